@@ -1,0 +1,227 @@
+/**
+ * The catalogue of errors: the one place that says which code exists, under which status and category, when it
+ * is given and what its sentence is. `{name}` in a sentence is filled in by the caller of `errorRecord`.
+ */
+
+export const errorCategories = [
+  'API_ERROR',
+  'AUTHENTICATION_ERROR',
+  'BRAND_ERROR',
+  'DISPUTE_ERROR',
+  'MERCHANT_ERROR',
+  'INVALID_REQUEST_ERROR',
+  'PAYMENT_PROCESSING_ERROR',
+  'RATE_LIMIT_ERROR',
+  'WEBHOOK_ERROR',
+  'API_KEY_ERROR',
+  'GRANT_ERROR',
+] as const;
+
+export type ErrorCategory = (typeof errorCategories)[number];
+
+interface CatalogueEntry {
+  readonly status: number;
+  readonly category: ErrorCategory;
+  readonly when: string;
+  readonly detail: string;
+}
+
+export const errorCatalogue = {
+  MISSING_REQUIRED_PARAMETER: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'A required parameter is absent.',
+    detail: 'Add the {field} parameter to the query; this operation requires it.',
+  },
+  VALUE_EMPTY: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'A parameter is present and empty. An empty cursor too: a loop that sends one back must stop, not restart.',
+    detail: 'Give {field} a value or leave it out.',
+  },
+  VALUE_TOO_LONG: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'A value is longer than its field allows, in Unicode code points.',
+    detail: 'Shorten {field} to at most {max} characters.',
+  },
+  INVALID_ENUM_VALUE: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The type is not one that exists; case matters.',
+    detail: 'Set {field} to {allowed}, in exactly this spelling.',
+  },
+  EXPECTED_INTEGER: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The limit is not a plain decimal integer.',
+    detail: 'Write {field} as a whole number in plain digits, from {min} to {max}.',
+  },
+  VALUE_TOO_LOW: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The limit is under 1.',
+    detail: 'Raise {field} to at least {min}.',
+  },
+  VALUE_TOO_HIGH: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The limit is over 100.',
+    detail: 'Lower {field} to at most {max}, and follow the cursor for the rest.',
+  },
+  CONFLICTING_PARAMETERS: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The same parameter is given twice.',
+    detail: 'Send {field} only once.',
+  },
+  UNKNOWN_QUERY_PARAMETER: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The operation has no such parameter.',
+    detail: 'Remove {name}: this operation does not have it. Did you mean {nearest}?',
+  },
+  INVALID_CHARACTER: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'A value holds a control character, broken percent-encoding or broken UTF-8.',
+    detail: 'Send {field} as percent-encoded UTF-8 without control characters.',
+  },
+  INVALID_CURSOR: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The cursor was not issued for this partner, endpoint and filters, or it is over 24 hours old.',
+    detail:
+      'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
+  },
+  MALFORMED_REQUEST: {
+    status: 400,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The request is not HTTP that can be parsed.',
+    detail: 'Send well-formed HTTP/1.1 with exactly one Host header.',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    category: 'AUTHENTICATION_ERROR',
+    when: 'There are no credentials, they are malformed or more than one, or the key is unknown.',
+    detail: 'Send one header "Authorization: Bearer <key>" with a valid API key.',
+  },
+  API_KEY_REVOKED: {
+    status: 401,
+    category: 'API_KEY_ERROR',
+    when: 'The key was revoked.',
+    detail: 'This API key was revoked; use another key of yours or ask for a new one.',
+  },
+  API_KEY_EXPIRED: {
+    status: 401,
+    category: 'API_KEY_ERROR',
+    when: 'The key is past its expiry.',
+    detail: 'This API key has expired; use another key of yours or ask for a new one.',
+  },
+  API_KEY_ENVIRONMENT_MISMATCH: {
+    status: 401,
+    category: 'API_KEY_ERROR',
+    when: 'A live key is used in the sandbox, or a test key in production.',
+    detail: 'This is the {environment} environment; use a key that begins with {prefix}.',
+  },
+  PARTNER_DISABLED: {
+    status: 403,
+    category: 'AUTHENTICATION_ERROR',
+    when: "The key's partner is disabled.",
+    detail: 'Your access is disabled; contact your network representative.',
+  },
+  INSUFFICIENT_SCOPES: {
+    status: 403,
+    category: 'AUTHENTICATION_ERROR',
+    when: "The key lacks the operation's scope.",
+    detail: 'Use a key that has the scope {scope}.',
+  },
+  GRANT_NOT_FOUND: {
+    status: 403,
+    category: 'GRANT_ERROR',
+    when: 'No such grant exists for this partner and this customer, or none at all when grant_id is absent.',
+    detail: 'Ask the customer for a grant, and send the grant_id that belongs to this customer_id.',
+  },
+  GRANT_EXPIRED: {
+    status: 403,
+    category: 'GRANT_ERROR',
+    when: 'The named grant has expired.',
+    detail: 'This grant has expired; ask the customer for a new one.',
+  },
+  GRANT_REVOKED: {
+    status: 403,
+    category: 'GRANT_ERROR',
+    when: 'The named grant was revoked.',
+    detail: 'This grant was revoked; ask the customer for a new one.',
+  },
+  GRANT_CONSUMED: {
+    status: 403,
+    category: 'GRANT_ERROR',
+    when: 'The named grant is used up.',
+    detail: 'This grant is used up; ask the customer for a new one.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'No such path exists; paths are exact in case and have no trailing slash.',
+    detail: 'Check the path: it is matched exactly, such as /network/v1/brands.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The method is not GET, HEAD or OPTIONS.',
+    detail: 'Use GET: everything here is read-only.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The request did not arrive in time; the connection closes.',
+    detail: 'Send the whole request at once, on a new connection.',
+  },
+  REQUEST_TOO_LARGE: {
+    status: 431,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The request line and headers together are over 16 KiB.',
+    detail: 'Keep the request line and headers together under 16 KiB.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    category: 'RATE_LIMIT_ERROR',
+    when: 'More requests were sent in a second than the limit allows.',
+    detail: 'Wait as long as Retry-After-Ms says, then send the request again; {rate} a second are allowed.',
+  },
+  INTERNAL_SERVER_ERROR: {
+    status: 500,
+    category: 'API_ERROR',
+    when: 'A fault of the service.',
+    detail: 'The service failed; if trying again does not help, report request {requestId}.',
+  },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    category: 'API_ERROR',
+    when: 'The service cannot reach its database in time, or sheds load.',
+    detail: 'The service is briefly unavailable; try again after the seconds in Retry-After.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One error as it goes over the wire, fields in their order. */
+export interface ErrorRecord {
+  readonly category: ErrorCategory;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly field?: string;
+}
+
+export function errorRecord(
+  code: ErrorCode,
+  facts: Readonly<Record<string, string | number>> = {},
+  field?: string,
+): ErrorRecord {
+  const { category, detail } = errorCatalogue[code];
+  const sentence = detail.replace(/\{(\w+)\}/g, (_, name: string) =>
+    String(name === 'field' ? field : facts[name]),
+  );
+  return { category, code, detail: sentence, ...(field && { field }) };
+}

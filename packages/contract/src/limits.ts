@@ -1,0 +1,27 @@
+/** The bounds that a caller can meet. Lengths are in Unicode code points. */
+
+export const pageSize = { default: 50, min: 1, max: 100 } as const;
+
+export const lengths = {
+  balanceId: 256,
+  brandId: 128,
+  customerId: 128,
+  grantId: 256,
+  partnerId: 128,
+  brandName: 1024,
+  partnerName: 1024,
+  referenceId: 1024,
+  cursor: 1024,
+  imageUrl: { min: 8, max: 8000 },
+  metadataKeys: 50,
+} as const;
+
+/** Integers that JSON and JavaScript both hold exactly. */
+export const amount = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER } as const;
+
+export const brandsPerSecond = 50;
+
+export const cursorLifetimeHours = 24;
+
+/** A name or value that came from a caller is repeated no further than this. */
+export const echoedCharacters = 64;

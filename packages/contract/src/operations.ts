@@ -1,0 +1,99 @@
+/** The two listings: where they are, what they need, what they take, in the order of the parameter tables. */
+import { lengths, pageSize } from './limits.ts';
+import { balanceSchema, balancesPageSchema, brandSchema, brandsPageSchema } from './records.ts';
+import type { Scope } from './scopes.ts';
+
+export const basePath = '/network/v1';
+
+export const allowedMethods = ['GET', 'HEAD', 'OPTIONS'] as const;
+
+export type ParameterSchema =
+  | { readonly type: 'string'; readonly maxLength?: number; readonly enum?: readonly string[] }
+  | {
+      readonly type: 'integer';
+      readonly minimum: number;
+      readonly maximum: number;
+      readonly default: number;
+    };
+
+export interface Parameter {
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: ParameterSchema;
+}
+
+export interface Operation {
+  readonly id: string;
+  /** The plural under which the records stand in the answer; also the name of its rate-limit policy. */
+  readonly name: 'balances' | 'brands';
+  readonly path: string;
+  readonly scope: Scope;
+  readonly stability: 'stable' | 'beta';
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly answer: object;
+}
+
+const cursor = {
+  required: false,
+  description:
+    'Cursor of the previous page; send it with the same other parameters to get the next set of results.',
+  schema: { type: 'string', maxLength: lengths.cursor },
+} as const;
+
+const limit = {
+  required: false,
+  description: 'Maximum number of records returned.',
+  schema: {
+    type: 'integer',
+    minimum: pageSize.min,
+    maximum: pageSize.max,
+    default: pageSize.default,
+  },
+} as const;
+
+export const listBalances = {
+  id: 'listBalances',
+  name: 'balances',
+  path: `${basePath}/balances`,
+  scope: 'BALANCES_READ',
+  stability: 'beta',
+  parameters: {
+    customer_id: {
+      required: true,
+      description: 'Customer whose balances are listed.',
+      schema: balanceSchema.properties.customer_id,
+    },
+    type: {
+      required: true,
+      description: 'Type of balances to list.',
+      schema: balanceSchema.properties.type,
+    },
+    grant_id: {
+      required: false,
+      description:
+        "Grant that authorizes reading the customer's balances. Without it, any active grant of yours for this customer will do.",
+      schema: { type: 'string', maxLength: lengths.grantId },
+    },
+    cursor,
+    limit,
+  },
+  answer: balancesPageSchema,
+} as const satisfies Operation;
+
+export const listBrands = {
+  id: 'listBrands',
+  name: 'brands',
+  path: `${basePath}/brands`,
+  scope: 'BRANDS_READ',
+  stability: 'stable',
+  parameters: {
+    cursor,
+    limit,
+    reference_id: {
+      required: false,
+      description: 'Restricts results to brands whose reference_id equals this value.',
+      schema: brandSchema.properties.reference_id,
+    },
+  },
+  answer: brandsPageSchema,
+} as const satisfies Operation;

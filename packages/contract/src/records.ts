@@ -1,0 +1,138 @@
+/**
+ * The records of the wire as JSON Schema: plain data, from which the types, the import's checks and the
+ * documentation come. Fields stand in the order in which they are sent.
+ */
+import type { XStatic } from 'typebox/schema';
+import { errorCategories } from './errors.ts';
+import { amount, lengths } from './limits.ts';
+
+const time = { type: 'string', format: 'date-time' } as const;
+
+export const balanceSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'customer_id', 'type', 'currency', 'amount'],
+  properties: {
+    id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: lengths.balanceId,
+      description: 'Unique identifier issued by the service.',
+    },
+    customer_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: lengths.customerId,
+      description: 'Identifier of the customer that the balance belongs to.',
+    },
+    type: { type: 'string', enum: ['CHECKING'], description: 'Type of the balance.' },
+    currency: { type: 'string', enum: ['USD'], description: 'ISO 4217 alpha-3 code.' },
+    amount: {
+      type: 'integer',
+      minimum: amount.min,
+      maximum: amount.max,
+      description: 'Amount in the smallest unit of the currency (cents for USD); it may be negative.',
+    },
+    created_at: { ...time, description: 'Creation time, RFC 3339, UTC.' },
+    updated_at: { ...time, description: 'Time of last update, RFC 3339, UTC.' },
+  },
+} as const;
+
+export const brandSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'name', 'created_at', 'updated_at', 'reference_id'],
+  properties: {
+    id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: lengths.brandId,
+      description: 'Unique identifier issued by the service.',
+    },
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: lengths.brandName,
+      description: 'Name displayed next to payments in the consumer app.',
+    },
+    created_at: { ...time, description: 'Creation time, RFC 3339, UTC.' },
+    updated_at: { ...time, description: 'Time of last update, RFC 3339, UTC.' },
+    reference_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: lengths.referenceId,
+      description:
+        'Your own identifier, which links the brand to a record in an outside system. ' +
+        'It is independent from the reference_id of a merchant.',
+    },
+    color: {
+      type: 'string',
+      pattern: '^#[0-9A-Fa-f]{6}$',
+      description: 'Primary color of the brand and its logo: # followed by six hex digits.',
+    },
+    profile_image_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: lengths.imageUrl.min,
+      maxLength: lengths.imageUrl.max,
+      description:
+        'URL of the image shown next to payments to the brand, normally the logo: square, at least 256x256 ' +
+        'pixels, under 2 MB, png, jpg or jpeg. A placeholder stands here for a brand without one.',
+    },
+    metadata: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      maxProperties: lengths.metadataKeys,
+      description: 'Free-form pairs of strings, without personally identifiable information.',
+    },
+  },
+} as const;
+
+export const errorRecordSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['category', 'code'],
+  properties: {
+    category: { type: 'string', enum: errorCategories, description: 'High-level reason.' },
+    code: { type: 'string', minLength: 1, description: 'Identifier of the specific kind of error.' },
+    detail: { type: 'string', minLength: 1, description: 'What happened and what to do next.' },
+    field: {
+      type: 'string',
+      minLength: 1,
+      description: 'Request field that caused the error, in dot notation for objects and arrays.',
+    },
+  },
+} as const;
+
+export const errorBodySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['errors'],
+  properties: { errors: { type: 'array', minItems: 1, items: errorRecordSchema } },
+} as const;
+
+const nextCursor = {
+  type: 'string',
+  minLength: 1,
+  maxLength: lengths.cursor,
+  description: 'Cursor for the next request. Absent on the last page.',
+} as const;
+
+export const balancesPageSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['balances'],
+  properties: { balances: { type: 'array', items: balanceSchema }, cursor: nextCursor },
+} as const;
+
+export const brandsPageSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['brands'],
+  properties: { brands: { type: 'array', items: brandSchema }, cursor: nextCursor },
+} as const;
+
+export type Balance = XStatic<typeof balanceSchema>;
+export type Brand = XStatic<typeof brandSchema>;
+export type BalancesPage = XStatic<typeof balancesPageSchema>;
+export type BrandsPage = XStatic<typeof brandsPageSchema>;

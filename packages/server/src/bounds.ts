@@ -1,0 +1,38 @@
+/** Every bound of the service in one place, units last. What a caller can meet is in the contract's limits. */
+import { lengths } from '@partner-network/contract/limits';
+
+export const bounds = {
+  /** Request line and headers together. A reference_id of 1,024 emoji is 12,288 bytes when percent-encoded. */
+  requestHeadBytes: 16 * 1024,
+  headersTimeoutMs: 5_000,
+  requestTimeoutMs: 10_000,
+  connectionsCheckMs: 1_000,
+  /** Longer than the idle time of the usual balancers (60 s), so that they close first. */
+  keepAliveMs: 65_000,
+  /** Distinct unknown parameters that one answer names; more would make a large answer of a small request. */
+  unknownParametersNamed: 50,
+  /** The spec's rate is per second; the limiter's window is this long. */
+  rateWindowMs: 1_000,
+  /** Tracked partners after which the limiter looks for idle ones to forget. */
+  limiterSweepPartners: 1_024,
+  /** What a 503 asks the caller to wait. */
+  retryAfterSeconds: 1,
+  /** A reader in WAL mode hardly ever waits; a caller must have an answer within 2 s, and this blocks the process. */
+  sqliteServeBusyMs: 250,
+  /** An operator's command may wait for an import to finish. */
+  sqliteCommandBusyMs: 10_000,
+  /** In-flight requests get this long after the listener closed. */
+  drainMs: 25_000,
+  importLineBytes: 1024 * 1024,
+  importBatchRecords: 500,
+  importReportedLines: 1_000,
+} as const;
+
+/** A relation between bounds that the code relies on, checked when the process starts. */
+function assertBound(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`bounds.ts: ${what}`);
+}
+
+assertBound(bounds.headersTimeoutMs <= bounds.requestTimeoutMs, 'headers are a part of the request');
+assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id must fit');
+assertBound(bounds.sqliteServeBusyMs < 2_000, 'a caller is answered within 2 s');

@@ -1,0 +1,38 @@
+import type { Options, Values } from './options.ts';
+
+/** Where a command speaks: answers to standard output, everything else to standard error. */
+export interface Output {
+  answer(text: string): void;
+  remark(text: string): void;
+}
+
+export interface Command<O extends Options = Options> {
+  /** Words after the command's name, all of them required. */
+  readonly arguments?: readonly { readonly name: string; readonly help: string }[];
+  readonly options: O;
+  /** Throws an OperatorError when it fails in a way that a person can mend. */
+  run(values: Values<O>, words: readonly string[], output: Output): Promise<void>;
+}
+
+/** Gives a command its types; the table of commands holds commands of every kind. */
+export function command<O extends Options>(definition: Command<O>): Command {
+  return definition as unknown as Command;
+}
+
+/** With --json one document and nothing else, without it words for a person. */
+export function tell(output: Output, asJson: boolean, value: unknown, words: () => string): void {
+  output.answer(asJson ? JSON.stringify(value, null, 2) : words());
+}
+
+/** Columns as wide as their widest cell; the first row is the heading. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,123 @@
+/** What a flag may hold. An option reads texts into a value, or says in one sentence what is wrong with them. */
+import { isCleanText, isLongerThan } from '../text.ts';
+import { normalizeTime, parseDuration } from '../times.ts';
+
+export class Problem {
+  readonly sentence: string;
+
+  constructor(sentence: string) {
+    this.sentence = sentence;
+  }
+}
+
+type Reader<T> = (text: string) => T | Problem;
+
+export interface Option<T> {
+  /** How its value is called in the help; a flag that is there or not has none. */
+  readonly valueName?: string;
+  readonly help: string;
+  /** The environment variable that stands in for the flag. */
+  readonly variable?: string;
+  /** From all the texts that were given, to a value. `origin` is how the person gave it. */
+  resolve(texts: readonly string[], origin: string): T | Problem;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of options holds options of every kind of value.
+export type Options = Readonly<Record<string, Option<any>>>;
+
+export type Values<O extends Options> = {
+  readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
+};
+
+export function flag(help: string): Option<boolean> {
+  return { help, resolve: (texts) => texts.length > 0 };
+}
+
+export function optional<T>(valueName: string, read: Reader<T>, help: string): Option<T | undefined> {
+  return { valueName, help, resolve: (texts, origin) => resolveOne(texts, origin, read) };
+}
+
+export function required<T>(valueName: string, read: Reader<T>, help: string): Option<T> {
+  return {
+    valueName,
+    help: `${help} (required)`,
+    resolve: (texts, origin) => resolveOne(texts, origin, read) ?? new Problem(`${origin} is required.`),
+  };
+}
+
+export function repeated<T>(valueName: string, read: Reader<T>, help: string): Option<T[]> {
+  return {
+    valueName,
+    help: `${help} (required, repeatable)`,
+    resolve: (texts, origin) => {
+      if (texts.length === 0) return new Problem(`${origin} is required.`);
+      const values = texts.map((text) => readAs(text, origin, read));
+      return values.find((value) => value instanceof Problem) ?? (values as T[]);
+    },
+  };
+}
+
+/** An option that an environment variable can set, too. */
+export function setting<T, D extends T | undefined>(
+  valueName: string,
+  variable: string,
+  read: Reader<T>,
+  fallback: D,
+  help: string,
+): Option<T | D> {
+  return {
+    valueName,
+    variable,
+    help,
+    resolve: (texts, origin) => resolveOne(texts, origin, read) ?? fallback,
+  };
+}
+
+function resolveOne<T>(texts: readonly string[], origin: string, read: Reader<T>): T | Problem | undefined {
+  if (texts.length > 1) return new Problem(`${origin} is given twice.`);
+  return texts.length === 0 ? undefined : readAs(texts[0]!, origin, read);
+}
+
+function readAs<T>(text: string, origin: string, read: Reader<T>): T | Problem {
+  const value = read(text);
+  return value instanceof Problem ? new Problem(`${origin} ${value.sentence}`) : value;
+}
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
+  return (text) =>
+    allowed.find((value) => value === text) ?? new Problem(`must be one of ${allowed.join(', ')}.`);
+}
+
+export function wholeNumber(min: number, max: number): Reader<number> {
+  return (text) => {
+    const isInRange = /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max;
+    return isInRange ? Number(text) : new Problem(`must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function plainText(maxCodePoints: number): Reader<string> {
+  return (text) =>
+    text !== '' && isCleanText(text) && !isLongerThan(text, maxCodePoints)
+      ? text
+      : new Problem(`must be 1 to ${maxCodePoints} characters, none of them a control character.`);
+}
+
+export function time(text: string): string | Problem {
+  return (
+    normalizeTime(text) ??
+    new Problem('must be a time in UTC as RFC 3339 has it, such as 2027-01-31T00:00:00Z.')
+  );
+}
+
+export function durationMs(text: string): number | Problem {
+  return parseDuration(text) ?? new Problem('must be a number and a unit (s, m, h or d), such as 24h.');
+}
+
+/** An address that others reach us by: http or https, without a trailing slash. */
+export function httpUrl(text: string): string | Problem {
+  const isPlain = /^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text);
+  const { username, password } = isPlain ? new URL(text) : { username: '', password: '' };
+  return isPlain && username === '' && password === ''
+    ? text.replace(/\/+$/, '')
+    : new Problem('must be an http or https address without user, query or fragment.');
+}

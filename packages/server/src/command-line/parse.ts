@@ -1,0 +1,90 @@
+import { parseArgs } from 'node:util';
+import type { Command } from './command.ts';
+import { type Option, Problem } from './options.ts';
+
+export interface ParsedLine {
+  readonly values: Record<string, unknown>;
+  readonly arguments: string[];
+  /** All that is wrong, a sentence each. */
+  readonly problems: string[];
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Reads flags, variables and arguments; flags win over variables. Nothing stops at the first fault. */
+export function parseLine(command: Command, words: readonly string[], variables: Variables): ParsedLine {
+  const { options } = command;
+  const problems: string[] = [];
+  const given = new Map<string, string[]>();
+  const positionals: string[] = [];
+
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { valueName }]) => [
+        name,
+        { type: valueName === undefined ? 'boolean' : 'string', multiple: true } as const,
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+    const fault = faultOfFlag(token, option);
+    if (fault !== undefined) problems.push(fault);
+    else given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
+  }
+
+  const values: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(options)) {
+    const value = resolve(name, option, given.get(name), variables);
+    if (value instanceof Problem) problems.push(value.sentence);
+    else values[name] = value;
+  }
+
+  problems.push(...faultsOfArguments(command, positionals));
+  return { values, arguments: positionals, problems };
+}
+
+interface FlagToken {
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function faultOfFlag(token: FlagToken, option: Option<unknown> | undefined): string | undefined {
+  if (option === undefined) return `There is no flag ${token.rawName} here.`;
+  if (option.valueName === undefined) {
+    return token.value === undefined ? undefined : `${token.rawName} takes no value.`;
+  }
+  // `--name --json` forgot the name: a value that looks like a flag must be written with an equals sign.
+  const isForgotten = token.value === undefined || (!token.inlineValue && token.value.startsWith('--'));
+  return isForgotten ? `${token.rawName} needs a value.` : undefined;
+}
+
+function resolve(
+  name: string,
+  option: Option<unknown>,
+  texts: readonly string[] | undefined,
+  variables: Variables,
+): unknown {
+  if (texts !== undefined) return option.resolve(texts, `--${name}`);
+  const variable = option.variable === undefined ? undefined : variables[option.variable];
+  return variable === undefined || variable === ''
+    ? option.resolve([], `--${name}`)
+    : option.resolve([variable], option.variable!);
+}
+
+function faultsOfArguments(command: Command, positionals: readonly string[]): string[] {
+  const expected = command.arguments ?? [];
+  const missing = expected.slice(positionals.length).map(({ name }) => `${name} is missing.`);
+  const extra = positionals
+    .slice(expected.length)
+    .map((word) => `There is no room for the argument "${word}".`);
+  return [...missing, ...extra];
+}

@@ -1,0 +1,169 @@
+import { lengths } from '@partner-network/contract/limits';
+import { type Environment, scopes } from '@partner-network/contract/scopes';
+import { digestOfKey, keyPrefixes, newApiKey } from '../api-key.ts';
+import { command, table, tell } from '../command-line/command.ts';
+import {
+  durationMs,
+  flag,
+  oneOf,
+  optional,
+  plainText,
+  repeated,
+  required,
+  time,
+} from '../command-line/options.ts';
+import { databaseConfig, databaseSettings } from '../config.ts';
+import { newId } from '../ids.ts';
+import { OperatorError } from '../operator-error.ts';
+import type { ApiKey, Store } from '../store/port.ts';
+import { toTime } from '../times.ts';
+import { requirePartner, withStore } from './database.ts';
+
+const common = { ...databaseSettings, json: flag('print one JSON document') };
+const defaultOverlapMs = 24 * 3_600_000;
+
+type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
+
+/** A key and its text. The text is not stored, and is shown this once. */
+function issue(environment: Environment, { partner_id, name, scopes, expires_at }: NewKey) {
+  const text = newApiKey(environment);
+  const key: ApiKey = {
+    id: newId('KEY'),
+    partner_id,
+    name,
+    scopes: scopes.toSorted(),
+    last_four: text.slice(-4),
+    created_at: toTime(Date.now()),
+    expires_at,
+  };
+  const shown = {
+    id: key.id,
+    key: text,
+    partner_id,
+    scopes: key.scopes,
+    environment,
+    expires_at,
+  };
+  return { key, text, shown };
+}
+
+const shownOnce = 'Keep it safe: it is shown this once, and only a digest of it is stored.';
+
+export const createKey = command({
+  options: {
+    partner: required('ID', plainText(lengths.partnerId), 'whose key it is'),
+    scope: repeated('SCOPE', oneOf(scopes), `what it may do: ${scopes.join(', ')}`),
+    name: optional('NAME', plainText(lengths.partnerName), 'what it is for'),
+    'expires-at': optional('TIME', time, 'when it expires; never when left out'),
+    ...common,
+  },
+  run: async (values, _words, output) =>
+    withStore(databaseConfig(values), output, async (store) => {
+      await requirePartner(store, values.partner);
+      const { key, text, shown } = issue(store.environment, {
+        partner_id: values.partner,
+        name: values.name,
+        scopes: [...new Set(values.scope)],
+        expires_at: values['expires-at'],
+      });
+      await store.createKey(key, digestOfKey(text));
+      if (statusOf(key) === 'expired') output.remark('Mind that its expiry is in the past.');
+      tell(output, values.json, shown, () => `${text}\n\nCreated key ${key.id}. ${shownOnce}`);
+    }),
+});
+
+export const listKeys = command({
+  options: { partner: required('ID', plainText(lengths.partnerId), 'whose keys'), ...common },
+  run: async (values, _words, output) =>
+    withStore(databaseConfig(values), output, async (store) => {
+      await requirePartner(store, values.partner);
+      const keys = (await store.listKeys(values.partner)).map((key) => described(store, key));
+      tell(output, values.json, keys, () =>
+        keys.length === 0
+          ? `Partner ${values.partner} has no keys.`
+          : table([
+              ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'NAME'],
+              ...keys.map((key) => [
+                key.id,
+                key.masked_key,
+                key.scopes.join(' '),
+                key.status,
+                key.expires_at ?? '-',
+                key.name ?? '-',
+              ]),
+            ]),
+      );
+    }),
+});
+
+export const revokeKey = command({
+  arguments: [{ name: 'KEY_ID', help: 'the key, by its id' }],
+  options: common,
+  run: async (values, [id = ''], output) =>
+    withStore(databaseConfig(values), output, async (store) => {
+      await requireKey(store, id);
+      await store.revokeKey(id, toTime(Date.now()));
+      const key = described(store, await requireKey(store, id));
+      tell(output, values.json, key, () => `Key ${id} is revoked; within a second everywhere.`);
+    }),
+});
+
+export const rotateKey = command({
+  arguments: [{ name: 'KEY_ID', help: 'the key to replace, by its id' }],
+  options: {
+    overlap: optional('DURATION', durationMs, 'how long the old key still works (24h)'),
+    'expires-at': optional('TIME', time, 'when the new key expires; never when left out'),
+    ...common,
+  },
+  run: async (values, [id = ''], output) =>
+    withStore(databaseConfig(values), output, async (store) => {
+      const old = await requireKey(store, id);
+      const status = statusOf(old);
+      if (status !== 'active') {
+        throw new OperatorError(`Key ${id} is ${status}: make a new one with "partner-network keys create".`);
+      }
+      const overlapEnd = toTime(Date.now() + (values.overlap ?? defaultOverlapMs));
+      // A rotation never lets the old key live longer than it would have.
+      const oldExpiresAt =
+        old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
+      const { key, text, shown } = issue(store.environment, {
+        partner_id: old.partner_id,
+        name: old.name,
+        scopes: old.scopes,
+        expires_at: values['expires-at'],
+      });
+      await store.rotateKey(id, oldExpiresAt, key, digestOfKey(text));
+      tell(
+        output,
+        values.json,
+        shown,
+        () =>
+          `${text}\n\nCreated key ${key.id} in place of ${id}, which expires ${oldExpiresAt}. ${shownOnce}`,
+      );
+    }),
+});
+
+async function requireKey(store: Store, id: string): Promise<ApiKey> {
+  const key = await store.findKeyById(id);
+  if (key === undefined) {
+    throw new OperatorError(
+      `There is no key ${id}: "partner-network keys list --partner ID" shows a partner's.`,
+    );
+  }
+  return key;
+}
+
+/** Revoked counts before expired. */
+function statusOf({ revoked_at, expires_at }: ApiKey): 'active' | 'revoked' | 'expired' {
+  if (revoked_at !== undefined) return 'revoked';
+  return expires_at !== undefined && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
+}
+
+function described({ environment }: Store, { last_four, ...key }: ApiKey) {
+  return {
+    ...key,
+    environment,
+    status: statusOf({ last_four, ...key }),
+    masked_key: `${keyPrefixes[environment]}…${last_four}`,
+  };
+}

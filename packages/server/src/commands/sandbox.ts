@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { bounds } from '../bounds.ts';
+import { command } from '../command-line/command.ts';
+import { optional } from '../command-line/options.ts';
+import { listenConfig, listenSettings, logLevel } from '../config.ts';
+import { demoKeys } from '../demo/data.ts';
+import { fillWithDemo } from '../demo/fill.ts';
+import { untilStopped } from '../lifetime.ts';
+import { startService } from '../service.ts';
+import { openStore } from '../store/open.ts';
+
+export const sandbox = command({
+  options: {
+    data: optional('DIR', (text) => text, 'folder of its database (data)'),
+    ...listenSettings,
+    'log-level': logLevel('warn'),
+  },
+  run: async (values, _words, output) => {
+    const path = join(values.data ?? 'data', 'sandbox.db');
+    const store = await openStore({ engine: 'sqlite', path }, 'sandbox', bounds.sqliteServeBusyMs);
+    try {
+      await fillWithDemo(store);
+      const service = await startService(listenConfig(values), store);
+      output.answer(greeting(`${service.publicUrl}/network/v1`));
+      await untilStopped(0, () => {}, service.close);
+    } finally {
+      await store.close();
+    }
+  },
+});
+
+function greeting(baseUrl: string): string {
+  const key = demoKeys[0].text;
+  const call = (path: string) => `curl -H 'Authorization: Bearer ${key}' '${baseUrl}${path}'`;
+  return `Partner Network sandbox
+
+  Base URL  ${baseUrl}
+  Demo key  ${key}
+
+Try it:
+
+  ${call('/brands?limit=2')}
+
+  ${call('/balances?customer_id=CUSTOMER_1001&type=CHECKING')}
+
+More demo keys, customers and grants are in docs/sandbox.md. Ctrl-C stops it.
+`;
+}

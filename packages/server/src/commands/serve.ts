@@ -1,0 +1,37 @@
+import { bounds } from '../bounds.ts';
+import { command } from '../command-line/command.ts';
+import {
+  databaseConfig,
+  databaseSettings,
+  listenConfig,
+  listenSettings,
+  operationsSettings,
+} from '../config.ts';
+import { startOperations } from '../http/operations.ts';
+import { untilStopped } from '../lifetime.ts';
+import { startService } from '../service.ts';
+import { openStore } from '../store/open.ts';
+
+export const serve = command({
+  options: { ...databaseSettings, ...listenSettings, ...operationsSettings },
+  run: async (values, _words, output) => {
+    const { database, environment } = databaseConfig(values);
+    const store = await openStore(database, environment, bounds.sqliteServeBusyMs);
+    try {
+      const operations = await startOperations(values['ops-host'], values['ops-port'], store);
+      const service = await startService(listenConfig(values), store).catch(async (error) => {
+        await operations.close();
+        throw error;
+      });
+      output.remark(
+        `Serving ${environment} at ${service.publicUrl}/network/v1, operations at ${operations.url}.`,
+      );
+      await untilStopped(values['drain-delay'], operations.drain, async () => {
+        await service.close();
+        await operations.close();
+      });
+    } finally {
+      await store.close();
+    }
+  },
+});

@@ -1,0 +1,234 @@
+/** The sandbox's demo data: always the same, so that documentation, tests and screenshots can rely on it. */
+import { apiKeyOf } from '../api-key.ts';
+import { formatId } from '../ids.ts';
+import { toTime } from '../times.ts';
+
+const firstDayMs = Date.UTC(2025, 0, 6, 9);
+const hourMs = 3_600_000;
+
+interface DemoPartner {
+  readonly id: string;
+  readonly name: string;
+  readonly category: string;
+  readonly adjectives: readonly string[];
+  readonly nouns: readonly string[];
+}
+
+export const demoPartners = [
+  {
+    id: 'PARTNER_NORTHWIND',
+    name: 'Northwind Market',
+    category: 'food',
+    adjectives: [
+      'Golden',
+      'Little',
+      'Honest',
+      'Copper',
+      'Sunday',
+      'Wild',
+      'Corner',
+      'Amber',
+      'Salt & Stone',
+      'Café',
+    ],
+    nouns: [
+      'Bakery',
+      'Roasters',
+      'Kitchen',
+      'Creamery',
+      'Greens',
+      'Deli',
+      'Noodle Bar',
+      'Pantry',
+      'Orchard',
+      'Smokehouse',
+      'Taqueria',
+      'Provisions',
+    ],
+  },
+  {
+    id: 'PARTNER_BLUEBIRD',
+    name: 'Bluebird Travel',
+    category: 'travel',
+    adjectives: [
+      'Harbor',
+      'Summit',
+      'Meridian',
+      'Coastal',
+      'Polar',
+      'Sierra',
+      'Lakeside',
+      'Aurora',
+      'Grand',
+      'Östra',
+    ],
+    nouns: [
+      'Airways',
+      'Hotel',
+      'Rail',
+      'Ferries',
+      'Lodge',
+      'Cruises',
+      'Car Rental',
+      'Hostels',
+      'Tours',
+      'Campgrounds',
+      'Resorts',
+      'Shuttle',
+    ],
+  },
+  {
+    id: 'PARTNER_JUNIPER',
+    name: 'Juniper Living',
+    category: 'home',
+    adjectives: [
+      'Birch',
+      'Linen',
+      'Modern',
+      'Quiet',
+      'Slate',
+      'Ivory',
+      'Nordic',
+      'Rustic',
+      'Lumen',
+      "Hanna's",
+    ],
+    nouns: [
+      'Furniture',
+      'Lighting',
+      'Ceramics',
+      'Textiles',
+      'Gardens',
+      'Hardware',
+      'Bedding',
+      'Kitchens',
+      'Paints',
+      'Antiques',
+      'Flooring',
+      'Framing',
+    ],
+  },
+] as const satisfies readonly DemoPartner[];
+
+/** Fixed and public: they are test keys, so no production database takes them. */
+function demoKey(words: string): string {
+  return apiKeyOf('sandbox', words.padEnd(43, '0'));
+}
+
+const both = ['BALANCES_READ', 'BRANDS_READ'] as const;
+const past = '2025-06-30T00:00:00.000Z';
+
+export const demoKeys = [
+  { id: 'KEY_NORTHWIND', partner_id: 'PARTNER_NORTHWIND', text: demoKey('demoNorthwind'), scopes: both },
+  { id: 'KEY_BLUEBIRD', partner_id: 'PARTNER_BLUEBIRD', text: demoKey('demoBluebird'), scopes: both },
+  { id: 'KEY_JUNIPER', partner_id: 'PARTNER_JUNIPER', text: demoKey('demoJuniper'), scopes: both },
+  {
+    id: 'KEY_NORTHWIND_BRANDS',
+    partner_id: 'PARTNER_NORTHWIND',
+    text: demoKey('demoNorthwindBrandsOnly'),
+    scopes: ['BRANDS_READ'],
+  },
+  {
+    id: 'KEY_NORTHWIND_EXPIRED',
+    partner_id: 'PARTNER_NORTHWIND',
+    text: demoKey('demoNorthwindExpired'),
+    scopes: both,
+    expires_at: past,
+  },
+  {
+    id: 'KEY_NORTHWIND_REVOKED',
+    partner_id: 'PARTNER_NORTHWIND',
+    text: demoKey('demoNorthwindRevoked'),
+    scopes: both,
+    revoked_at: past,
+  },
+] as const;
+
+/** Numbers that look like chance and are the same every time (mulberry32). */
+function chanceFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
+
+function hex(chance: () => number, digits: number): string {
+  return Array.from({ length: digits }, () => Math.floor(chance() * 16).toString(16)).join('');
+}
+
+/** A brand for each pair of words, some of them without the optional fields. */
+export function demoBrands({ category, adjectives, nouns }: DemoPartner, seed: number): object[] {
+  const chance = chanceFrom(seed);
+  const names = adjectives.flatMap((adjective) => nouns.map((noun) => `${adjective} ${noun}`));
+  return names.map((name, index) => {
+    const createdMs = firstDayMs + index * 7 * hourMs + seed * 60_000;
+    const slug = name.toLowerCase().replace(/[^a-z]+/g, '-');
+    return {
+      id: formatId('BRAND', createdMs, 0, hex(chance, 16)),
+      name,
+      created_at: toTime(createdMs),
+      updated_at: toTime(createdMs + Math.floor(chance() * 90 * 24) * hourMs),
+      reference_id: `shop-${index + 1}`,
+      ...(chance() < 0.85 && { color: `#${hex(chance, 6).toUpperCase()}` }),
+      ...(chance() < 0.7 && { profile_image_url: `https://images.example.com/logos/${slug}.png` }),
+      ...(chance() < 0.6 && { metadata: { category, region: chance() < 0.5 ? 'us-east' : 'us-west' } }),
+    };
+  });
+}
+
+/** Customers by number: what their balances show. */
+const amounts: Readonly<Record<string, readonly number[]>> = {
+  CUSTOMER_1001: [125_050, 9_999, 4_200_000],
+  CUSTOMER_1002: [0],
+  CUSTOMER_1003: [-4_321],
+  CUSTOMER_1004: [],
+  CUSTOMER_1005: Array.from({ length: 120 }, (_, index) => (index - 10) * 1_337),
+  CUSTOMER_1006: [88_000],
+  CUSTOMER_1007: [15_075],
+  CUSTOMER_1008: [640],
+  CUSTOMER_1009: [31_400],
+  CUSTOMER_1010: [777_700],
+  CUSTOMER_1011: [-250, 1_000_000],
+  CUSTOMER_1012: [5_500],
+};
+
+export function demoBalances(): object[] {
+  const chance = chanceFrom(100);
+  return Object.entries(amounts).flatMap(([customer_id, list], customer) =>
+    list.map((amount, index) => {
+      const createdMs = firstDayMs + (customer * 200 + index) * hourMs;
+      return {
+        id: formatId('BAL', createdMs, 0, hex(chance, 16)),
+        customer_id,
+        type: 'CHECKING',
+        currency: 'USD',
+        amount,
+        created_at: toTime(createdMs),
+        updated_at: toTime(createdMs + 30 * 24 * hourMs),
+      };
+    }),
+  );
+}
+
+/** Northwind may read 1001 to 1005; its grants for 1006 to 1009 are over, each in its way; 1010 is Bluebird's. */
+export function demoGrants(): object[] {
+  const granted = { created_at: toTime(firstDayMs), updated_at: toTime(firstDayMs) };
+  const northwind = { partner_id: 'PARTNER_NORTHWIND', ...granted };
+  return [
+    { id: 'GRANT_1001', customer_id: 'CUSTOMER_1001', ...northwind },
+    { id: 'GRANT_1002', customer_id: 'CUSTOMER_1002', ...northwind },
+    { id: 'GRANT_1003', customer_id: 'CUSTOMER_1003', ...northwind, expires_at: '2099-12-31T00:00:00.000Z' },
+    { id: 'GRANT_1004', customer_id: 'CUSTOMER_1004', ...northwind },
+    { id: 'GRANT_1005', customer_id: 'CUSTOMER_1005', ...northwind },
+    { id: 'GRANT_1006', customer_id: 'CUSTOMER_1006', ...northwind, expires_at: past },
+    { id: 'GRANT_1007', customer_id: 'CUSTOMER_1007', ...northwind, status: 'REVOKED' },
+    { id: 'GRANT_1008', customer_id: 'CUSTOMER_1008', ...northwind, status: 'CONSUMED' },
+    { id: 'GRANT_1009', customer_id: 'CUSTOMER_1009', ...northwind, status: 'EXPIRED' },
+    { id: 'GRANT_1010', customer_id: 'CUSTOMER_1010', partner_id: 'PARTNER_BLUEBIRD', ...granted },
+    { id: 'GRANT_1011', customer_id: 'CUSTOMER_1011', partner_id: 'PARTNER_BLUEBIRD', ...granted },
+    { id: 'GRANT_1012', customer_id: 'CUSTOMER_1012', partner_id: 'PARTNER_JUNIPER', ...granted },
+  ];
+}

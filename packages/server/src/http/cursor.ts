@@ -1,0 +1,123 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto';
+import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
+import type { Environment } from '@partner-network/contract/scopes';
+import type { CursorKey } from '../store/port.ts';
+import { refusal } from './refusal.ts';
+
+/** What a cursor is good for. Used with anything else, it does not open. */
+export interface CursorScope {
+  readonly endpoint: string;
+  readonly partnerId: string;
+  readonly filters: readonly (string | undefined)[];
+}
+
+export interface Cursors {
+  /** A cursor for the records after this id. */
+  seal(scope: CursorScope, position: string): string;
+  /** The position inside, or one identical refusal for whatever is wrong. */
+  open(scope: CursorScope, cursor: string): string;
+}
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const timeBytes = 6;
+/** Key id, nonce, sealed time, sealed form of the position. */
+const headBytes = 1 + nonceBytes;
+const fixedBytes = headBytes + timeBytes + 1 + tagBytes;
+const largestPositionBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
+const lifetimeMs = cursorLifetimeHours * 3_600_000;
+
+/** Cursors sealed by the newest key, opened by any. The layout: key id, nonce, sealed (expiry, position), tag. */
+export function createCursors(
+  keys: readonly CursorKey[],
+  environment: Environment,
+  nowMs: () => number,
+): Cursors {
+  const secrets = new Map<number, KeyObject>(keys.map(({ id, secret }) => [id, createSecretKey(secret)]));
+  const sealingKey = keys[0]!.id;
+
+  /** Authenticated but not sent: a cursor does not open in another environment, listing or search. */
+  function bindingOf({ endpoint, partnerId, filters }: CursorScope): Buffer {
+    return Buffer.from(JSON.stringify([environment, endpoint, partnerId, ...filters.map((f) => f ?? null)]));
+  }
+
+  function unseal(scope: CursorScope, cursor: string): string | undefined {
+    const bytes = Buffer.from(cursor, 'base64url');
+    // Decoding forgives: stray characters and unused bits would make two texts of one cursor.
+    if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
+    const secret = secrets.get(bytes[0]!);
+    if (secret === undefined) return undefined;
+    const decipher = createDecipheriv(cipher, secret, bytes.subarray(1, headBytes), {
+      authTagLength: tagBytes,
+    });
+    decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
+    const sealed = bytes.subarray(headBytes, -tagBytes);
+    const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
+    if (plain.readUIntBE(0, timeBytes) <= nowMs()) return undefined;
+    return unpackPosition(plain.subarray(timeBytes));
+  }
+
+  return {
+    seal(scope, position) {
+      const head = Buffer.allocUnsafe(headBytes);
+      head[0] = sealingKey;
+      randomFillSync(head, 1);
+      const time = Buffer.allocUnsafe(timeBytes);
+      time.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
+      const sealer = createCipheriv(cipher, secrets.get(sealingKey)!, head.subarray(1), {
+        authTagLength: tagBytes,
+      });
+      sealer.setAAD(bindingOf(scope));
+      const sealed = [sealer.update(time), sealer.update(packPosition(position)), sealer.final()];
+      return Buffer.concat([head, ...sealed, sealer.getAuthTag()]).toString('base64url');
+    },
+
+    open(scope, cursor) {
+      let position: string | undefined;
+      try {
+        position = unseal(scope, cursor);
+      } catch {
+        // A tag that does not match is thrown; the caller learns only that the cursor is not one.
+      }
+      if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
+      return position;
+    },
+  };
+}
+
+const asUtf8 = 0;
+const asCodePoints = 1;
+const bitsPerCodePoint = 21n;
+
+/**
+ * An id as bytes that fit: 256 code points take up to 1,024 bytes in UTF-8, more than a cursor of 1,024
+ * characters can hold, but 21 bits each make 672.
+ */
+function packPosition(id: string): Buffer {
+  const utf8 = Buffer.from(id);
+  if (utf8.length <= largestPositionBytes) return Buffer.concat([Buffer.of(asUtf8), utf8]);
+  let bits = 1n;
+  for (const character of id) bits = (bits << bitsPerCodePoint) | BigInt(character.codePointAt(0)!);
+  const hex = bits.toString(16);
+  return Buffer.concat([
+    Buffer.of(asCodePoints),
+    Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex'),
+  ]);
+}
+
+function unpackPosition(packed: Buffer): string {
+  const body = packed.subarray(1);
+  if (packed[0] === asUtf8) return body.toString();
+  let id = '';
+  for (let bits = BigInt(`0x${body.toString('hex')}`); bits > 1n; bits >>= bitsPerCodePoint) {
+    id = String.fromCodePoint(Number(BigInt.asUintN(21, bits))) + id;
+  }
+  return id;
+}

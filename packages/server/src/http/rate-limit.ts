@@ -1,0 +1,24 @@
+import { errorRecord } from '@partner-network/contract/errors';
+import { bounds } from '../bounds.ts';
+import type { Limiter } from '../limiter/port.ts';
+import { Refusal } from './refusal.ts';
+
+/** Counts a request against its partner and says on every answer from here on how much is left. */
+export async function admit(
+  limiter: Limiter | undefined,
+  policy: string,
+  partnerId: string,
+  headers: string[],
+): Promise<void> {
+  if (limiter === undefined) return;
+  const rate = limiter.ratePerSecond;
+  const { isAdmitted, left, untilMoreMs } = await limiter.admit(partnerId);
+  const seconds = Math.ceil(untilMoreMs / 1_000);
+  headers.push('RateLimit-Policy', `"${policy}";q=${rate};w=${bounds.rateWindowMs / 1_000}`);
+  headers.push('RateLimit', `"${policy}";r=${left};t=${seconds}`);
+  if (isAdmitted) return;
+  throw new Refusal(
+    [errorRecord('RATE_LIMITED', { rate })],
+    ['Retry-After', String(seconds), 'Retry-After-Ms', String(Math.ceil(untilMoreMs))],
+  );
+}

@@ -1,0 +1,141 @@
+import { isCleanText, isLongerThan } from '../text.ts';
+import { normalizeTime } from '../times.ts';
+import { type ImportFault, importFault } from './faults.ts';
+import { InexactNumber } from './json.ts';
+
+/** The part of JSON Schema that our records are written in. */
+export interface FieldSchema {
+  readonly type: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxProperties?: number;
+}
+
+export interface RecordSchema {
+  readonly properties: Readonly<Record<string, FieldSchema>>;
+  readonly required: readonly string[];
+}
+
+type Fields = Record<string, unknown>;
+
+/** A rule turns a field's value into what is stored, or adds to the faults. */
+type Rule = (value: unknown, field: string, faults: ImportFault[]) => unknown;
+
+/** Checks a record against its schema, field by field, and reports all that is wrong with it at once. */
+export function createChecker(
+  schema: RecordSchema,
+): (record: unknown) => { readonly fields: Fields; readonly faults: ImportFault[] } {
+  const required = new Set(schema.required);
+  const rules = Object.entries(schema.properties).map(
+    ([field, property]) => [field, ruleOf(property)] as const,
+  );
+  const known = new Set(Object.keys(schema.properties));
+
+  return (record) => {
+    if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')] };
+    const fields: Fields = {};
+    const faults: ImportFault[] = [];
+    for (const [field, rule] of rules) {
+      const value = Object.hasOwn(record, field) ? record[field] : undefined;
+      if (value === undefined || (value === null && !required.has(field))) {
+        if (required.has(field)) faults.push(importFault('MISSING_REQUIRED_FIELD', field));
+      } else {
+        fields[field] = rule(value, field, faults);
+      }
+    }
+    for (const field of Object.keys(record)) {
+      if (!known.has(field)) faults.push(importFault('UNKNOWN_FIELD', field));
+    }
+    return { fields, faults };
+  };
+}
+
+function ruleOf(schema: FieldSchema): Rule {
+  if (schema.type === 'integer') return integerRule(schema);
+  if (schema.type === 'object') return stringMapRule(schema);
+  return stringRule(schema);
+}
+
+/** Of several faults the first counts: kind, character, empty, then its own rule. */
+function stringRule(schema: FieldSchema): Rule {
+  const own = ownRuleOf(schema);
+  return (value, field, faults) => {
+    if (typeof value !== 'string') faults.push(importFault('EXPECTED_STRING', field));
+    else if (!isCleanText(value)) faults.push(importFault('INVALID_CHARACTER', field));
+    else if (value === '') faults.push(importFault('VALUE_EMPTY', field));
+    else return own(value, field, faults);
+    return undefined;
+  };
+}
+
+function ownRuleOf(schema: FieldSchema): (text: string, field: string, faults: ImportFault[]) => unknown {
+  const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1 } = schema;
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
+  return (text, field, faults) => {
+    if (isLongerThan(text, max)) faults.push(importFault('VALUE_TOO_LONG', field, { max }));
+    else if (schema.enum !== undefined && !schema.enum.includes(text)) {
+      faults.push(importFault('INVALID_ENUM_VALUE', field, { allowed: schema.enum.join(' or ') }));
+    } else if (pattern !== undefined && !pattern.test(text)) {
+      faults.push(importFault('INVALID_COLOR', field));
+    } else if (schema.format === 'uri' && (text.length < min || !isWebAddress(text))) {
+      faults.push(importFault('INVALID_URL', field, { min, max }));
+    } else if (schema.format === 'date-time') {
+      const time = normalizeTime(text);
+      if (time === undefined) faults.push(importFault('INVALID_TIME', field));
+      return time;
+    }
+    return text;
+  };
+}
+
+function integerRule(schema: FieldSchema): Rule {
+  const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
+  return (value, field, faults) => {
+    if (typeof value === 'number' && value >= min && value <= max) return value;
+    const digits = value instanceof InexactNumber ? value.source : String(value);
+    // Plain digits that JavaScript would round are an integer, only out of range; 1.0, 1e3 and -0 are not plain.
+    const isInteger = typeof value !== 'string' && /^-?[1-9][0-9]*$/.test(digits);
+    if (!isInteger) faults.push(importFault('EXPECTED_INTEGER', field));
+    else if (digits.startsWith('-')) faults.push(importFault('VALUE_TOO_LOW', field, { min }));
+    else faults.push(importFault('VALUE_TOO_HIGH', field, { max }));
+    return undefined;
+  };
+}
+
+/** A map of strings becomes JSON text with sorted keys, so that equal maps are equal text. */
+function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
+  return (value, field, faults) => {
+    if (!isObject(value)) {
+      faults.push(importFault('EXPECTED_OBJECT', field));
+      return undefined;
+    }
+    const entries = Object.entries(value);
+    if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
+    for (const [key, text] of entries) {
+      if (typeof text !== 'string') faults.push(importFault('EXPECTED_STRING', `${field}.${key}`));
+      else if (!isCleanText(key) || !isCleanText(text)) {
+        faults.push(importFault('INVALID_CHARACTER', `${field}.${key}`));
+      }
+    }
+    const sorted = entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
+    return JSON.stringify(Object.fromEntries(sorted));
+  };
+}
+
+function isObject(value: unknown): value is Fields {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof InexactNumber)
+  );
+}
+
+/** http or https with a host and without user or password, written as it would be sent. */
+function isWebAddress(text: string): boolean {
+  if (!/^https?:\/\/[^\s/?#]/i.test(text) || /\s/.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}

@@ -1,0 +1,41 @@
+/** What an import may find wrong with a line: the codes, and the sentence of each. */
+import { echoedCharacters } from '@partner-network/contract/limits';
+import { bounds } from '../bounds.ts';
+import { echo } from '../text.ts';
+
+export const importFaults = {
+  INVALID_JSON: `Write each line as one JSON object in UTF-8, at most ${bounds.importLineBytes} bytes.`,
+  DUPLICATE_KEY: 'Give each key once.',
+  UNKNOWN_FIELD: 'Remove this field: the record does not have it.',
+  MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',
+  EXPECTED_STRING: 'Write a string here.',
+  EXPECTED_INTEGER: 'Write a whole number in plain digits here.',
+  EXPECTED_OBJECT: 'Write a JSON object here.',
+  VALUE_EMPTY: 'Give this field a value or leave it out.',
+  VALUE_TOO_LONG: 'Shorten this to at most {max} characters.',
+  VALUE_TOO_LOW: 'Raise this to at least {min}.',
+  VALUE_TOO_HIGH: 'Lower this to at most {max}.',
+  INVALID_ENUM_VALUE: 'Use {allowed}, in exactly this spelling.',
+  INVALID_CHARACTER: 'Remove control characters and unpaired surrogates.',
+  INVALID_COLOR: 'Write a color as # and six hex digits, such as #1A2B3C.',
+  INVALID_URL: 'Write an http or https URL of {min} to {max} characters, without user or password.',
+  INVALID_TIME: 'Write a time in UTC as RFC 3339 has it, such as 2026-01-31T08:00:00.000Z.',
+  TOO_MANY_KEYS: 'Keep at most {max} keys.',
+  UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
+} as const;
+
+export type ImportCode = keyof typeof importFaults;
+
+export interface ImportFault {
+  readonly field?: string;
+  readonly code: ImportCode;
+  readonly detail: string;
+}
+
+type Facts = Readonly<Record<string, string | number>>;
+
+/** Names a field but never repeats a value: it may be a secret, an amount or about a person. */
+export function importFault(code: ImportCode, field?: string, facts: Facts = {}): ImportFault {
+  const detail = importFaults[code].replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name]));
+  return field === undefined ? { code, detail } : { field: echo(field, echoedCharacters), code, detail };
+}

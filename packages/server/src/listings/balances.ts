@@ -1,0 +1,21 @@
+import { listBalances } from '@partner-network/contract/operations';
+import { requireGrant } from '../http/authorize.ts';
+import { toTime } from '../times.ts';
+import type { Listing } from './listing.ts';
+
+export const balances: Listing<typeof listBalances> = {
+  operation: listBalances,
+  filters: ({ customer_id, type }) => [customer_id, type],
+  async page({ store, nowMs }, key, { customer_id, type, grant_id, limit }, after) {
+    const answer = await store.listBalances({
+      partnerId: key.partnerId,
+      customerId: customer_id,
+      type,
+      grantId: grant_id,
+      at: toTime(nowMs()),
+      after,
+      limit,
+    });
+    return requireGrant(answer, grant_id);
+  },
+};

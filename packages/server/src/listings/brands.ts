@@ -1,0 +1,17 @@
+import { listBrands } from '@partner-network/contract/operations';
+import { publicAddressMark } from '../store/port.ts';
+import type { Listing } from './listing.ts';
+
+export const brands: Listing<typeof listBrands> = {
+  operation: listBrands,
+  filters: ({ reference_id }) => [reference_id],
+  async page({ store, publicAddress }, key, { reference_id, limit }, after) {
+    const page = await store.listBrands({
+      partnerId: key.partnerId,
+      referenceId: reference_id,
+      after,
+      limit,
+    });
+    return { ...page, records: page.records.replaceAll(publicAddressMark, publicAddress) };
+  },
+};

@@ -1,0 +1,20 @@
+import type { Operation } from '@partner-network/contract/operations';
+import type { Parameters } from '../http/parameters.ts';
+import type { KeyOnFile, Page, Reads } from '../store/port.ts';
+
+/** What a listing reads from. */
+export interface Sources {
+  readonly store: Reads;
+  /** As it stands inside a JSON string. */
+  readonly publicAddress: string;
+  readonly nowMs: () => number;
+}
+
+/** What is particular to one listing; all that they share is in the pipeline. */
+export interface Listing<O extends Operation> {
+  readonly operation: O;
+  /** What a cursor is bound to besides partner and endpoint: the search, not the page size or the grant. */
+  filters(parameters: Parameters<O>): readonly (string | undefined)[];
+  /** The page after a position, or a refusal. */
+  page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, after: string): Promise<Page>;
+}

@@ -1,0 +1,187 @@
+/**
+ * What the service asks of storage, and no more. Every engine gives the same answers, and passes the same suite.
+ */
+import type { Environment, Scope } from '@partner-network/contract/scopes';
+
+/** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503, and may try again. */
+export class StoreUnavailable extends Error {}
+
+/** Something with that id exists already. */
+export class AlreadyExists extends Error {}
+
+/** One page, its records rendered and joined by commas, and where the next one starts, if there is one. */
+export interface Page {
+  readonly records: string;
+  readonly next: string | undefined;
+}
+
+export interface KeyOnFile {
+  readonly id: string;
+  readonly partnerId: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: string | undefined;
+  readonly isRevoked: boolean;
+  readonly isPartnerDisabled: boolean;
+}
+
+interface PageQuery {
+  /** Records after this id, in byte order; the empty string comes before all. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface BrandsQuery extends PageQuery {
+  readonly partnerId: string;
+  readonly referenceId: string | undefined;
+}
+
+export interface BalancesQuery extends PageQuery {
+  readonly partnerId: string;
+  readonly customerId: string;
+  readonly type: string;
+  readonly grantId: string | undefined;
+  /** The time at which the grant must be unexpired. */
+  readonly at: string;
+}
+
+export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
+export type GrantStatus = (typeof grantStatuses)[number];
+
+/** A page only under an active grant; otherwise what is wrong with the grant. */
+export type BalancesAnswer =
+  | { readonly grant: 'ACTIVE'; readonly page: Page }
+  | { readonly grant: Exclude<GrantStatus, 'ACTIVE'> | 'NOT_FOUND' };
+
+export interface CursorKey {
+  /** 0 to 255: a cursor names the key that sealed it. */
+  readonly id: number;
+  readonly secret: Uint8Array;
+}
+
+/** What a request needs. */
+export interface Reads {
+  findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
+  listBrands(query: BrandsQuery): Promise<Page>;
+  listBalances(query: BalancesQuery): Promise<BalancesAnswer>;
+  /** Newest first; all of them open cursors, the newest seals. */
+  cursorKeys(): Promise<readonly CursorKey[]>;
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
+}
+
+export interface Partner {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly disabled_at?: string;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly partner_id: string;
+  readonly name?: string;
+  readonly scopes: readonly Scope[];
+  /** The last characters of the key, enough to tell keys apart and too few to use. */
+  readonly last_four: string;
+  readonly created_at: string;
+  readonly expires_at?: string;
+  readonly revoked_at?: string;
+}
+
+export interface Grant {
+  readonly id: string;
+  readonly partner_id: string;
+  readonly customer_id: string;
+  readonly action: 'CHECKING_BALANCE';
+  readonly status: GrantStatus;
+  readonly expires_at?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** What an operator does to partners, keys and grants. */
+export interface Accounts {
+  createPartner(partner: Partner): Promise<void>;
+  findPartner(id: string): Promise<Partner | undefined>;
+  listPartners(): Promise<readonly Partner[]>;
+  /** Undefined enables. */
+  setPartnerDisabled(id: string, at: string | undefined): Promise<void>;
+
+  createKey(key: ApiKey, digest: Uint8Array): Promise<void>;
+  findKeyById(id: string): Promise<ApiKey | undefined>;
+  listKeys(partnerId: string): Promise<readonly ApiKey[]>;
+  revokeKey(id: string, at: string): Promise<void>;
+  /** Puts the new key in the old one's place: both or neither. */
+  rotateKey(oldId: string, oldExpiresAt: string, key: ApiKey, digest: Uint8Array): Promise<void>;
+
+  createGrant(grant: Grant): Promise<void>;
+  /** An id is unique within its customer only, so there may be several. */
+  findGrants(id: string): Promise<readonly Grant[]>;
+  listGrants(partnerId: string, customerId: string | undefined): Promise<readonly Grant[]>;
+  revokeGrant(customerId: string, id: string, at: string): Promise<void>;
+}
+
+export interface BrandRow {
+  readonly partner_id: string;
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly reference_id: string;
+  readonly color?: string;
+  readonly profile_image_url?: string;
+  /** As JSON, its keys sorted, so that equal metadata is equal text. */
+  readonly metadata?: string;
+}
+
+export interface BalanceRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly type: string;
+  readonly currency: string;
+  readonly amount: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface ImportRows {
+  readonly brands: BrandRow;
+  readonly balances: BalanceRow;
+  readonly grants: Grant;
+}
+
+export type ImportKind = keyof ImportRows;
+
+export interface ImportCounts {
+  readonly written: number;
+  readonly unchanged: number;
+}
+
+/** Writes that all become visible at `commit`, or never. */
+export interface ImportRun<Row> {
+  write(rows: readonly Row[]): Promise<ImportCounts>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+export interface Imports {
+  beginImport<Kind extends ImportKind>(kind: Kind): Promise<ImportRun<ImportRows[Kind]>>;
+}
+
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Store extends Reads, Accounts, Imports {
+  readonly environment: Environment;
+  /** What opening it did to its schema. */
+  readonly migration: Migration;
+  close(): Promise<void>;
+}
+
+/**
+ * Stands in a stored brand where the public address of whoever answers goes. A control character: no string
+ * of ours may hold one, so it can be nothing else.
+ */
+export const publicAddressMark = '\u0001';

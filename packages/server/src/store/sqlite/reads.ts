@@ -1,0 +1,111 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Scope } from '@partner-network/contract/scopes';
+import { type BalancesAnswer, type CursorKey, type Page, type Reads, StoreUnavailable } from '../port.ts';
+
+/** Primary result codes of an engine that cannot answer now: busy, locked, I/O error, full, cannot open. */
+const unavailableCodes = new Set([5, 6, 10, 13, 14]);
+
+/** The hot statements, prepared once. A page is joined in the database and looks one row ahead. */
+export function createReads(db: DatabaseSync): Reads {
+  const keyByDigest = db.prepare(`
+    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at
+    from api_keys k join partners p on p.id = k.partner_id
+    where k.digest = ?`);
+
+  const brandsPage = db.prepare(pageOf('brands', 'partner_id = $partner_id'));
+
+  const brandsPageByReference = db.prepare(
+    pageOf('brands', 'partner_id = $partner_id and reference_id = $reference_id'),
+  );
+
+  const balancesPage = db.prepare(pageOf('balances', 'customer_id = $customer_id and type = $type'));
+
+  const namedGrant = db.prepare(`
+    select case when status = 'ACTIVE' and expires_at <= $at then 'EXPIRED' else status end as standing
+    from grants
+    where customer_id = $customer_id and id = $grant_id and partner_id = $partner_id`);
+
+  const anyActiveGrant = db.prepare(`
+    select 'ACTIVE' as standing
+    from grants
+    where customer_id = $customer_id and partner_id = $partner_id and status = 'ACTIVE'
+      and (expires_at is null or expires_at > $at)
+    limit 1`);
+
+  const cursorKeys = db.prepare('select id, secret from cursor_keys order by created_at desc, id desc');
+  const ping = db.prepare('select 1');
+
+  return {
+    findKey: async (digest) => {
+      const row = firstRow(keyByDigest, digest);
+      return row === undefined
+        ? undefined
+        : {
+            id: row.id as string,
+            partnerId: row.partner_id as string,
+            scopes: (row.scopes as string).split(' ') as Scope[],
+            expiresAt: (row.expires_at as string | null) ?? undefined,
+            isRevoked: row.revoked_at !== null,
+            isPartnerDisabled: row.disabled_at !== null,
+          };
+    },
+
+    listBrands: async ({ partnerId, referenceId, after, limit }) => {
+      const range = { partner_id: partnerId, after, limit };
+      return referenceId === undefined
+        ? page(brandsPage, range)
+        : page(brandsPageByReference, { ...range, reference_id: referenceId });
+    },
+
+    listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
+      const whose = { customer_id: customerId, partner_id: partnerId, at };
+      const row =
+        grantId === undefined
+          ? firstRow(anyActiveGrant, whose)
+          : firstRow(namedGrant, { ...whose, grant_id: grantId });
+      const grant = (row?.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
+      return grant === 'ACTIVE'
+        ? { grant, page: page(balancesPage, { customer_id: customerId, type, after, limit }) }
+        : { grant };
+    },
+
+    cursorKeys: async () => cursorKeys.all() as unknown as CursorKey[],
+
+    ping: async () => {
+      firstRow(ping);
+    },
+  };
+}
+
+function pageOf(table: string, condition: string): string {
+  return `
+    select
+      records,
+      last_id,
+      exists (select 1 from ${table} where ${condition} and id > last_id) as has_more
+    from (
+      select group_concat(record, ',') as records, max(id) as last_id
+      from (select id, record from ${table} where ${condition} and id > $after order by id limit $limit)
+    )`;
+}
+
+function page(statement: StatementSync, parameters: Record<string, SQLInputValue>): Page {
+  const row = firstRow(statement, parameters);
+  return {
+    records: (row?.records as string | null) ?? '',
+    next: row?.has_more === 1 ? (row.last_id as string) : undefined,
+  };
+}
+
+function firstRow(
+  statement: StatementSync,
+  parameters?: SQLInputValue | Record<string, SQLInputValue>,
+): Record<string, unknown> | undefined {
+  try {
+    return parameters === undefined ? statement.get() : statement.get(parameters as SQLInputValue);
+  } catch (error) {
+    const code = (error as { errcode?: number }).errcode;
+    if (code === undefined || !unavailableCodes.has(code & 0xff)) throw error;
+    throw new StoreUnavailable('the embedded database cannot answer', { cause: error });
+  }
+}

@@ -1,0 +1,29 @@
+/** The rules that every string obeys, whether a caller sends it or an operator imports it. */
+
+const controlCharacter = /[\u0000-\u001f\u007f]/;
+
+/** No control characters (U+0000 to U+001F, U+007F) and no unpaired surrogates. */
+export function isCleanText(text: string): boolean {
+  return !controlCharacter.test(text) && text.isWellFormed();
+}
+
+/** Whether a text is longer than so many Unicode code points; counts them only when it must. */
+export function isLongerThan(text: string, codePoints: number): boolean {
+  if (text.length <= codePoints) return false;
+  if (text.length > codePoints * 2) return true;
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count > codePoints;
+}
+
+const keyLike = /pn_(?:live|test)_[0-9A-Za-z]*/g;
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/gu;
+
+/**
+ * A name that came from outside, fit to be repeated in an answer or a report: without anything that looks like
+ * an API key, without what does not print, and cut to so many characters.
+ */
+export function echo(name: string, characters: number): string {
+  const safe = name.replace(unprintable, '\ufffd').replace(keyLike, '[key]');
+  return [...safe.slice(0, characters * 2)].slice(0, characters).join('');
+}

@@ -1,0 +1,29 @@
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|\+00:00)$/i;
+
+/**
+ * A time as it is stored and sent, `2026-01-31T08:00:00.000Z`, from RFC 3339 in UTC; undefined when it is not
+ * that. Fractions are cut to milliseconds. No leap seconds, and no year 0000, which Postgres does not have.
+ */
+export function normalizeTime(text: string): string | undefined {
+  const parts = rfc3339.exec(text);
+  if (parts === null || parts[1] === '0000') return undefined;
+  const [, year, month, day, hour, minute, second, fraction = ''] = parts;
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const normal = `${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`;
+  const instant = new Date(normal);
+  // Date turns 31 April into 1 May and 24:00 into the next day; a date that does not exist is not the same again.
+  return !Number.isNaN(instant.getTime()) && instant.toISOString() === normal ? normal : undefined;
+}
+
+export function toTime(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+const duration = /^(\d{1,9})(s|m|h|d)$/;
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of `90s`, `30m`, `24h` or `7d`; undefined when it is none of these. */
+export function parseDuration(text: string): number | undefined {
+  const parts = duration.exec(text);
+  return parts === null ? undefined : Number(parts[1]) * unitMs[parts[2] as keyof typeof unitMs];
+}

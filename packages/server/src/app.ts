@@ -4,10 +4,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { allowedMethods, type Operation } from '@partner-network/contract/operations';
 import type { Environment } from '@partner-network/contract/scopes';
 import type { Logger } from 'pino';
+import { bounds } from './bounds.ts';
 import { authenticate } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';
 import type { Cursors } from './http/cursor.ts';
-import { headerValues } from './http/headers.ts';
+import { headBytes, headerValues } from './http/headers.ts';
 import { parseParameters } from './http/parameters.ts';
 import { admit } from './http/rate-limit.ts';
 import { Refusal, refusal } from './http/refusal.ts';
@@ -108,6 +109,7 @@ async function answer(
     headers: ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'],
   };
   try {
+    requireWellFormed(request);
     const route = routeOf(routes, path, request);
     if (request.method === 'OPTIONS') {
       exchange.headers.push('Allow', allowedMethods.join(', '));
@@ -124,10 +126,15 @@ async function answer(
   }
 }
 
-/** The path is judged before the method, so that an unknown path says nothing of methods. */
-function routeOf(routes: ReadonlyMap<string, Route>, path: string, request: IncomingMessage): Route {
+function requireWellFormed(request: IncomingMessage): void {
+  // Node counts names and values only, and lets many small headers through.
+  if (headBytes(request) > bounds.requestHeadBytes) throw refusal('REQUEST_TOO_LARGE');
   const hosts = headerValues(request.rawHeaders, 'host').length;
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) throw refusal('MALFORMED_REQUEST');
+}
+
+/** The path is judged before the method, so that an unknown path says nothing of methods. */
+function routeOf(routes: ReadonlyMap<string, Route>, path: string, request: IncomingMessage): Route {
   const route = routes.get(path);
   if (route === undefined) throw refusal('NOT_FOUND');
   if (!(allowedMethods as readonly string[]).includes(request.method ?? ''))

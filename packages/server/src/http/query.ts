@@ -14,7 +14,7 @@ export function splitQuery(query: string): Map<string, string[]> {
   return parameters;
 }
 
-const needsDecoding = /[%+\u0080-\u00ff]/;
+const needsDecoding = /[%+]/;
 const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const looseUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -35,7 +35,7 @@ function decodeLoosely(encoded: string): string {
   return looseUtf8.decode(bytesOf(encoded));
 }
 
-/** Node gives a target's bytes as one character each, so raw UTF-8 and percent-encoded UTF-8 end up alike. */
+/** A target is ASCII: HTTP that holds anything else is refused before it comes here. */
 function bytesOf(encoded: string): Uint8Array {
   const unescaped = encoded
     .replaceAll('+', ' ')

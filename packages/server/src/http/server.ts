@@ -19,6 +19,9 @@ export function createHttpServer(): Server {
     requireHostHeader: false,
   });
 
+  // All headers are seen, so that all are counted; by default Node forgets those after the 2,000th.
+  server.maxHeadersCount = 0;
+
   const unfinished = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', (request, response) => unfinished.set(request.socket, response));
 

@@ -52,7 +52,8 @@ export function createMemoryLimiter(
       return {
         isAdmitted,
         left: ratePerSecond - admissions.count,
-        untilMoreMs: admissions.timesMs[admissions.oldest]! + bounds.rateWindowMs - now,
+        // In this order no rounding can make it more than the window, which would promise a second too many.
+        untilMoreMs: bounds.rateWindowMs - (now - admissions.timesMs[admissions.oldest]!),
       };
     },
   };

@@ -25,7 +25,7 @@ export interface TestService extends Caller {
 
 interface Choices {
   /** Puts something in front of the store, or in its place. */
-  readonly reads?: (store: Store) => Reads;
+  readonly reads?: (store: Store, databasePath: string) => Reads;
   readonly limiters?: Partial<Record<Operation['name'], Limiter>>;
   readonly nowMs?: () => number;
 }
@@ -46,7 +46,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   let logged = '';
   const app = createApp({
     environment: store.environment,
-    store: choices.reads?.(store) ?? store,
+    store: choices.reads?.(store, databasePath) ?? store,
     cursors: createCursors(await store.cursorKeys(), store.environment, nowMs),
     limiters: choices.limiters ?? {},
     publicUrl,

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { balances as fixtureBalances, importAll, keys } from '../support/fixture.ts';
+import { startTestService } from '../support/service.ts';
+
+const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
+const wire = ofAlice.map(({ id, customer_id, type, currency, amount, created_at, updated_at }) => ({
+  id,
+  customer_id,
+  type,
+  currency,
+  amount,
+  created_at,
+  updated_at,
+}));
+
+test('sends every field in the order of its table, amounts exact to the cent', async (t) => {
+  const { balances } = await startTestService(t);
+  const { status, text } = await balances('?customer_id=alice&type=CHECKING', { key: keys.acme });
+  assert.equal(status, 200);
+  assert.equal(text, JSON.stringify({ balances: wire }));
+});
+
+test('the named grant opens as any active grant does', async (t) => {
+  const { balances } = await startTestService(t);
+  const any = await balances('?customer_id=alice&type=CHECKING', { key: keys.acme });
+  const named = await balances('?customer_id=alice&type=CHECKING&grant_id=g-active', { key: keys.acme });
+  assert.equal(named.text, any.text);
+});
+
+test('a customer without balances but with a grant has an empty list', async (t) => {
+  const { balances } = await startTestService(t);
+  const { status, text } = await balances('?customer_id=without-balances&type=CHECKING', { key: keys.acme });
+  assert.equal(status, 200);
+  assert.equal(text, '{"balances":[]}');
+});
+
+test('pages through all balances, each exactly once', async (t) => {
+  const { balances, store } = await startTestService(t);
+  const many = Array.from({ length: 120 }, (_, amount) => ({
+    customer_id: 'alice',
+    type: 'CHECKING',
+    currency: 'USD',
+    amount,
+  }));
+  await importAll(store, 'balances', many);
+  const ids: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { text } = await balances(`?customer_id=alice&type=CHECKING&limit=7${cursor}`, { key: keys.acme });
+    const page = JSON.parse(text);
+    ids.push(...page.balances.map(({ id }: { id: string }) => id));
+    if (page.cursor === undefined) break;
+    cursor = `&cursor=${page.cursor}`;
+  }
+  assert.equal(ids.length, 123);
+  assert.equal(new Set(ids).size, 123);
+  assert.deepEqual(ids, ids.toSorted());
+});
+
+test('a cursor works with another grant and another limit: they are no filters', async (t) => {
+  const { balances } = await startTestService(t);
+  const query = '?customer_id=alice&type=CHECKING';
+  const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);
+  const next = await balances(`${query}&limit=2&grant_id=g-active&cursor=${first.cursor}`, {
+    key: keys.acme,
+  });
+  assert.equal(next.status, 200);
+  assert.deepEqual(
+    JSON.parse(next.text).balances.map(({ id }: { id: string }) => id),
+    ['bal2', 'bal3'],
+  );
+});
+
+test('HEAD answers with the headers of GET and no body', async (t) => {
+  const { balances } = await startTestService(t);
+  const query = '?customer_id=alice&type=CHECKING';
+  const get = await balances(query, { key: keys.acme });
+  const head = await balances(query, { key: keys.acme, method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal(head.headers['content-length'], get.headers['content-length']);
+});

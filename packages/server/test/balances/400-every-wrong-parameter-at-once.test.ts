@@ -1,0 +1,62 @@
+import { test } from 'node:test';
+import { keys } from '../support/fixture.ts';
+import { assertRefused } from '../support/http.ts';
+import { refusesLimits, refusesParameters } from '../support/parameters.ts';
+import { startTestService } from '../support/service.ts';
+
+refusesLimits('balances', 'customer_id=alice&type=CHECKING&');
+
+refusesParameters('balances', [
+  {
+    promise: 'names both required parameters when both are absent',
+    query: '',
+    errors: [
+      ['MISSING_REQUIRED_PARAMETER', 'customer_id'],
+      ['MISSING_REQUIRED_PARAMETER', 'type'],
+    ],
+  },
+  {
+    promise: 'reports all faults, in the order of the parameter table',
+    query: '?limit=0&cursor=&grant_id=%00&type=checking&customer_id=&reference_id=r',
+    errors: [
+      ['VALUE_EMPTY', 'customer_id'],
+      ['INVALID_ENUM_VALUE', 'type'],
+      ['INVALID_CHARACTER', 'grant_id'],
+      ['VALUE_EMPTY', 'cursor'],
+      ['VALUE_TOO_LOW', 'limit'],
+      ['UNKNOWN_QUERY_PARAMETER', 'reference_id'],
+    ],
+  },
+  {
+    promise: 'refuses what is longer than its record field allows',
+    query: `?customer_id=${'c'.repeat(129)}&type=CHECKING&grant_id=${'g'.repeat(257)}`,
+    errors: [
+      ['VALUE_TOO_LONG', 'customer_id'],
+      ['VALUE_TOO_LONG', 'grant_id'],
+    ],
+  },
+  {
+    promise: 'the type has one spelling',
+    query: '?customer_id=alice&type=CHECKING+',
+    errors: [['INVALID_ENUM_VALUE', 'type']],
+  },
+  {
+    promise: 'an empty type is empty before it is wrong',
+    query: '?customer_id=alice&type=',
+    errors: [['VALUE_EMPTY', 'type']],
+  },
+]);
+
+test('judges the parameters before the grant', async (t) => {
+  const { balances } = await startTestService(t);
+  const answer = await balances('?customer_id=nobody&type=CHECKING&limit=0', { key: keys.acme });
+  assertRefused(answer, 400, ['VALUE_TOO_LOW', 'limit']);
+});
+
+test('judges the cursor before the grant, and only when all else is right', async (t) => {
+  const { balances } = await startTestService(t);
+  const bad = await balances('?customer_id=nobody&type=CHECKING&cursor=x', { key: keys.acme });
+  assertRefused(bad, 400, ['INVALID_CURSOR', 'cursor']);
+  const worse = await balances('?customer_id=nobody&type=CHECKING&cursor=x&limit=0', { key: keys.acme });
+  assertRefused(worse, 400, ['VALUE_TOO_LOW', 'limit']);
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { future, keys, past } from '../support/fixture.ts';
+import { assertRefused, errorsOf } from '../support/http.ts';
+import { startTestService } from '../support/service.ts';
+
+const query = '?customer_id=alice&type=CHECKING';
+
+test('names the scope that the key lacks', async (t) => {
+  const { balances } = await startTestService(t);
+  const answer = await balances(query, { key: keys.acmeBrandsOnly });
+  assertRefused(answer, 403, 'INSUFFICIENT_SCOPES');
+  assert.match(errorsOf(answer)[0]!.detail, /BALANCES_READ/);
+});
+
+test('refuses every key of a disabled partner', async (t) => {
+  const { balances } = await startTestService(t);
+  assertRefused(await balances(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
+});
+
+for (const [grant, code] of [
+  ['g-expired', 'GRANT_EXPIRED'],
+  ['g-revoked', 'GRANT_REVOKED'],
+  ['g-consumed', 'GRANT_CONSUMED'],
+  ['g-status-expired', 'GRANT_EXPIRED'],
+  ['g-nowhere', 'GRANT_NOT_FOUND'],
+] as const) {
+  test(`answers ${code} to the grant ${grant}`, async (t) => {
+    const { balances } = await startTestService(t);
+    assertRefused(await balances(`${query}&grant_id=${grant}`, { key: keys.acme }), 403, [code, 'grant_id']);
+  });
+}
+
+test('without a grant_id, grants that are over are as good as none, and the answer names no field', async (t) => {
+  const { balances } = await startTestService(t);
+  for (const customer of ['carol', 'zoe', 'nobody']) {
+    const answer = await balances(`?customer_id=${customer}&type=CHECKING`, { key: keys.acme });
+    assertRefused(answer, 403, 'GRANT_NOT_FOUND');
+  }
+});
+
+/**
+ * The guarantee: a partner cannot tell another partner's grant from one that does not exist, nor a customer
+ * that exists from one that does not. Not by a byte of the body, nor by a header besides request id and date.
+ */
+test("the bytes for another partner's grant and for no such grant are the same", async (t) => {
+  const { balances } = await startTestService(t);
+  const answers = await Promise.all(
+    [
+      'customer_id=alice&grant_id=g-zenith-alice',
+      'customer_id=zoe&grant_id=g-zenith',
+      'customer_id=alice&grant_id=g-nowhere',
+      'customer_id=nobody&grant_id=g-nowhere',
+      // Its own grant, but for another customer.
+      'customer_id=zoe&grant_id=g-active',
+    ].map((rest) => balances(`?type=CHECKING&${rest}`, { key: keys.acme })),
+  );
+  const seen = answers.map(({ status, text, headers }) => {
+    const { 'x-request-id': _, date: __, ...rest } = headers;
+    return { status, text, headers: rest };
+  });
+  for (const answer of seen) assert.deepEqual(answer, seen[0]);
+  assertRefused(answers[0]!, 403, ['GRANT_NOT_FOUND', 'grant_id']);
+});
+
+test('the grant is checked on every page, not just the first', async (t) => {
+  const { balances, store } = await startTestService(t);
+  const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);
+  await store.revokeGrant('alice', 'g-active', past);
+  const next = await balances(`${query}&limit=1&cursor=${first.cursor}`, { key: keys.acme });
+  assertRefused(next, 403, 'GRANT_NOT_FOUND');
+  const named = await balances(`${query}&limit=1&grant_id=g-active&cursor=${first.cursor}`, {
+    key: keys.acme,
+  });
+  assertRefused(named, 403, ['GRANT_REVOKED', 'grant_id']);
+});
+
+test('a grant is over from the very moment at which it expires', async (t) => {
+  let now = Date.parse(future) - 1;
+  const { balances } = await startTestService(t, { nowMs: () => now });
+  const until = '?customer_id=without-balances&type=CHECKING&grant_id=g-nothing';
+  assert.equal((await balances(until, { key: keys.acme })).status, 200);
+  now += 1;
+  assertRefused(await balances(until, { key: keys.acme }), 403, ['GRANT_EXPIRED', 'grant_id']);
+});

@@ -1,0 +1,3 @@
+import { survivesCrash } from '../support/faults.ts';
+
+survivesCrash('balances', '?customer_id=alice&type=CHECKING');

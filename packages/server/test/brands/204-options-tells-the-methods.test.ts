@@ -1,0 +1,3 @@
+import { tellsItsMethods } from '../support/methods.ts';
+
+tellsItsMethods('brands');

@@ -1,0 +1,3 @@
+import { refusesForeignCursors } from '../support/cursors.ts';
+
+refusesForeignCursors('brands');

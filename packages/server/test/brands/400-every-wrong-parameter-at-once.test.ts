@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keys } from '../support/fixture.ts';
+import { assertRefused, errorsOf } from '../support/http.ts';
+import { detailsOf, refusesLimits, refusesParameters } from '../support/parameters.ts';
+import { startTestService } from '../support/service.ts';
+
+const long = (characters: number) => encodeURIComponent('🦊'.repeat(characters));
+
+refusesLimits('brands', '');
+
+refusesParameters('brands', [
+  {
+    promise: 'reports all faults, in the order of the parameter table, unknown ones after them as they came',
+    query: '?zebra=1&reference_id=&limit=x&apple=2&cursor=',
+    errors: [
+      ['VALUE_EMPTY', 'cursor'],
+      ['EXPECTED_INTEGER', 'limit'],
+      ['VALUE_EMPTY', 'reference_id'],
+      ['UNKNOWN_QUERY_PARAMETER', 'zebra'],
+      ['UNKNOWN_QUERY_PARAMETER', 'apple'],
+    ],
+  },
+  {
+    promise: 'refuses an empty cursor, so that a loop that sends one back stops',
+    query: '?cursor=',
+    errors: [['VALUE_EMPTY', 'cursor']],
+  },
+  { promise: 'a name without a value is empty', query: '?limit', errors: [['VALUE_EMPTY', 'limit']] },
+  {
+    promise: 'refuses a parameter that is given twice before anything else about it',
+    query: '?limit=&limit=%zz&reference_id=a&reference_id=a',
+    errors: [
+      ['CONFLICTING_PARAMETERS', 'limit'],
+      ['CONFLICTING_PARAMETERS', 'reference_id'],
+    ],
+  },
+  {
+    promise: 'sees the same parameter behind two spellings',
+    query: '?limit=1&l%69mit=1',
+    errors: [['CONFLICTING_PARAMETERS', 'limit']],
+  },
+  {
+    promise: 'reports an unknown parameter once, however often it is given',
+    query: '?who=1&who=2',
+    errors: [['UNKNOWN_QUERY_PARAMETER', 'who']],
+  },
+  {
+    promise: 'counts lengths in code points, and refuses one too many',
+    query: `?reference_id=${long(1_025)}&cursor=${'c'.repeat(1_025)}`,
+    errors: [
+      ['VALUE_TOO_LONG', 'cursor'],
+      ['VALUE_TOO_LONG', 'reference_id'],
+    ],
+  },
+  {
+    promise: 'refuses a bad character before it looks at the length',
+    query: `?reference_id=%00${'r'.repeat(2_000)}`,
+    errors: [['INVALID_CHARACTER', 'reference_id']],
+  },
+  {
+    promise: 'parameters are case-sensitive',
+    query: '?Limit=1',
+    errors: [['UNKNOWN_QUERY_PARAMETER', 'Limit']],
+  },
+  {
+    promise: 'a parameter of the other listing is unknown here',
+    query: '?customer_id=alice',
+    errors: [['UNKNOWN_QUERY_PARAMETER', 'customer_id']],
+  },
+  {
+    promise: 'cuts an unknown name at 64 characters',
+    query: `?${'n'.repeat(70)}=1`,
+    errors: [['UNKNOWN_QUERY_PARAMETER', 'n'.repeat(64)]],
+  },
+]);
+
+test('a reference_id of 1,024 emoji fits', async (t) => {
+  const { brands } = await startTestService(t);
+  assert.equal((await brands(`?reference_id=${long(1_024)}`, { key: keys.acme })).status, 200);
+});
+
+test('refuses control characters, broken percent-encoding and broken UTF-8 in a value', async (t) => {
+  const { brands } = await startTestService(t);
+  const broken = [
+    '%00',
+    '%1F',
+    '%7F',
+    '%0A',
+    'a%',
+    'a%2',
+    '%zz',
+    '%C3',
+    '%C3%28',
+    '%ED%A0%80',
+    '%F5%80%80%80',
+  ];
+  for (const value of broken) {
+    const answer = await brands(`?reference_id=${value}`, { key: keys.acme });
+    assertRefused(answer, 400, ['INVALID_CHARACTER', 'reference_id']);
+  }
+});
+
+test('names the nearest parameter that it has', async (t) => {
+  const { brands } = await startTestService(t);
+  const [detail] = detailsOf(await brands('?refrence_id=1', { key: keys.acme }));
+  assert.match(detail!, /reference_id/);
+  const [other] = detailsOf(await brands('?pagesize_limit=1', { key: keys.acme }));
+  assert.match(other!, /Did you mean limit\?/);
+});
+
+test('a nameless parameter is reported without a field', async (t) => {
+  const { brands } = await startTestService(t);
+  assertRefused(await brands('?=1', { key: keys.acme }), 400, 'UNKNOWN_QUERY_PARAMETER');
+});
+
+test('names at most 50 unknown parameters, so that a small request has no huge answer', async (t) => {
+  const { brands } = await startTestService(t);
+  const query = Array.from({ length: 500 }, (_, index) => `x${index}`).join('&');
+  assert.equal(errorsOf(await brands(`?${query}`, { key: keys.acme })).length, 50);
+});
+
+test('never repeats a key that was sent as a parameter or as its name', async (t) => {
+  const { brands } = await startTestService(t);
+  const key = keys.acme;
+  const encoded = `%70${key.slice(1)}`;
+  for (const query of [
+    `?${key}=1`,
+    `?reference_id=${key}%00`,
+    `?a${key}b`,
+    `?${encoded}=1`,
+    `?${encoded}%zz=1`,
+  ]) {
+    const { status, text } = await brands(query, { key });
+    assert.equal(status, 400);
+    assert.ok(!text.includes(key.slice(8, 30)));
+  }
+});
+
+test('never repeats a value', async (t) => {
+  const { brands } = await startTestService(t);
+  const { text } = await brands('?limit=seventeen&cursor=opensesame', { key: keys.acme });
+  assert.doesNotMatch(text, /seventeen|opensesame/);
+});

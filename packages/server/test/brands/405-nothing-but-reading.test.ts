@@ -1,0 +1,3 @@
+import { isReadOnly } from '../support/methods.ts';
+
+isReadOnly('brands');

@@ -1,0 +1,3 @@
+import { isLimited } from '../support/rate.ts';
+
+isLimited('brands', '');

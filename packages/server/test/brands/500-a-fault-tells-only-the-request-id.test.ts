@@ -1,0 +1,3 @@
+import { survivesCrash } from '../support/faults.ts';
+
+survivesCrash('brands', '');

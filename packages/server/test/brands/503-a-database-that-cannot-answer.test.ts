@@ -1,0 +1,3 @@
+import { answersWhileLocked } from '../support/faults.ts';
+
+answersWhileLocked('brands', '');

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { Reading } from '../../src/ingest/import.ts';
+import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { type Line, readLines } from '../../src/ingest/lines.ts';
+
+type Bytes = string | Uint8Array;
+
+async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+function linesOf(...chunks: Bytes[]): Promise<Line[]> {
+  return Array.fromAsync(readLines(chunksOf(chunks)));
+}
+
+function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
+  return Array.fromAsync(readJsonLines(chunksOf(chunks)));
+}
+
+/** What was read, or the code of why not. */
+async function outcomesOf(...chunks: Bytes[]): Promise<[number, unknown][]> {
+  const readings = await recordsOf(...chunks);
+  return readings.map((reading) => [reading.line, 'fault' in reading ? reading.fault.code : reading.value]);
+}
+
+test('reads nothing from an empty file, blank lines or a BOM alone', async () => {
+  for (const text of ['', '\n', '\r\n', '\n\n\n', ' \t \n \r\n', '\ufeff', '\ufeff\n', '\ufeff\r\n\n']) {
+    assert.deepEqual(await recordsOf(text), [], JSON.stringify(text));
+  }
+});
+
+test('numbers lines from 1 and counts the blank ones that it skips', async () => {
+  assert.deepEqual(await outcomesOf('\n{"a":1}\n\n \t\r\n{"a":2}\n\n{"a":3}'), [
+    [2, { a: 1 }],
+    [5, { a: 2 }],
+    [7, { a: 3 }],
+  ]);
+});
+
+test('reads the last line with and without a line end', async () => {
+  assert.deepEqual(await outcomesOf('{"a":1}\n{"a":2}'), await outcomesOf('{"a":1}\n{"a":2}\n'));
+});
+
+test('reads CRLF as it reads LF', async () => {
+  assert.deepEqual(await outcomesOf('{"a":1}\r\n\r\n{"a":2}\r\n'), await outcomesOf('{"a":1}\n\n{"a":2}\n'));
+});
+
+test('skips a leading BOM, also when it comes in pieces', async () => {
+  assert.deepEqual(await outcomesOf('\ufeff{"a":1}\n'), [[1, { a: 1 }]]);
+  const bytes = Buffer.from('\ufeff{"a":1}\n');
+  assert.deepEqual(await outcomesOf(bytes.subarray(0, 1), bytes.subarray(1, 2), bytes.subarray(2)), [
+    [1, { a: 1 }],
+  ]);
+});
+
+test('skips only one BOM, and only at the start of the file', async () => {
+  assert.deepEqual(await outcomesOf('\ufeff\ufeff{"a":1}\n\ufeff{"a":2}\n{"a":"\ufeff"}'), [
+    [1, 'INVALID_JSON'],
+    [2, 'INVALID_JSON'],
+    [3, { a: '\ufeff' }],
+  ]);
+});
+
+const notUtf8 = [
+  ['a lone continuation byte', [0x80]],
+  ['a byte that UTF-8 does not have', [0xff]],
+  ['a character cut short', [0xe2, 0x82]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+  ['a code point past the last', [0xf4, 0x90, 0x80, 0x80]],
+] as const;
+
+for (const [what, bytes] of notUtf8) {
+  test(`refuses a line with ${what} as INVALID_JSON, and reads the next`, async () => {
+    const line = [Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')];
+    assert.deepEqual(await outcomesOf('{"a":1}\n', ...line, '\n{"a":"é🦊"}\n', ...line), [
+      [1, { a: 1 }],
+      [2, 'INVALID_JSON'],
+      [3, { a: 'é🦊' }],
+      [4, 'INVALID_JSON'],
+    ]);
+  });
+}
+
+test('reads the same lines however the bytes are cut into chunks', async () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '\n', '\r\n', ' ', 'é', '🦊', '\ufeff', '\u2028') });
+  await fc.assert(
+    fc.asyncProperty(text, fc.array(fc.nat(40), { maxLength: 8 }), async (whole, cuts) => {
+      const bytes = Buffer.from(whole);
+      const edges = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
+      const chunks = edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
+      assert.deepEqual(await linesOf(...chunks), await linesOf(bytes));
+    }),
+  );
+});
+
+test('splits at a line feed and at nothing else', async () => {
+  const lines = await linesOf('a\u2028b\u2029c\u0085d\u000be\u000cf\rg\nh');
+  assert.deepEqual(lines, [
+    { number: 1, text: 'a\u2028b\u2029c\u0085d\u000be\u000cf\rg' },
+    { number: 2, text: 'h' },
+  ]);
+});
+
+test('reads a line of exactly the bound, and refuses one of a byte more', async () => {
+  const fits = 'x'.repeat(bounds.importLineBytes);
+  assert.deepEqual(await linesOf(`${fits}\nnext`), [
+    { number: 1, text: fits },
+    { number: 2, text: 'next' },
+  ]);
+  for (const chunks of [[`${fits}x\nnext`], [fits, 'x\nnext'], [fits, 'x', '\n', 'next']]) {
+    assert.deepEqual(await linesOf(...chunks), [
+      { number: 1, text: undefined },
+      { number: 2, text: 'next' },
+    ]);
+  }
+});
+
+test('refuses a last line past the bound that never ends', async () => {
+  assert.deepEqual(await outcomesOf('{"a":1}\n', ...Array(3).fill('x'.repeat(bounds.importLineBytes))), [
+    [1, { a: 1 }],
+    [2, 'INVALID_JSON'],
+  ]);
+});
+
+test('does not hold a line past the bound in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const mebibyte = 1024 * 1024;
+  const before = process.memoryUsage().arrayBuffers;
+  let held = 0;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (let count = 0; count < 64; count += 1) yield Buffer.alloc(mebibyte, 'x');
+    collectGarbage();
+    held = process.memoryUsage().arrayBuffers - before;
+    yield Buffer.from('\nnext');
+  }
+  const lines = await Array.fromAsync(readLines(endless()));
+  assert.deepEqual(lines, [
+    { number: 1, text: undefined },
+    { number: 2, text: 'next' },
+  ]);
+  assert.ok(held < 8 * mebibyte, `${held} bytes are held`);
+});

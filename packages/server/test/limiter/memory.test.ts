@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+
+const rate = 50;
+const windowMs = 1_000;
+
+/** A pseudo-random number from 0 to 1 that is the same in every run (a linear congruential generator). */
+function chanceFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 0x1_0000_0000;
+  };
+}
+
+test('a million arrivals never let 51 through in any second, and never refuse one that fits', () => {
+  const chance = chanceFrom(42);
+  const clock = { ms: 0 };
+  const limiter = createMemoryLimiter(rate, () => clock.ms);
+  const partners = ['a', 'b', 'c'].map((id) => ({ id, admittedMs: [] as number[], oldestInWindow: 0 }));
+  let refused = 0;
+
+  for (let arrival = 0; arrival < 1_000_000; arrival += 1) {
+    // Bursts of many in one instant, crowds, lulls, and steps that end exactly on a second's edge.
+    const kind = chance();
+    if (kind < 0.5) clock.ms += chance() * 3;
+    else if (kind < 0.501) clock.ms += chance() * 2_500;
+    else if (kind < 0.51) clock.ms = Math.ceil((clock.ms + 1) / 250) * 250;
+    const partner = partners[Math.floor(chance() * 3)]!;
+    const { admittedMs } = partner;
+    // The model: all admissions are kept, and those of the last second counted.
+    while (
+      partner.oldestInWindow < admittedMs.length &&
+      clock.ms - admittedMs[partner.oldestInWindow]! >= windowMs
+    ) {
+      partner.oldestInWindow += 1;
+    }
+    const fits = admittedMs.length - partner.oldestInWindow < rate;
+    const decision = limiter.admit(partner.id) as { isAdmitted: boolean };
+    assert.equal(decision.isAdmitted, fits);
+    if (decision.isAdmitted) admittedMs.push(clock.ms);
+    else refused += 1;
+  }
+
+  assert.ok(refused > 100_000, 'the load was over the rate');
+  for (const { admittedMs } of partners) {
+    for (let index = rate; index < admittedMs.length; index += 1) {
+      assert.ok(admittedMs[index]! - admittedMs[index - rate]! >= windowMs, '51 within a second');
+    }
+  }
+});
+
+test('a refused caller who waits as told is admitted, and a moment earlier is not', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 200 }), (gapsMs) => {
+      const clock = { ms: 0 };
+      const limiter = createMemoryLimiter(3, () => clock.ms);
+      for (const gap of gapsMs) {
+        clock.ms += gap;
+        const decision = limiter.admit('p') as { isAdmitted: boolean; untilMoreMs: number; left: number };
+        assert.ok(decision.left >= 0 && decision.left < 3);
+        if (decision.isAdmitted) continue;
+        clock.ms += decision.untilMoreMs - 1;
+        assert.equal((limiter.admit('p') as { isAdmitted: boolean }).isAdmitted, false);
+        clock.ms += 1;
+        assert.equal((limiter.admit('p') as { isAdmitted: boolean }).isAdmitted, true);
+      }
+    }),
+  );
+});
+
+test('never tells a caller to wait longer than the window, however long the process has run', () => {
+  const instant = fc.double({ min: 0, max: 1e12, noNaN: true });
+  fc.assert(
+    fc.property(instant, (ms) => {
+      const { untilMoreMs } = createMemoryLimiter(1, () => ms).admit('p') as { untilMoreMs: number };
+      assert.equal(untilMoreMs, windowMs);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('forgets partners who went quiet, and never one who still counts', () => {
+  const clock = { ms: 0 };
+  const limiter = createMemoryLimiter(1, () => clock.ms);
+  for (let round = 0; round < 5; round += 1) {
+    limiter.admit('steady');
+    for (let stranger = 0; stranger < 3_000; stranger += 1) limiter.admit(`stranger ${round} ${stranger}`);
+    assert.equal((limiter.admit('steady') as { isAdmitted: boolean }).isAdmitted, false);
+    clock.ms += windowMs;
+  }
+});

@@ -1,0 +1,125 @@
+/** Runs the real executable as an operator does: its own process, a clean environment, real streams. */
+import assert from 'node:assert/strict';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from './service.ts';
+
+const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
+
+interface Surroundings {
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly folder?: string;
+  /** What stands on standard input. */
+  readonly input?: string | Uint8Array;
+}
+
+export interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts a command; the caller ends it. */
+export function spawnCommand(words: readonly string[], { variables = {}, folder }: Surroundings = {}) {
+  return spawn(process.execPath, [executable, ...words], { env: variables, cwd: folder });
+}
+
+/** Runs a command to its end. */
+export async function run(words: readonly string[], surroundings: Surroundings = {}): Promise<Finished> {
+  const child = spawnCommand(words, surroundings);
+  const texts = collect(child);
+  // A command that fails before it reads closes the pipe, which is not what a test is about.
+  child.stdin.on('error', () => {});
+  child.stdin.end(surroundings.input ?? '');
+  const [status] = await once(child, 'close');
+  return { status, ...texts() };
+}
+
+function collect(child: ChildProcessWithoutNullStreams): () => { stdout: string; stderr: string } {
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+    });
+  }
+  return () => texts;
+}
+
+export interface CommandLine {
+  readonly folder: string;
+  readonly database: string;
+  readonly databasePath: string;
+  /** Runs a command on this database. */
+  run(words: readonly string[], surroundings?: Surroundings): Promise<Finished>;
+  /** Runs a command that must succeed, with --json, and gives what standard output holds. */
+  json<Answer>(...words: string[]): Promise<Answer>;
+}
+
+/** A command line with a database of its own, which is gone after the test. */
+export function commandLine(t: TestContext): CommandLine {
+  const folder = temporaryFolder(t);
+  const databasePath = join(folder, 'test.db');
+  const database = `sqlite:${databasePath}`;
+  const runHere = (words: readonly string[], surroundings?: Surroundings) =>
+    run([...words, '--database', database], surroundings);
+  return {
+    folder,
+    database,
+    databasePath,
+    run: runHere,
+    json: async (...words) => {
+      const { status, stdout, stderr } = await runHere([...words, '--json']);
+      assert.equal(status, 0, stderr);
+      return JSON.parse(stdout);
+    },
+  };
+}
+
+/** Ended with this status, nothing on standard output, and each of these on standard error. */
+export function assertFailed(
+  { status, stdout, stderr }: Finished,
+  expected: number,
+  ...said: RegExp[]
+): void {
+  assert.deepEqual({ status, stdout }, { status: expected, stdout: '' }, stderr);
+  for (const pattern of said) assert.match(stderr, pattern);
+  assert.doesNotMatch(stderr, /\n\s+at /, 'a stack trace is not for operators');
+}
+
+export interface Running {
+  /** Resolves to the first match in what it prints. */
+  says(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves to the exit status, null when a signal killed it. */
+  readonly ended: Promise<number | null>;
+  texts(): { readonly stdout: string; readonly stderr: string };
+}
+
+/** Starts a command that goes on until it is told to stop; a test that forgets does not leave it behind. */
+export function start(t: TestContext, words: readonly string[], surroundings?: Surroundings): Running {
+  const child = spawnCommand(words, surroundings);
+  const texts = collect(child);
+  const ended = once(child, 'close').then(([status]) => status as number | null);
+  t.after(async () => {
+    if (child.exitCode === null) child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    says: (stream, pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(texts()[stream]);
+          if (match !== null) resolve(match);
+        };
+        child[stream].on('data', look);
+        child.once('close', () => reject(new Error(`it ended without a word: ${texts().stderr}`)));
+        look();
+      }),
+    signal: (name) => child.kill(name),
+    ended,
+    texts,
+  };
+}

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../support/fixture.ts';
+import { responsesIn } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 const authorized = `Authorization: Bearer ${keys.acme}\r\nConnection: close\r\n`;
 
 /** The status and error codes of each response in what a socket received. */
 function answersIn(received: string): string[] {
-  return received
-    .split(/(?=HTTP\/1\.1 \d{3} )/)
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [head = '', body = ''] = part.split('\r\n\r\n');
-      assert.match(head, /x-request-id: [0-9a-f-]{36}/i);
-      const codes = body.startsWith('{"errors"')
-        ? JSON.parse(body).errors.map((e: { code: string }) => e.code)
-        : [];
-      return [head.slice(9, 12), ...codes].join(' ');
-    });
+  return responsesIn(received).map(({ status, body }) => {
+    const codes = status === 200 ? [] : JSON.parse(body).errors.map(({ code }: { code: string }) => code);
+    return [status, ...codes].join(' ');
+  });
 }
 
 const malformed = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { ErrorRecord } from '@partner-network/contract/errors';
 import { basePath } from '@partner-network/contract/operations';
 import { balancesPageSchema, brandsPageSchema, errorBodySchema } from '@partner-network/contract/records';
@@ -23,8 +23,10 @@ export interface Caller {
   call(path: string, options?: CallOptions): Promise<Answer>;
   brands(query?: string, options?: CallOptions): Promise<Answer>;
   balances(query?: string, options?: CallOptions): Promise<Answer>;
-  /** Writes bytes to a socket and resolves to all that comes back until it closes. */
+  /** Writes bytes to a socket and resolves to all that comes back until the service closes it. */
   raw(bytes: string | Uint8Array): Promise<string>;
+  /** The same, but says at once that nothing more will come. */
+  rawAndEnd(bytes: string | Uint8Array): Promise<string>;
   disconnect(): void;
 }
 
@@ -62,16 +64,38 @@ export function createCaller(port: number): Caller {
     call,
     brands: (query = '', options) => call(`${basePath}/brands${query}`, options),
     balances: (query = '', options) => call(`${basePath}/balances${query}`, options),
-    raw: (bytes) =>
-      new Promise((resolve, reject) => {
-        const chunks: Buffer[] = [];
-        const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-        socket.on('data', (chunk) => chunks.push(chunk));
-        socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
-        socket.on('error', reject);
-      }),
+    raw: (bytes) => exchange(port, (socket) => socket.write(bytes)),
+    rawAndEnd: (bytes) => exchange(port, (socket) => socket.end(bytes)),
     disconnect: () => agent.destroy(),
   };
+}
+
+function exchange(port: number, send: (socket: Socket) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1', () => send(socket));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    socket.on('error', reject);
+  });
+}
+
+/** The responses in what a socket received, each with its status and body. */
+export function responsesIn(received: string): { status: number; body: string }[] {
+  return received
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const end = part.indexOf('\r\n\r\n');
+      const head = part.slice(0, end);
+      assert.match(head, /\r\nx-request-id: [0-9a-f-]{36}/i);
+      assert.match(head, /\r\nx-content-type-options: nosniff/i);
+      return { status: Number(part.slice(9, 12)), body: part.slice(end + 4) };
+    });
+}
+
+export function isErrorBody(body: unknown): boolean {
+  return schemas.errors.Check(body);
 }
 
 /** What holds for every answer there is. */

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keys } from '../support/fixture.ts';
+import { startTestService } from '../support/service.ts';
+
+test('logs one line a request: id, operation, partner, status, code, duration, and nothing of the query', async (t) => {
+  const service = await startTestService(t);
+  const granted = await service.balances('?customer_id=alice&type=CHECKING&limit=1', { key: keys.acme });
+  const refused = await service.brands('?limit=0&secret_name=secret_value', { key: keys.acme });
+  const lost = await service.call('/secret/path?token=x');
+  const lines = service
+    .logs()
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const { level: _, time: __, pid: ___, hostname: ____, duration_ms, ...rest } = JSON.parse(line);
+      assert.ok(duration_ms > 0 && duration_ms < 10_000);
+      return rest;
+    });
+  const idOf = (answer: typeof granted) => answer.headers['x-request-id'];
+  const msg = 'request';
+  assert.deepEqual(lines, [
+    { request_id: idOf(granted), operation: 'listBalances', partner_id: 'acme', status: 200, msg },
+    {
+      request_id: idOf(refused),
+      operation: 'listBrands',
+      partner_id: 'acme',
+      status: 400,
+      code: 'VALUE_TOO_LOW',
+      msg,
+    },
+    { request_id: idOf(lost), status: 404, code: 'NOT_FOUND', msg },
+  ]);
+  const { cursor, balances } = JSON.parse(granted.text);
+  for (const secret of [cursor, String(balances[0].amount), 'alice', 'secret', keys.acme.slice(8, 40)]) {
+    assert.ok(!service.logs().includes(secret), `${secret} is in the log`);
+  }
+});

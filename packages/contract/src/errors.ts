@@ -79,7 +79,7 @@ export const errorCatalogue = {
     status: 400,
     category: 'INVALID_REQUEST_ERROR',
     when: 'The operation has no such parameter.',
-    detail: 'Remove {name}: this operation does not have it. Did you mean {nearest}?',
+    detail: 'Remove {name} or rename it to {nearest}: this operation has no such parameter.',
   },
   INVALID_CHARACTER: {
     status: 400,

@@ -104,9 +104,9 @@ test('refuses control characters, broken percent-encoding and broken UTF-8 in a 
 test('names the nearest parameter that it has', async (t) => {
   const { brands } = await startTestService(t);
   const [detail] = detailsOf(await brands('?refrence_id=1', { key: keys.acme }));
-  assert.match(detail!, /reference_id/);
+  assert.match(detail!, /rename it to reference_id:/);
   const [other] = detailsOf(await brands('?pagesize_limit=1', { key: keys.acme }));
-  assert.match(other!, /Did you mean limit\?/);
+  assert.match(other!, /rename it to limit:/);
 });
 
 test('a nameless parameter is reported without a field', async (t) => {

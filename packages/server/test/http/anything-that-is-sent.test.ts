@@ -11,7 +11,7 @@ import { keys } from '../support/fixture.ts';
 import { type Answer, errorsOf, isErrorBody, responsesIn } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
-const runs = { numRuns: 400 };
+const runs = { numRuns: 1_000 };
 const refusedStatuses = new Set(
   Object.values(errorCatalogue)
     .map(({ status }) => status as number)

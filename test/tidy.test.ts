@@ -1,0 +1,59 @@
+/** What keeps the house tidy without anybody having to remember it. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { root } from './clone.ts';
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const sources = files.filter((file) => /\.(ts|js|sql)$/.test(file));
+
+test('no source file is longer than 300 lines, and no line longer than 110 columns', () => {
+  for (const file of sources) {
+    const lines = read(file).split('\n');
+    assert.ok(lines.length <= 301, `${file} has ${lines.length} lines`);
+    for (const [index, line] of lines.entries()) {
+      // A text that cannot be broken may stand on a line of its own.
+      const isOneString = /^\s*(\w+: )?['"`].*['"`],?$/.test(line);
+      assert.ok(line.length <= 110 || isOneString, `${file}:${index + 1} has ${line.length} columns`);
+    }
+  }
+});
+
+/** A room, and what the files in it must not import. */
+const walls: readonly [room: string, forbidden: RegExp][] = [
+  ['packages/contract/src/', /@partner-network|packages\/server/],
+  ['packages/server/src/http/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\//],
+  ['packages/server/src/listings/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\//],
+  ['packages/server/src/store/', /\/http\/|node:http|listings\/|commands\/|ingest\//],
+  ['packages/server/src/ingest/', /\/http\/|node:http|listings\/|commands\/|sqlite/],
+  ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\//],
+];
+
+test('each file keeps to its room', () => {
+  for (const [room, forbidden] of walls) {
+    const inhabitants = sources.filter((file) => file.startsWith(room) && file.endsWith('.ts'));
+    assert.ok(inhabitants.length > 0, `${room} is empty`);
+    for (const file of inhabitants) {
+      for (const [, imported = ''] of read(file).matchAll(/(?:from|import\() ?'([^']+)'/g)) {
+        const target = imported.startsWith('.') ? `/${join(dirname(file), imported)}` : imported;
+        assert.ok(!forbidden.test(target), `${file} imports ${imported}`);
+      }
+    }
+  }
+});
+
+test('every link of the documents leads somewhere', () => {
+  for (const file of files.filter((name) => name.endsWith('.md'))) {
+    for (const [, target = ''] of read(file).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
+      assert.ok(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`);
+    }
+  }
+});

@@ -23,6 +23,7 @@ export const bounds = {
   sqliteCommandBusyMs: 10_000,
   /** In-flight requests get this long after the listener closed. */
   drainMs: 25_000,
+  drainSweepMs: 100,
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
   importReportedLines: 1_000,

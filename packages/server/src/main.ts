@@ -139,18 +139,21 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
 
 /** Nothing, a group such as `keys`, or a word that is no command. */
 function withoutCommand(words: readonly string[], isHelp: boolean): number {
-  const named = words.filter((word) => !word.startsWith('-'));
+  const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
   const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));
   const help = helpOfAll(group.length > 0 ? group : commands);
   if (isHelp) {
     output.answer(help);
     return 0;
   }
-  if (named.length > 0) {
-    const name = named.slice(0, 2).join(' ');
-    const known = commands.map((command) => command.name);
-    output.remark(`There is no command "${name}"; did you mean "${nearest(name, known)}"?\n`);
+  const isGroup = named.length === 1 && group.length > 0;
+  if (named.length === 0 || isGroup) output.remark(help);
+  else {
+    const known = commands.map(({ name }) => name);
+    const [typed, meant] = [named.join(' '), nearest(named.join(' '), known)];
+    output.remark(
+      `There is no command "${typed}"; did you mean "${meant}"? "partner-network --help" lists all.`,
+    );
   }
-  output.remark(help);
   return exitUsage;
 }

@@ -16,6 +16,7 @@ export function parseLine(command: Command, words: readonly string[], variables:
   const { options } = command;
   const problems: string[] = [];
   const given = new Map<string, string[]>();
+  const faulty = new Set<string>();
   const positionals: string[] = [];
 
   const { tokens } = parseArgs({
@@ -36,12 +37,15 @@ export function parseLine(command: Command, words: readonly string[], variables:
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
     const fault = faultOfFlag(token, option);
-    if (fault !== undefined) problems.push(fault);
-    else given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
+    if (fault !== undefined) {
+      problems.push(fault);
+      faulty.add(token.name);
+    } else given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
   }
 
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
+    if (faulty.has(name)) continue;
     const value = resolve(name, option, given.get(name), variables);
     if (value instanceof Problem) problems.push(value.sentence);
     else values[name] = value;

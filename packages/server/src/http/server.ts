@@ -93,8 +93,11 @@ export function addressOf(host: string, port: number): string {
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), bounds.drainMs);
+    // Closing ends connections that are idle now; one that is busy becomes idle later, and would stay.
+    const sweep = setInterval(() => server.closeIdleConnections(), bounds.drainSweepMs);
     server.close(() => {
       clearTimeout(deadline);
+      clearInterval(sweep);
       resolve();
     });
   });

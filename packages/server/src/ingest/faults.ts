@@ -11,7 +11,7 @@ export const importFaults = {
   EXPECTED_STRING: 'Write a string here.',
   EXPECTED_INTEGER: 'Write a whole number in plain digits here.',
   EXPECTED_OBJECT: 'Write a JSON object here.',
-  VALUE_EMPTY: 'Give this field a value or leave it out.',
+  VALUE_EMPTY: 'Give this field a value, or leave it out where it is optional.',
   VALUE_TOO_LONG: 'Shorten this to at most {max} characters.',
   VALUE_TOO_LOW: 'Raise this to at least {min}.',
   VALUE_TOO_HIGH: 'Lower this to at most {max}.',

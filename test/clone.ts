@@ -24,7 +24,7 @@ export function makeClone(): string {
   return clone;
 }
 
-/** The environment of a person at a new terminal: nothing of the npm that runs the tests, and no Node of ours. */
+/** The environment of a person at a new terminal: without the npm that runs the tests, or our Node. */
 const freshEnvironment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|INIT_CWD$)/.test(name)),
@@ -63,7 +63,7 @@ export interface RunningShell {
   stop(): Promise<void>;
 }
 
-/** Starts a script that does not end by itself, and resolves when it has printed what tells that it is ready. */
+/** Starts a script that does not end by itself, and resolves when it has printed that it is ready. */
 export function startShell(script: string, folder: string, ready: RegExp): Promise<RunningShell> {
   const child = spawn('bash', ['-c', script], { cwd: folder, env: freshEnvironment, detached: true });
   const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));

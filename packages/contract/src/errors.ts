@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors: the one place that says which code exists, under which status and category, when it
- * is given and what its sentence is. `{name}` in a sentence is filled in by the caller of `errorRecord`.
+ * The catalogue of errors: the one place that says which code exists, under which status and category,
+ * when it is given and what its sentence is. `{name}` in a sentence is filled in by `errorRecord`.
  */
 
 export const errorCategories = [

@@ -32,7 +32,7 @@ export function apiKeyOf(environment: Environment, secret: string): string {
   return body + checksum(body);
 }
 
-/** The environment that a key is for, or undefined when the text is no key: told without asking the database. */
+/** The environment that a key is for, or undefined when it is no key: told without the database. */
 export function environmentOfKey(text: string): Environment | undefined {
   const parts = shape.exec(text);
   if (parts === null) return undefined;

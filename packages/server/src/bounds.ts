@@ -1,8 +1,8 @@
-/** Every bound of the service in one place, units last. What a caller can meet is in the contract's limits. */
+/** Every bound of the service, units last. What a caller can meet is in the contract's limits. */
 import { lengths } from '@partner-network/contract/limits';
 
 export const bounds = {
-  /** Request line and headers together. A reference_id of 1,024 emoji is 12,288 bytes when percent-encoded. */
+  /** Request line and headers together. A reference_id of 1,024 emoji takes 12,288 of them. */
   requestHeadBytes: 16 * 1024,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,
@@ -17,7 +17,10 @@ export const bounds = {
   limiterSweepPartners: 1_024,
   /** What a 503 asks the caller to wait. */
   retryAfterSeconds: 1,
-  /** A reader in WAL mode hardly ever waits; a caller must have an answer within 2 s, and this blocks the process. */
+  /**
+   * A reader in WAL mode hardly ever waits; a caller must have an answer within 2 s, and this blocks the
+   * process.
+   */
   sqliteServeBusyMs: 250,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,
@@ -27,6 +30,8 @@ export const bounds = {
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
   importReportedLines: 1_000,
+  /** A line of 1 MiB can have 90,000 unknown fields; nobody reads more than this many faults of it. */
+  importFaultsOfLine: 50,
 } as const;
 
 /** A relation between bounds that the code relies on, checked when the process starts. */

@@ -20,5 +20,6 @@ export function newId(prefix: string, nowMs = Date.now()): string {
 }
 
 export function formatId(prefix: string, timeMs: number, sequence: number, chance: string): string {
-  return `${prefix}_${timeMs.toString(16).padStart(12, '0')}${sequence.toString(16).padStart(4, '0')}${chance}`;
+  const time = timeMs.toString(16).padStart(12, '0');
+  return `${prefix}_${time}${sequence.toString(16).padStart(4, '0')}${chance}`;
 }

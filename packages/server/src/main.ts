@@ -131,7 +131,8 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
     await command.run(line.values, line.arguments, output);
     return 0;
   } catch (error) {
-    // What an operator can mend is said in a sentence; anything else is our fault, and its trace helps to find it.
+    // What an operator can mend is said in a sentence; anything else is our fault, and its trace helps to
+    // find it.
     output.remark(error instanceof OperatorError ? error.message : String((error as Error)?.stack ?? error));
     return exitFailure;
   }

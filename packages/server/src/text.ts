@@ -20,8 +20,8 @@ const keyLike = /pn_(?:live|test)_[0-9A-Za-z]*/g;
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/gu;
 
 /**
- * A name that came from outside, fit to be repeated in an answer or a report: without anything that looks like
- * an API key, without what does not print, and cut to so many characters.
+ * A name that came from outside, fit to be repeated in an answer or a report: without anything that looks
+ * like an API key, without what does not print, and cut to so many characters.
  */
 export function echo(name: string, characters: number): string {
   const safe = name.replace(unprintable, '\ufffd').replace(keyLike, '[key]');

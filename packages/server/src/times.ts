@@ -11,7 +11,8 @@ export function normalizeTime(text: string): string | undefined {
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const normal = `${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`;
   const instant = new Date(normal);
-  // Date turns 31 April into 1 May and 24:00 into the next day; a date that does not exist is not the same again.
+  // Date turns 31 April into 1 May and 24:00 into the next day; a date that does not exist is not the same
+  // again.
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === normal ? normal : undefined;
 }
 

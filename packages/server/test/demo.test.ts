@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { digestOfKey, environmentOfKey } from '../src/api-key.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from '../src/demo/data.ts';
@@ -43,6 +44,22 @@ test('fills an empty sandbox once, and leaves one with partners alone', async (t
   await store.revokeKey('KEY_NORTHWIND', '2026-01-01T00:00:00.000Z');
   await fillWithDemo(store);
   assert.equal((await store.findKey(digestOfKey(demoKeys[0].text)))?.isRevoked, true);
+});
+
+test('goes on where an earlier fill was cut off', async (t) => {
+  const path = join(temporaryFolder(t), 'demo.db');
+  const store = openSqlite(path, 'sandbox', 1_000);
+  t.after(() => store.close());
+  // A real failure in the last step: somebody took the table away, and brings it back.
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  db.exec('alter table grants rename to hidden');
+  await assert.rejects(fillWithDemo(store), /no such table/);
+  db.exec('alter table hidden rename to grants');
+
+  await fillWithDemo(store);
+  assert.equal((await store.listGrants('PARTNER_NORTHWIND', undefined)).length, 9);
+  assert.equal((await store.listKeys('PARTNER_NORTHWIND')).length, 4);
 });
 
 test('its keys are test keys, and a production database refuses to be filled', async (t) => {

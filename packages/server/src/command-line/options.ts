@@ -1,4 +1,4 @@
-/** What a flag may hold. An option reads texts into a value, or says in one sentence what is wrong with them. */
+/** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
 import { isCleanText, isLongerThan } from '../text.ts';
 import { normalizeTime, parseDuration } from '../times.ts';
 

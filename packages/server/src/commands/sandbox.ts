@@ -5,7 +5,7 @@ import { optional } from '../command-line/options.ts';
 import { listenConfig, listenSettings, logLevel } from '../config.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
-import { untilStopped } from '../lifetime.ts';
+import { stopOn, stopSignal } from '../lifetime.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
@@ -16,13 +16,14 @@ export const sandbox = command({
     'log-level': logLevel('warn'),
   },
   run: async (values, _words, output) => {
+    const signal = stopSignal();
     const path = join(values.data ?? 'data', 'sandbox.db');
     const store = await openStore({ engine: 'sqlite', path }, 'sandbox', bounds.sqliteServeBusyMs);
     try {
       await fillWithDemo(store);
       const service = await startService(listenConfig(values), store);
       output.answer(greeting(`${service.publicUrl}/network/v1`));
-      await untilStopped(0, () => {}, service.close);
+      await stopOn(signal, 0, () => {}, service.close);
     } finally {
       await store.close();
     }

@@ -8,13 +8,14 @@ import {
   operationsSettings,
 } from '../config.ts';
 import { startOperations } from '../http/operations.ts';
-import { untilStopped } from '../lifetime.ts';
+import { stopOn, stopSignal } from '../lifetime.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
 export const serve = command({
   options: { ...databaseSettings, ...listenSettings, ...operationsSettings },
   run: async (values, _words, output) => {
+    const signal = stopSignal();
     const { database, environment } = databaseConfig(values);
     const store = await openStore(database, environment, bounds.sqliteServeBusyMs);
     try {
@@ -26,7 +27,7 @@ export const serve = command({
       output.remark(
         `Serving ${environment} at ${service.publicUrl}/network/v1, operations at ${operations.url}.`,
       );
-      await untilStopped(values['drain-delay'], operations.drain, async () => {
+      await stopOn(signal, values['drain-delay'], operations.drain, async () => {
         await service.close();
         await operations.close();
       });

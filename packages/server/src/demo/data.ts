@@ -213,7 +213,7 @@ export function demoBalances(): object[] {
   );
 }
 
-/** Northwind may read 1001 to 1005; its grants for 1006 to 1009 are over, each in its way; 1010 is Bluebird's. */
+/** Northwind may read 1001 to 1005; its grants for 1006 to 1009 are over; 1010 is Bluebird's. */
 export function demoGrants(): object[] {
   const granted = { created_at: toTime(firstDayMs), updated_at: toTime(firstDayMs) };
   const northwind = { partner_id: 'PARTNER_NORTHWIND', ...granted };

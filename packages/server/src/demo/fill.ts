@@ -9,11 +9,18 @@ export async function fillWithDemo(store: Store): Promise<void> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data and its public keys belong in a sandbox only.');
   }
-  if ((await store.listPartners()).length > 0) return;
+  const partners = new Set((await store.listPartners()).map(({ id }) => id));
+  const isSomebodys = partners.size > 0 && !partners.has(demoPartners[0].id);
+  // Grants come last: where they are, all is there; where they are not, an earlier start was cut off.
+  const isFilled = (await store.listGrants(demoPartners[0].id, undefined)).length > 0;
+  if (isSomebodys || isFilled) return;
 
   const created_at = '2025-01-06T09:00:00.000Z';
-  for (const { id, name } of demoPartners) await store.createPartner({ id, name, created_at });
+  for (const { id, name } of demoPartners) {
+    if (!partners.has(id)) await store.createPartner({ id, name, created_at });
+  }
   for (const { text, ...key } of demoKeys) {
+    if ((await store.findKeyById(key.id)) !== undefined) continue;
     await store.createKey({ ...key, name: 'demo', last_four: text.slice(-4), created_at }, digestOfKey(text));
   }
   for (const [index, partner] of demoPartners.entries()) {

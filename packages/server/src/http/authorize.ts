@@ -6,7 +6,7 @@ export function requireScope(key: KeyOnFile, scope: Scope): void {
   if (!key.scopes.includes(scope)) throw refusal('INSUFFICIENT_SCOPES', { scope });
 }
 
-/** The page that an active grant opens, or a refusal that says of the grant only what its own partner may know. */
+/** The page that an active grant opens, or a refusal that says only what its own partner may know. */
 export function requireGrant(answer: BalancesAnswer, grantId: string | undefined): Page {
   if (answer.grant === 'ACTIVE') return answer.page;
   throw refusal(`GRANT_${answer.grant}`, {}, grantId === undefined ? undefined : 'grant_id');

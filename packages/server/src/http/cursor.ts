@@ -34,7 +34,7 @@ const fixedBytes = headBytes + timeBytes + 1 + tagBytes;
 const largestPositionBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
 const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
-/** Cursors sealed by the newest key, opened by any. The layout: key id, nonce, sealed (expiry, position), tag. */
+/** Cursors sealed by the newest key, opened by any: key id, nonce, sealed (expiry, position), tag. */
 export function createCursors(
   keys: readonly CursorKey[],
   environment: Environment,

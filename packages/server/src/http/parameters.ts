@@ -18,7 +18,7 @@ export type Parameters<O extends Operation> = {
     : Value<O['parameters'][Name]> | undefined;
 };
 
-/** Reads all parameters or refuses with all that is wrong: known ones in the order of their table, then unknown ones. */
+/** Reads all parameters or refuses with all that is wrong: known ones in order, then unknown ones. */
 export function parseParameters<O extends Operation>(operation: O, query: string): Parameters<O> {
   const sent = splitQuery(query);
   const values: Record<string, string | number | undefined> = {};

@@ -8,8 +8,8 @@ import { allowedMethods } from '@partner-network/contract/operations';
 import { bounds } from '../bounds.ts';
 
 /**
- * An answer that is not the one asked for. It is thrown, but it is no fault of ours and no Error: nothing reads
- * its stack, and capturing one costs more than the rest of a refusal.
+ * An answer that is not the one asked for. It is thrown, but it is no fault of ours and no Error: nothing
+ * reads its stack, and capturing one costs more than the rest of a refusal.
  */
 export class Refusal {
   readonly status: number;

@@ -7,7 +7,7 @@ import { bounds } from '../bounds.ts';
 import { OperatorError } from '../operator-error.ts';
 import { refusal } from './refusal.ts';
 
-/** A bounded HTTP server that answers in the one error shape also where no request ever comes of what was sent. */
+/** A bounded HTTP server that answers in the one error shape also where no request comes of it. */
 export function createHttpServer(): Server {
   const server = createServer({
     maxHeaderSize: bounds.requestHeadBytes,
@@ -34,7 +34,8 @@ export function createHttpServer(): Server {
     else earlier.once('close', () => socket.end(bytes));
   });
 
-  // Without these, Node would answer 417 or nothing at all: an unknown expectation is ignored, a tunnel is no path of ours.
+  // Without these, Node would answer 417 or nothing at all: an unknown expectation is ignored, a tunnel is
+  // no path of ours.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket: Duplex) => socket.end(rawAnswer('NOT_FOUND')));
   return server;
@@ -89,7 +90,7 @@ export function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Takes no new connections, closes idle ones, and resolves when the last request is answered or time is up. */
+/** Takes no new connections, and resolves when the last request is answered or time is up. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), bounds.drainMs);

@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import { isCleanText, isLongerThan } from '../text.ts';
 import { normalizeTime } from '../times.ts';
 import { type ImportFault, importFault } from './faults.ts';
@@ -49,6 +50,7 @@ export function createChecker(
       }
     }
     for (const field of Object.keys(record)) {
+      if (faults.length >= bounds.importFaultsOfLine) break;
       if (!known.has(field)) faults.push(importFault('UNKNOWN_FIELD', field));
     }
     return { fields, faults };
@@ -73,23 +75,28 @@ function stringRule(schema: FieldSchema): Rule {
   };
 }
 
+/** What a schema says beyond being a string: a value to store, or the one fault that it has. */
 function ownRuleOf(schema: FieldSchema): (text: string, field: string, faults: ImportFault[]) => unknown {
   const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1 } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
+  const allowed = schema.enum?.join(' or ') ?? '';
+
+  function faultOf(text: string, field: string): ImportFault | undefined {
+    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
+    if (schema.enum?.includes(text) === false) return importFault('INVALID_ENUM_VALUE', field, { allowed });
+    if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
+    const isUrl = schema.format === 'uri';
+    if (isUrl && (text.length < min || !isWebAddress(text)))
+      return importFault('INVALID_URL', field, { min, max });
+    return undefined;
+  }
+
   return (text, field, faults) => {
-    if (isLongerThan(text, max)) faults.push(importFault('VALUE_TOO_LONG', field, { max }));
-    else if (schema.enum !== undefined && !schema.enum.includes(text)) {
-      faults.push(importFault('INVALID_ENUM_VALUE', field, { allowed: schema.enum.join(' or ') }));
-    } else if (pattern !== undefined && !pattern.test(text)) {
-      faults.push(importFault('INVALID_COLOR', field));
-    } else if (schema.format === 'uri' && (text.length < min || !isWebAddress(text))) {
-      faults.push(importFault('INVALID_URL', field, { min, max }));
-    } else if (schema.format === 'date-time') {
-      const time = normalizeTime(text);
-      if (time === undefined) faults.push(importFault('INVALID_TIME', field));
-      return time;
-    }
-    return text;
+    const stored = schema.format === 'date-time' ? normalizeTime(text) : text;
+    const fault = stored === undefined ? importFault('INVALID_TIME', field) : faultOf(text, field);
+    if (fault === undefined) return stored;
+    faults.push(fault);
+    return undefined;
   };
 }
 
@@ -97,10 +104,11 @@ function integerRule(schema: FieldSchema): Rule {
   const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
   return (value, field, faults) => {
     if (typeof value === 'number' && value >= min && value <= max) return value;
-    const digits = value instanceof InexactNumber ? value.source : String(value);
-    // Plain digits that JavaScript would round are an integer, only out of range; 1.0, 1e3 and -0 are not plain.
-    const isInteger = typeof value !== 'string' && /^-?[1-9][0-9]*$/.test(digits);
-    if (!isInteger) faults.push(importFault('EXPECTED_INTEGER', field));
+    // Plain digits that JavaScript would round are an integer, only out of range; 1.0, 1e3 and -0 are not
+    // plain.
+    const digits =
+      value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
+    if (!/^-?[1-9][0-9]*$/.test(digits)) faults.push(importFault('EXPECTED_INTEGER', field));
     else if (digits.startsWith('-')) faults.push(importFault('VALUE_TOO_LOW', field, { min }));
     else faults.push(importFault('VALUE_TOO_HIGH', field, { max }));
     return undefined;
@@ -117,6 +125,7 @@ function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
     const entries = Object.entries(value);
     if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
     for (const [key, text] of entries) {
+      if (faults.length >= bounds.importFaultsOfLine) break;
       if (typeof text !== 'string') faults.push(importFault('EXPECTED_STRING', `${field}.${key}`));
       else if (!isCleanText(key) || !isCleanText(text)) {
         faults.push(importFault('INVALID_CHARACTER', `${field}.${key}`));

@@ -77,7 +77,7 @@ export async function importRecords(
 /** From a reading to a row, or to all that is wrong with it. */
 function createRecordCheck(store: Pick<Accounts, 'findPartner'>, { kind, partnerId }: ImportOptions) {
   const checkFields = createChecker(kinds[kind].schema);
-  const partners = new Map<string, boolean>();
+  const partners = new Set<string>();
   const toRow = kinds[kind].toRow as (
     fields: object,
     now: string,
@@ -85,9 +85,11 @@ function createRecordCheck(store: Pick<Accounts, 'findPartner'>, { kind, partner
   ) => ImportRows[ImportKind];
 
   async function isPartner(id: string): Promise<boolean> {
-    const known = partners.get(id) ?? (await store.findPartner(id)) !== undefined;
-    partners.set(id, known);
-    return known;
+    if (partners.has(id)) return true;
+    const isKnown = (await store.findPartner(id)) !== undefined;
+    // Only those that exist are remembered: a file may invent any number of others.
+    if (isKnown) partners.add(id);
+    return isKnown;
   }
 
   return async (

@@ -36,18 +36,20 @@ export function readJson(text: string): JsonReading {
 /** Strings, with the colon that makes one a key, and what opens and closes an object. */
 const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
-/** The first key that stands twice in one object of valid JSON. */
+/** The first key that stands twice in one object of valid JSON, in dot notation. */
 function repeatedKey(text: string): string | undefined {
-  const open: Set<string>[] = [];
+  const open: { readonly path: string; readonly keys: Set<string> }[] = [];
+  let path = '';
   for (const [token, string, colon] of text.matchAll(tokens)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
+    if (token === '{') open.push({ path, keys: new Set() });
+    else if (token === '}') path = open.pop()!.path;
     else if (colon !== undefined) {
       // Decoded, because "a" and "\u0061" are the same key.
       const key = JSON.parse(string!) as string;
-      const keys = open.at(-1)!;
-      if (keys.has(key)) return key;
-      keys.add(key);
+      const object = open.at(-1)!;
+      path = object.path === '' ? key : `${object.path}.${key}`;
+      if (object.keys.has(key)) return path;
+      object.keys.add(key);
     }
   }
   return undefined;

@@ -8,9 +8,10 @@ export interface Line {
 
 const newline = 0x0a;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const blank = /^[ \t\r]*$/;
 const byteOrderMark = '\ufeff';
 
-/** Splits bytes into lines, skipping blank ones and a leading BOM. Holds no more than one line, whatever comes. */
+/** Splits bytes into lines without blank ones and a leading BOM. Never holds more than one line. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let number = 0;
   let held: Uint8Array[] = [];
@@ -28,7 +29,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     const text = heldBytes > bounds.importLineBytes ? undefined : textOf(Buffer.concat(held), number === 1);
     held = [];
     heldBytes = 0;
-    return text !== undefined && text.trim() === '' ? undefined : { number, text };
+    return text !== undefined && blank.test(text) ? undefined : { number, text };
   }
 
   for await (const chunk of chunks) {

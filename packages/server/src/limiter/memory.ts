@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Limiter } from './port.ts';
 
-/** The times of a partner's admissions within the window, oldest first, in a ring that is never larger than the rate. */
+/** When a partner was admitted within the window, oldest first, in a ring as large as the rate. */
 interface Admissions {
   readonly timesMs: Float64Array;
   oldest: number;

@@ -6,7 +6,7 @@ export interface Decision {
   readonly untilMoreMs: number;
 }
 
-/** Admits at most so many requests of one partner in any span of one second. A refused request does not count. */
+/** Admits at most so many requests of one partner in any span of a second. A refused one does not count. */
 export interface Limiter {
   readonly ratePerSecond: number;
   admit(partnerId: string): Promise<Decision> | Decision;

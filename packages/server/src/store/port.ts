@@ -1,9 +1,7 @@
-/**
- * What the service asks of storage, and no more. Every engine gives the same answers, and passes the same suite.
- */
+/** What the service asks of storage, and no more. Every engine passes the same suite. */
 import type { Environment, Scope } from '@partner-network/contract/scopes';
 
-/** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503, and may try again. */
+/** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503. */
 export class StoreUnavailable extends Error {}
 
 /** Something with that id exists already. */

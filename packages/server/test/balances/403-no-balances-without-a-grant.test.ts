@@ -31,7 +31,7 @@ for (const [grant, code] of [
   });
 }
 
-test('without a grant_id, grants that are over are as good as none, and the answer names no field', async (t) => {
+test('without a grant_id, grants that are over are as good as none', async (t) => {
   const { balances } = await startTestService(t);
   for (const customer of ['carol', 'zoe', 'nobody']) {
     const answer = await balances(`?customer_id=${customer}&type=CHECKING`, { key: keys.acme });

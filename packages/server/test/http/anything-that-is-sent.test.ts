@@ -1,6 +1,6 @@
 /**
  * Whatever reaches the socket gets an answer of the catalogue and nothing else: never a 5xx, never a body of
- * another shape, and never a byte of another partner's. `call` holds each answer against the contract's schemas.
+ * another shape, and never a byte of another partner's. `call` holds each answer to the contract.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -133,7 +133,9 @@ test('any method, path and header', async (t) => {
     ),
     anyText.map((text) => `/network/v1/brands${text}`),
   );
-  const headerName = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,20}$/).filter(isHarmlessHeader);
+  const headerName = fc
+    .stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,20}$/)
+    .filter((name) => !framingHeader.test(name));
   const headerValue = fc.string({ unit: 'grapheme-ascii', maxLength: 60 });
   const headers = fc.dictionary(headerName, headerValue, { maxKeys: 6 });
   await fc.assert(
@@ -145,11 +147,9 @@ test('any method, path and header', async (t) => {
 });
 
 /** Headers that our own client would act upon, or that make the request another one. */
-function isHarmlessHeader(name: string): boolean {
-  return !/^(host|authorization|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|date)$/i.test(
-    name,
-  );
-}
+const framing =
+  'authorization|connection|content-length|date|expect|host|te|trailer|transfer-encoding|upgrade';
+const framingHeader = new RegExp(`^(?:${framing})$`, 'i');
 
 test('any bytes at all', async (t) => {
   const { rawAndEnd } = await startTestService(t);

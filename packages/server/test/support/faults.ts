@@ -37,7 +37,7 @@ export function survivesCrash(listing: Listing, query: string): void {
   });
 }
 
-/** Locks the database against readers. That takes one without a write-ahead log, as a copy made by vacuum is. */
+/** Locks out readers. That takes a database without a write-ahead log, as a copy by vacuum is. */
 export function answersWhileLocked(listing: Listing, query: string): void {
   test('a database that cannot answer is a 503 with Retry-After within 2 s, and it passes', async (t) => {
     const copy = join(temporaryFolder(t), 'copy.db');

@@ -56,7 +56,7 @@ export function isLimited(listing: 'brands' | 'balances', query: string): void {
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);
   });
 
-  test('a request with wrong parameters counts, a HEAD too, and is refused before they are read', async (t) => {
+  test('wrong parameters count, a HEAD too, and are refused before they are read', async (t) => {
     const { service } = await startLimited(t, 2);
     assert.equal((await service[listing]('?limit=x', { key: keys.acme })).status, 400);
     assert.equal((await service[listing](query, { key: keys.acme, method: 'HEAD' })).status, 200);

@@ -2,12 +2,22 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Environment } from '@partner-network/contract/scopes';
+import type { Store } from '../../src/store/port.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { createdAt } from './fixture.ts';
 import { temporaryFolder } from './service.ts';
 
 const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
+
+/** What Node compiled for one process serves the next: 60 ms instead of 150 for each of some two hundred. */
+const compileCache = mkdtempSync(join(tmpdir(), 'partner-network-compiled-'));
+process.on('exit', () => rmSync(compileCache, { recursive: true, force: true }));
 
 interface Surroundings {
   readonly variables?: Readonly<Record<string, string>>;
@@ -24,7 +34,10 @@ export interface Finished {
 
 /** Starts a command; the caller ends it. */
 export function spawnCommand(words: readonly string[], { variables = {}, folder }: Surroundings = {}) {
-  return spawn(process.execPath, [executable, ...words], { env: variables, cwd: folder });
+  return spawn(process.execPath, [executable, ...words], {
+    env: { NODE_COMPILE_CACHE: compileCache, ...variables },
+    cwd: folder,
+  });
 }
 
 /** Runs a command to its end. */
@@ -56,6 +69,8 @@ export interface CommandLine {
   run(words: readonly string[], surroundings?: Surroundings): Promise<Finished>;
   /** Runs a command that must succeed, with --json, and gives what standard output holds. */
   json<Answer>(...words: string[]): Promise<Answer>;
+  /** Opens the database in this process, to prepare it or to look at what a command did. */
+  inside<Result>(work: (store: Store) => Promise<Result>, environment?: Environment): Promise<Result>;
 }
 
 /** A command line with a database of its own, which is gone after the test. */
@@ -75,7 +90,28 @@ export function commandLine(t: TestContext): CommandLine {
       assert.equal(status, 0, stderr);
       return JSON.parse(stdout);
     },
+    inside: async (work, environment = 'production') => {
+      const store = openSqlite(databasePath, environment, 1_000);
+      try {
+        return await work(store);
+      } finally {
+        await store.close();
+      }
+    },
   };
+}
+
+/** A command line whose database has these partners. */
+export async function withPartners(
+  t: TestContext,
+  ids: readonly string[],
+  environment?: Environment,
+): Promise<CommandLine> {
+  const line = commandLine(t);
+  await line.inside(async (store) => {
+    for (const id of ids) await store.createPartner({ id, name: id, created_at: createdAt });
+  }, environment);
+  return line;
 }
 
 /** Ended with this status, nothing on standard output, and each of these on standard error. */

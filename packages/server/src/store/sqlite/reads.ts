@@ -15,7 +15,10 @@ export function createReads(db: DatabaseSync): Reads {
   const brandsPage = db.prepare(pageOf('brands', 'partner_id = $partner_id'));
 
   const brandsPageByReference = db.prepare(
-    pageOf('brands', 'partner_id = $partner_id and reference_id = $reference_id'),
+    pageOf(
+      'brands indexed by brands_by_reference',
+      'partner_id = $partner_id and reference_id = $reference_id',
+    ),
   );
 
   const balancesPage = db.prepare(pageOf('balances', 'customer_id = $customer_id and type = $type'));

@@ -1,6 +1,9 @@
 -- Times are text, RFC 3339 in UTC with milliseconds: they sort as they stand and go out as they are.
+-- strftime gives null for what is no time, and a check that is null passes, so times are compared with "is";
+-- adding no seconds makes it count the date anew, so that 24:00 does not pass for the next day.
 -- Lengths are in code points, as length() counts them. Every text refuses control characters.
--- Primary keys begin with what a query always knows: the partner of a brand, the customer of a balance or grant.
+-- Primary keys begin with what a query always knows: the partner of a brand, the customer of a balance or
+-- grant.
 
 create table settings (
   name text primary key,
@@ -10,7 +13,7 @@ create table settings (
 create table cursor_keys (
   id integer primary key check (id between 0 and 255),
   secret blob not null check (length(secret) = 32),
-  created_at text not null check (created_at = strftime('%Y-%m-%dT%H:%M:%fZ', created_at))
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
 ) strict;
 
 create table partners (
@@ -19,9 +22,10 @@ create table partners (
     check (id not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*' and instr(id, char(0)) = 0),
   name text not null
     check (length(name) between 1 and 1024)
-    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*' and instr(name, char(0)) = 0),
-  created_at text not null check (created_at = strftime('%Y-%m-%dT%H:%M:%fZ', created_at)),
-  disabled_at text check (disabled_at = strftime('%Y-%m-%dT%H:%M:%fZ', disabled_at))
+    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'
+      and instr(name, char(0)) = 0),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
+  disabled_at text check (disabled_at is strftime('%Y-%m-%dT%H:%M:%fZ', disabled_at, '+0 seconds'))
 ) strict, without rowid;
 
 create table api_keys (
@@ -29,13 +33,14 @@ create table api_keys (
   partner_id text not null references partners (id),
   name text
     check (length(name) between 1 and 1024)
-    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*' and instr(name, char(0)) = 0),
+    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'
+      and instr(name, char(0)) = 0),
   digest blob not null unique check (length(digest) = 32),
   last_four text not null check (length(last_four) = 4),
   scopes text not null check (scopes in ('BALANCES_READ', 'BRANDS_READ', 'BALANCES_READ BRANDS_READ')),
-  created_at text not null check (created_at = strftime('%Y-%m-%dT%H:%M:%fZ', created_at)),
-  expires_at text check (expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', expires_at)),
-  revoked_at text check (revoked_at = strftime('%Y-%m-%dT%H:%M:%fZ', revoked_at))
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
+  expires_at text check (expires_at is strftime('%Y-%m-%dT%H:%M:%fZ', expires_at, '+0 seconds')),
+  revoked_at text check (revoked_at is strftime('%Y-%m-%dT%H:%M:%fZ', revoked_at, '+0 seconds'))
 ) strict, without rowid;
 
 create index api_keys_of_partner on api_keys (partner_id, id);
@@ -51,9 +56,9 @@ create table grants (
   partner_id text not null references partners (id),
   action text not null check (action = 'CHECKING_BALANCE'),
   status text not null check (status in ('ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED')),
-  expires_at text check (expires_at = strftime('%Y-%m-%dT%H:%M:%fZ', expires_at)),
-  created_at text not null check (created_at = strftime('%Y-%m-%dT%H:%M:%fZ', created_at)),
-  updated_at text not null check (updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', updated_at)),
+  expires_at text check (expires_at is strftime('%Y-%m-%dT%H:%M:%fZ', expires_at, '+0 seconds')),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
+  updated_at text not null check (updated_at is strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0 seconds')),
   primary key (customer_id, id)
 ) strict, without rowid;
 
@@ -71,8 +76,8 @@ create table balances (
   type text not null check (type = 'CHECKING'),
   currency text not null check (currency = 'USD'),
   amount integer not null check (amount between -9007199254740991 and 9007199254740991),
-  created_at text not null check (created_at = strftime('%Y-%m-%dT%H:%M:%fZ', created_at)),
-  updated_at text not null check (updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', updated_at)),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
+  updated_at text not null check (updated_at is strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0 seconds')),
   record text not null generated always as (
     '{"id":' || json_quote(id)
     || ',"customer_id":' || json_quote(customer_id)
@@ -93,9 +98,10 @@ create table brands (
     check (id not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*' and instr(id, char(0)) = 0),
   name text not null
     check (length(name) between 1 and 1024)
-    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*' and instr(name, char(0)) = 0),
-  created_at text not null check (created_at = strftime('%Y-%m-%dT%H:%M:%fZ', created_at)),
-  updated_at text not null check (updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', updated_at)),
+    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'
+      and instr(name, char(0)) = 0),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
+  updated_at text not null check (updated_at is strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0 seconds')),
   reference_id text not null
     check (length(reference_id) between 1 and 1024)
     check (reference_id not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'

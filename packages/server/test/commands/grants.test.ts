@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertFailed, type CommandLine, withPartners } from '../support/run.ts';
+
+interface Grant {
+  readonly id: string;
+  readonly partner_id: string;
+  readonly customer_id: string;
+  readonly action: string;
+  readonly status: string;
+  readonly expires_at?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const fields = ['id', 'partner_id', 'customer_id', 'action', 'status', 'created_at', 'updated_at'];
+
+function createGrant(line: CommandLine, customer: string, ...words: string[]): Promise<Grant> {
+  return line.json('grants', 'create', '--partner', 'acme', '--customer', customer, ...words);
+}
+
+test('creates an active grant under an id that it issues, or under the one that is given', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const issued = await createGrant(line, 'alice');
+  assert.deepEqual(Object.keys(issued), fields);
+  assert.match(issued.id, /^GRANT_[0-9a-f]{32}$/);
+  assert.deepEqual(
+    [issued.partner_id, issued.customer_id, issued.action, issued.status],
+    ['acme', 'alice', 'CHECKING_BALANCE', 'ACTIVE'],
+  );
+  assert.equal(issued.updated_at, issued.created_at);
+  const given = await createGrant(line, 'alice', '--id', 'g', '--expires-at', '2999-01-01T00:00:00.1234Z');
+  assert.deepEqual(Object.keys(given).toSorted(), [...fields, 'expires_at'].toSorted());
+  assert.deepEqual([given.id, given.expires_at], ['g', '2999-01-01T00:00:00.123Z']);
+});
+
+test("lists a partner's grants, or those for one customer", async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const ofAlice = await createGrant(line, 'alice', '--id', 'g');
+  const ofZoe = await createGrant(line, 'zoe', '--id', 'g');
+  assert.deepEqual(await line.json('grants', 'list', '--partner', 'acme'), [ofAlice, ofZoe]);
+  assert.deepEqual(await line.json('grants', 'list', '--partner', 'acme', '--customer', 'zoe'), [ofZoe]);
+  assert.deepEqual(await line.json('grants', 'list', '--partner', 'zenith'), []);
+  const { stdout } = await line.run(['grants', 'list', '--partner', 'acme']);
+  assert.match(stdout, /^ID +CUSTOMER +STATUS +EXPIRES +CREATED\ng +alice +ACTIVE +- +\S+\ng +zoe /);
+});
+
+test('refuses a second grant of that id for the customer, and takes it for another', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  await createGrant(line, 'alice', '--id', 'g');
+  const words = ['grants', 'create', '--partner', 'zenith', '--customer', 'alice', '--id', 'g'];
+  assertFailed(await line.run(words), 1, /exists already/);
+  await createGrant(line, 'zoe', '--id', 'g');
+});
+
+test('revokes a grant for good: the second time changes nothing and succeeds', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const grant = await createGrant(line, 'alice', '--id', 'g');
+  const revoked = await line.json<Grant>('grants', 'revoke', 'g');
+  assert.deepEqual(revoked, { ...grant, status: 'REVOKED', updated_at: revoked.updated_at });
+  assert.ok(revoked.updated_at >= grant.updated_at);
+  assert.deepEqual(await line.json('grants', 'revoke', 'g'), revoked);
+  assert.deepEqual(await line.json('grants', 'list', '--partner', 'acme'), [revoked]);
+});
+
+test('asks whose grant is meant where several customers have one of that id', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  await createGrant(line, 'alice', '--id', 'g');
+  await createGrant(line, 'zoe', '--id', 'g');
+  assertFailed(await line.run(['grants', 'revoke', 'g', '--json']), 1, /--customer/);
+  assert.equal((await line.json<Grant>('grants', 'revoke', 'g', '--customer', 'zoe')).customer_id, 'zoe');
+  const statuses = await line.json<Grant[]>('grants', 'list', '--partner', 'acme');
+  assert.deepEqual(
+    statuses.map(({ customer_id, status }) => [customer_id, status]),
+    [
+      ['alice', 'ACTIVE'],
+      ['zoe', 'REVOKED'],
+    ],
+  );
+});
+
+test('fails with status 1 for a grant that does not exist', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  await createGrant(line, 'alice', '--id', 'g');
+  assertFailed(await line.run(['grants', 'revoke', 'h']), 1, /no such grant h/);
+  assertFailed(await line.run(['grants', 'revoke', 'g', '--customer', 'zoe']), 1, /no such grant g/);
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertFailed, run } from '../support/run.ts';
+
+const database = ['--environment', '--database'];
+const service = ['--host', '--port', '--public-url', '--brands-rate', '--balances-rate', '--log-level'];
+const operations = ['--ops-host', '--ops-port', '--drain-delay'];
+
+/** Every command, with the words and flags that its help must name. */
+const commands = {
+  sandbox: ['--port', '--data'],
+  serve: [...database, ...service, ...operations],
+  migrate: [...database, '--json'],
+  'partners create': ['--name', '--id', ...database, '--json'],
+  'partners list': [...database, '--json'],
+  'partners disable': ['ID', ...database, '--json'],
+  'partners enable': ['ID', ...database, '--json'],
+  'keys create': ['--partner', '--scope', '--name', '--expires-at', ...database, '--json'],
+  'keys list': ['--partner', ...database, '--json'],
+  'keys revoke': ['KEY_ID', ...database, '--json'],
+  'keys rotate': ['KEY_ID', '--overlap', ...database, '--json'],
+  'grants create': ['--partner', '--customer', '--id', '--expires-at', ...database, '--json'],
+  'grants list': ['--partner', '--customer', ...database, '--json'],
+  'grants revoke': ['GRANT_ID', ...database, '--json'],
+  'import brands': ['FILE', '--partner', '--skip-invalid', '--dry-run', ...database, '--json'],
+  'import balances': ['FILE', '--skip-invalid', '--dry-run', ...database, '--json'],
+  'import grants': ['FILE', '--skip-invalid', '--dry-run', ...database, '--json'],
+};
+
+for (const [name, named] of Object.entries(commands)) {
+  test(`tells what "${name}" takes, also beside what is wrong, and does nothing else`, async () => {
+    const { status, stdout, stderr } = await run([...name.split(' '), '--nonsense', '--help']);
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+    assert.ok(stdout.startsWith(`Usage: partner-network ${name}`), stdout);
+    for (const word of [...named, '--help']) assert.match(stdout, new RegExp(`(^|\\s)${word}(\\s|$)`, 'm'));
+  });
+}
+
+test('lists every command in its help', async () => {
+  const { status, stdout } = await run(['--help']);
+  assert.equal(status, 0);
+  for (const name of Object.keys(commands)) assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
+});
+
+test('lists the commands of a group in the help of the group', async () => {
+  const { status, stdout } = await run(['keys', '--help']);
+  assert.equal(status, 0);
+  for (const name of ['create', 'list', 'revoke', 'rotate'])
+    assert.match(stdout, new RegExp(`^  keys ${name} `, 'm'));
+  assert.doesNotMatch(stdout, /^ {2}grants/m);
+});
+
+test('says what there is when no command is given, as a mistake', async () => {
+  assertFailed(await run([]), 2, /partners create/, /sandbox/);
+});
+
+test('names the nearest command when there is none of that name', async () => {
+  assertFailed(await run(['key', 'rotat', 'KEY_1']), 2, /no command "key rotat".*"keys rotate"/);
+  assertFailed(await run(['partners', 'lst', '--json']), 2, /no command "partners lst".*"partners list"/);
+});

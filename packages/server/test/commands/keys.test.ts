@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { environmentOfKey } from '../../src/api-key.ts';
+import { assertFailed, type CommandLine, withPartners } from '../support/run.ts';
+
+interface CreatedKey {
+  readonly id: string;
+  readonly key: string;
+  readonly partner_id: string;
+  readonly scopes: string[];
+  readonly environment: string;
+  readonly expires_at?: string;
+}
+
+interface ListedKey {
+  readonly id: string;
+  readonly name?: string;
+  readonly scopes: string[];
+  readonly status: string;
+  readonly expires_at?: string;
+  readonly revoked_at?: string;
+}
+
+const future = '2999-01-01T00:00:00.000Z';
+const past = '2001-01-01T00:00:00.000Z';
+
+function createKey(line: CommandLine, ...words: string[]): Promise<CreatedKey> {
+  return line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', ...words);
+}
+
+function listKeys(line: CommandLine): Promise<ListedKey[]> {
+  return line.json('keys', 'list', '--partner', 'acme');
+}
+
+test('creates a key of its environment with its scopes', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const key = await createKey(line);
+  assert.deepEqual(Object.keys(key), ['id', 'key', 'partner_id', 'scopes', 'environment']);
+  assert.match(key.id, /^KEY_[0-9a-f]{32}$/);
+  assert.match(key.key, /^pn_live_[0-9A-Za-z]{49}$/);
+  assert.equal(environmentOfKey(key.key), 'production');
+  assert.deepEqual([key.partner_id, key.scopes, key.environment], ['acme', ['BRANDS_READ'], 'production']);
+
+  const scopes = ['--scope', 'BALANCES_READ', '--scope', 'BRANDS_READ'];
+  const full = await createKey(line, ...scopes, '--name', 'ci', '--expires-at', '2999-01-01T00:00:00+00:00');
+  assert.deepEqual(Object.keys(full), ['id', 'key', 'partner_id', 'scopes', 'environment', 'expires_at']);
+  assert.deepEqual(full.scopes.toSorted(), ['BALANCES_READ', 'BRANDS_READ']);
+  assert.equal(full.expires_at, future);
+});
+
+test('creates test keys in a sandbox', async (t) => {
+  const line = await withPartners(t, ['acme'], 'sandbox');
+  const key = await createKey(line, '--environment', 'sandbox');
+  assert.equal(key.environment, 'sandbox');
+  assert.equal(environmentOfKey(key.key), 'sandbox');
+});
+
+test('warns of an expiry in the past, beside the answer', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const words = [
+    'keys',
+    'create',
+    '--partner',
+    'acme',
+    '--scope',
+    'BRANDS_READ',
+    '--json',
+    '--expires-at',
+    past,
+  ];
+  const { status, stdout, stderr } = await line.run(words);
+  assert.equal(status, 0);
+  assert.equal(JSON.parse(stdout).expires_at, past);
+  assert.match(stderr, /past/);
+});
+
+test('shows a key once: no later command prints it, and no file holds it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id, key } = await createKey(line, '--name', 'ci');
+  const rotated = await line.json<CreatedKey>('keys', 'rotate', id);
+  const secrets = [key, rotated.key].map((text) => text.slice('pn_live_'.length));
+  const finished = [
+    await line.run(['keys', 'list', '--partner', 'acme', '--json']),
+    await line.run(['keys', 'list', '--partner', 'acme']),
+    await line.run(['keys', 'revoke', id, '--json']),
+    await line.run(['keys', 'revoke', rotated.id]),
+    await line.run(['keys', 'rotate', id, '--json']),
+  ];
+  const printed = finished.map(({ stdout, stderr }) => stdout + stderr);
+  const stored = readdirSync(line.folder).map((name) => readFileSync(join(line.folder, name), 'latin1'));
+  for (const text of [...printed, ...stored]) {
+    for (const secret of secrets) assert.ok(!text.includes(secret.slice(0, 20)), 'a secret shows');
+  }
+  assert.deepEqual(
+    Object.keys((await listKeys(line))[0] ?? {}).filter((name) => name === 'key'),
+    [],
+  );
+});
+
+test('lists active, revoked and expired keys with their status', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const active = await createKey(line, '--name', 'ci', '--expires-at', future);
+  const revoked = await createKey(line, '--expires-at', past);
+  await line.json('keys', 'revoke', revoked.id);
+  const expired = await createKey(line, '--expires-at', past);
+  const keys = await listKeys(line);
+  assert.deepEqual(
+    keys.map(({ id, name, status, expires_at }) => [id, name, status, expires_at]),
+    [
+      [active.id, 'ci', 'active', future],
+      [revoked.id, undefined, 'revoked', past],
+      [expired.id, undefined, 'expired', past],
+    ],
+  );
+  const { stdout } = await line.run(['keys', 'list', '--partner', 'acme']);
+  assert.match(stdout, new RegExp(`^${revoked.id} .* revoked `, 'm'));
+});
+
+test('revokes a key for good: the second time changes nothing and succeeds', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id } = await createKey(line);
+  const first = await line.json<ListedKey>('keys', 'revoke', id);
+  assert.equal(first.status, 'revoked');
+  assert.match(String(first.revoked_at), /^\d{4}-.*Z$/);
+  assert.deepEqual(await line.json('keys', 'revoke', id), first);
+  assert.deepEqual(await listKeys(line), [first]);
+});
+
+const rotations = [
+  ['24 hours when it does not say', [], 24 * 3_600_000],
+  ['as long as it says', ['--overlap', '90m'], 90 * 60_000],
+  ['no time with an overlap of 0s', ['--overlap', '0s'], 0],
+] as const;
+
+for (const [promise, words, overlapMs] of rotations) {
+  test(`rotates a key to a new one of the same scopes; the old one works on for ${promise}`, async (t) => {
+    const line = await withPartners(t, ['acme']);
+    const old = await createKey(line, '--scope', 'BALANCES_READ', '--name', 'ci');
+    const before = Date.now();
+    const key = await line.json<CreatedKey>('keys', 'rotate', old.id, ...words);
+    const after = Date.now();
+    assert.deepEqual(Object.keys(key), ['id', 'key', 'partner_id', 'scopes', 'environment']);
+    assert.notEqual(key.id, old.id);
+    assert.notEqual(key.key, old.key);
+    assert.deepEqual([key.partner_id, key.scopes], ['acme', old.scopes]);
+    const [oldNow, newNow] = await listKeys(line);
+    const expiresMs = Date.parse(String(oldNow?.expires_at)) - overlapMs;
+    assert.ok(expiresMs >= before && expiresMs <= after);
+    assert.deepEqual([oldNow?.status, newNow?.status], [overlapMs === 0 ? 'expired' : 'active', 'active']);
+    assert.deepEqual([newNow?.id, newNow?.name], [key.id, 'ci']);
+  });
+}
+
+test('never lets a rotation prolong the old key', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const old = await createKey(line, '--expires-at', soon);
+  await line.json('keys', 'rotate', old.id, '--overlap', '7d');
+  assert.equal((await listKeys(line))[0]?.expires_at, soon);
+});
+
+test('refuses to rotate a key that works no more, and one that does not exist', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const revoked = await createKey(line);
+  await line.json('keys', 'revoke', revoked.id);
+  const expired = await createKey(line, '--expires-at', past);
+  assertFailed(await line.run(['keys', 'rotate', revoked.id, '--json']), 1, /is revoked/);
+  assertFailed(await line.run(['keys', 'rotate', expired.id, '--json']), 1, /is expired/);
+  assertFailed(await line.run(['keys', 'rotate', 'KEY_0']), 1, /There is no key KEY_0/);
+  assertFailed(await line.run(['keys', 'revoke', 'KEY_0']), 1, /There is no key KEY_0/);
+  assertFailed(await line.run(['keys', 'rotate', expired.id, '--overlap', '1 day']), 2, /--overlap must be/);
+  assert.equal((await listKeys(line)).length, 2);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { assertFailed, commandLine, run } from '../support/run.ts';
+
+interface Migrated {
+  readonly environment: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+test('brings a new database to the current schema, and the second time says that it is there', async (t) => {
+  const line = commandLine(t);
+  const first = await line.json<Migrated>('migrate');
+  assert.deepEqual(Object.keys(first), ['environment', 'from', 'to']);
+  assert.deepEqual([first.environment, first.from], ['production', 0]);
+  assert.ok(first.to >= 1);
+  assert.deepEqual(await line.json('migrate'), { ...first, from: first.to });
+});
+
+test('says in words what it did when not asked for JSON', async (t) => {
+  const line = commandLine(t);
+  const first = await line.run(['migrate']);
+  assert.match(first.stdout, /production database went from schema 0 to \d+\.\n$/);
+  assert.match(first.stderr, /Made a new production database/);
+  const { status, stdout, stderr } = await line.run(['migrate']);
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  assert.match(stdout, /is current: schema \d+\.\n$/);
+});
+
+test('fails with status 1 on a database of the other environment, whatever the command', async (t) => {
+  const line = commandLine(t);
+  await line.json('migrate', '--environment', 'sandbox');
+  for (const words of [['migrate'], ['partners', 'list'], ['serve', '--port', '0', '--ops-port', '0']]) {
+    assertFailed(await line.run(words), 1, /sandbox database.*--environment sandbox/);
+  }
+});
+
+test('fails with status 1 on a schema of a newer program', async (t) => {
+  const line = commandLine(t);
+  await line.json('migrate');
+  const db = new DatabaseSync(line.databasePath);
+  db.exec('pragma user_version = 999');
+  db.close();
+  assertFailed(await line.run(['migrate', '--json']), 1, /schema 999/);
+});
+
+test('fails with status 1 on a file that is no database', async (t) => {
+  const { folder } = commandLine(t);
+  const path = join(folder, 'letter.txt');
+  writeFileSync(path, 'Dear database, '.repeat(100));
+  assertFailed(
+    await run(['migrate', '--database', `sqlite:${path}`]),
+    1,
+    /Cannot open the database .*letter\.txt/,
+  );
+});

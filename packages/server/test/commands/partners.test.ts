@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertFailed, commandLine } from '../support/run.ts';
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+interface Partner {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly disabled_at?: string;
+}
+
+test('creates a partner under an id that it issues, or under the one that is given', async (t) => {
+  const line = commandLine(t);
+  const issued = await line.json<Partner>('partners', 'create', '--name', 'Café "Ü" 🦊');
+  assert.deepEqual(Object.keys(issued), ['id', 'name', 'created_at']);
+  assert.match(issued.id, /^PARTNER_[0-9a-f]{32}$/);
+  assert.equal(issued.name, 'Café "Ü" 🦊');
+  assert.match(issued.created_at, time);
+  const given = await line.json<Partner>('partners', 'create', '--name', 'Acme', '--id', 'acme');
+  assert.deepEqual({ ...given, created_at: '' }, { id: 'acme', name: 'Acme', created_at: '' });
+  assert.deepEqual(await line.json('partners', 'list'), [issued, given]);
+});
+
+test('refuses a partner whose id is taken with status 1, and keeps the first', async (t) => {
+  const line = commandLine(t);
+  const first = await line.json('partners', 'create', '--name', 'Acme', '--id', 'acme');
+  const again = ['partners', 'create', '--name', 'Other', '--id', 'acme', '--json'];
+  assertFailed(await line.run(again), 1, /acme exists already/);
+  assert.deepEqual(await line.json('partners', 'list'), [first]);
+});
+
+test('disables and enables a partner, and disabling twice keeps the time of the first', async (t) => {
+  const line = commandLine(t);
+  const created = await line.json<Partner>('partners', 'create', '--name', 'Acme', '--id', 'acme');
+  const disabled = await line.json<Partner>('partners', 'disable', 'acme');
+  assert.match(String(disabled.disabled_at), time);
+  assert.deepEqual(disabled, { ...created, disabled_at: disabled.disabled_at });
+  assert.deepEqual(await line.json('partners', 'disable', 'acme'), disabled);
+  assert.deepEqual(await line.json('partners', 'list'), [disabled]);
+  assert.deepEqual(await line.json('partners', 'enable', 'acme'), created);
+  assert.deepEqual(await line.json('partners', 'enable', 'acme'), created);
+});
+
+test('fails with status 1 for a partner that does not exist, whatever is asked of it', async (t) => {
+  const line = commandLine(t);
+  await line.json('migrate');
+  const asked = [
+    ['partners', 'disable', 'nobody'],
+    ['partners', 'enable', 'nobody'],
+    ['keys', 'create', '--partner', 'nobody', '--scope', 'BRANDS_READ'],
+    ['keys', 'list', '--partner', 'nobody'],
+    ['grants', 'create', '--partner', 'nobody', '--customer', 'alice'],
+    ['grants', 'list', '--partner', 'nobody'],
+    ['import', 'brands', '-', '--partner', 'nobody'],
+  ];
+  const finished = await Promise.all(asked.map((words) => line.run([...words, '--json'])));
+  for (const each of finished) assertFailed(each, 1, /There is no partner nobody/);
+});
+
+test('tells a person in words and tables, and nothing on standard error', async (t) => {
+  const line = commandLine(t);
+  await line.json('migrate');
+  const empty = await line.run(['partners', 'list']);
+  assert.match(empty.stdout, /No partners yet/);
+  await line.run(['partners', 'create', '--name', 'Acme', '--id', 'acme']);
+  await line.run(['partners', 'disable', 'acme']);
+  const { stdout, stderr } = await line.run(['partners', 'list']);
+  assert.equal(stderr, '');
+  assert.match(stdout, /^ID +NAME +CREATED +STATUS\nacme +Acme +\S+ +disabled \S+\n$/);
+});

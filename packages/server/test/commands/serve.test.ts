@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { createCaller } from '../support/http.ts';
+import { assertFailed, type CommandLine, commandLine, type Running, start } from '../support/run.ts';
+
+interface Served extends Running {
+  readonly line: CommandLine;
+  readonly publicUrl: string;
+  readonly operationsUrl: string;
+}
+
+const anyPorts = ['--port', '0', '--ops-port', '0'];
+const limits = { timeout: 30_000 };
+
+async function serve(t: TestContext, words: string[] = ['--drain-delay', '0']): Promise<Served> {
+  const line = commandLine(t);
+  await line.inside(fillFixture, 'sandbox');
+  const flags = ['--database', line.database, '--environment', 'sandbox', ...anyPorts];
+  const running = start(t, ['serve', ...flags, ...words]);
+  const said = /^Serving sandbox at (\S+)\/network\/v1, operations at (\S+)\.$/m;
+  const [, publicUrl, operationsUrl] = await running.says('stderr', said);
+  return { ...running, line, publicUrl: publicUrl!, operationsUrl: operationsUrl! };
+}
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.text();
+  return response.status;
+}
+
+function callerOf(t: TestContext, url: string) {
+  const caller = createCaller(Number(new URL(url).port));
+  t.after(() => caller.disconnect());
+  return caller;
+}
+
+test(
+  'serves at the address that it says, and tells on another that it lives and is ready',
+  limits,
+  async (t) => {
+    const { publicUrl, operationsUrl, texts } = await serve(t);
+    assert.match(publicUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
+    assert.notEqual(operationsUrl, publicUrl);
+    assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
+    assert.equal(await statusOf(`${operationsUrl}/readyz`), 200);
+    assert.equal(await statusOf(`${operationsUrl}/network/v1/brands`), 404);
+    const caller = callerOf(t, publicUrl);
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      assert.equal((await caller.call(path)).status, 404);
+    const page = await caller.brands('', { key: keys.acme });
+    assert.equal(page.status, 200);
+    assert.match(page.text, new RegExp(`"${publicUrl}/assets/brand-placeholder.png"`));
+    assert.ok(!(texts().stdout + texts().stderr).includes(keys.acme));
+  },
+);
+
+test('tells brands by the public address that it was given', limits, async (t) => {
+  const served = await serve(t, ['--public-url', 'https://network.example/', '--host', 'localhost']);
+  assert.equal(served.publicUrl, 'https://network.example');
+  assert.equal(await statusOf(`${served.operationsUrl}/readyz`), 200);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`ends with status 0 on ${signal}, also with connections open`, limits, async (t) => {
+    const { publicUrl, ended, signal: send } = await serve(t);
+    assert.equal((await callerOf(t, publicUrl).brands('', { key: keys.acme })).status, 200);
+    send(signal);
+    assert.equal(await ended, 0);
+  });
+}
+
+test('does not wait for the drain delay on SIGINT', limits, async (t) => {
+  const { ended, signal } = await serve(t, ['--drain-delay', '3600']);
+  signal('SIGINT');
+  assert.equal(await ended, 0);
+});
+
+test('is not ready while it drains, answers on, and ends at the second signal', limits, async (t) => {
+  const { publicUrl, operationsUrl, ended, signal } = await serve(t, ['--drain-delay', '3600']);
+  signal('SIGTERM');
+  while ((await statusOf(`${operationsUrl}/readyz`)) !== 503);
+  assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
+  assert.equal((await callerOf(t, publicUrl).brands('', { key: keys.acme })).status, 200);
+  signal('SIGTERM');
+  assert.equal(await ended, 0);
+});
+
+test('migrates a new database before it serves', limits, async (t) => {
+  const line = commandLine(t);
+  const { says, ended, signal } = start(t, ['serve', '--database', line.database, ...anyPorts]);
+  await says('stderr', /^Serving production at /m);
+  assert.equal((await line.json<{ from: number }>('migrate')).from > 0, true);
+  signal('SIGINT');
+  assert.equal(await ended, 0);
+});
+
+test('fails with status 1 when an address is taken, and names the flag', limits, async (t) => {
+  const { line, publicUrl, operationsUrl } = await serve(t);
+  const sandbox = ['serve', '--environment', 'sandbox'];
+  const taken = [
+    ['--port', new URL(publicUrl).port, '--ops-port', '0'],
+    ['--port', '0', '--ops-port', new URL(operationsUrl).port],
+  ];
+  for (const flags of taken) {
+    const flag = flags[1] === '0' ? '--ops-port' : '--port';
+    assertFailed(await line.run([...sandbox, ...flags]), 1, new RegExp(`is taken.* ${flag}\\.`));
+  }
+});
+
+/** Asks until the answer has this status; more than a second after the change is too late. */
+async function assertWithinASecond(ask: () => Promise<{ status: number }>, status: number): Promise<void> {
+  const deadline = Date.now() + 1_000;
+  let found = 0;
+  do {
+    found = (await ask()).status;
+  } while (found !== status && Date.now() < deadline);
+  assert.equal(found, status);
+}
+
+test(
+  'obeys within a second when a key, a grant or a partner changes in another process',
+  limits,
+  async (t) => {
+    const { line, publicUrl } = await serve(t, ['--brands-rate', '0']);
+    const caller = callerOf(t, publicUrl);
+    const brands = (key: string) => () => caller.brands('', { key });
+    const balances = () =>
+      caller.balances('?customer_id=alice&type=CHECKING&grant_id=g-active', { key: keys.acme });
+    const sandbox = ['--environment', 'sandbox'];
+    assert.equal((await balances()).status, 200);
+    await line.json('grants', 'revoke', 'g-active', ...sandbox);
+    await assertWithinASecond(balances, 403);
+    await line.json('keys', 'revoke', 'KEY_0', ...sandbox);
+    await assertWithinASecond(brands(keys.acme), 401);
+    await line.json('partners', 'disable', 'zenith', ...sandbox);
+    await assertWithinASecond(brands(keys.zenith), 403);
+    await line.json('partners', 'enable', 'zenith', ...sandbox);
+    await assertWithinASecond(brands(keys.zenith), 200);
+  },
+);

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { assertFailed, commandLine, run } from '../support/run.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** The sentences of a usage error, without the line that points to the help. */
+function sentencesOf(stderr: string): string[] {
+  return stderr.trimEnd().split('\n').slice(0, -1);
+}
+
+test('reports every bad flag, argument and variable at once, and touches nothing', async (t) => {
+  const folder = temporaryFolder(t);
+  const words = [
+    'keys',
+    'create',
+    'stray',
+    '--scope',
+    'BRANDS_WRITE',
+    '--expires-at',
+    'tomorrow',
+    '--colour',
+    'red',
+  ];
+  const variables = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
+  const finished = await run([...words, '--json=yes', '--name', ''], { variables, folder });
+  assertFailed(finished, 2);
+  const sentences = sentencesOf(finished.stderr);
+  const patterns = [
+    ...[/--colour/, /--json takes no value/, /--partner is required/, /--scope must be/, /--name must be/],
+    ...[/--expires-at must be/, /ENVIRONMENT must be one of production, sandbox/, /DATABASE_URL must be/],
+    /argument "(stray|red)"/,
+  ];
+  for (const pattern of patterns) {
+    assert.ok(
+      sentences.some((sentence) => pattern.test(sentence)),
+      `${pattern} is not in:\n${finished.stderr}`,
+    );
+  }
+  for (const sentence of sentences) assert.match(sentence, /^\S.*\.$/);
+  assert.ok(!existsSync(join(folder, 'data')));
+});
+
+const serveFlags = [
+  ['port', 'PORT', ['70000', '-1', '8080.5', 'http', '']],
+  ['ops-port', 'OPS_PORT', ['65536', 'x']],
+  ['drain-delay', 'DRAIN_DELAY', ['-1', '1.5', '5s', '3601']],
+  ['brands-rate', 'BRANDS_RATE', ['-1', '0.5', 'fast']],
+  ['balances-rate', 'BALANCES_RATE', ['-1', '1e3']],
+  ['log-level', 'LOG_LEVEL', ['loud', 'INFO']],
+  ['public-url', 'PUBLIC_URL', ['example.com', 'ftp://x', 'https://u:p@x', 'https://x?y=1', 'https://x#y']],
+  ['environment', 'ENVIRONMENT', ['staging', 'Production']],
+  ['database', 'DATABASE_URL', ['data.db', 'sqlite:', 'mysql://x']],
+] as const;
+
+test('refuses each bad setting of serve by flag and by variable, all at once', async () => {
+  for (const index of [0, 1, 2]) {
+    const given = serveFlags.map(
+      ([flag, variable, values]) => [flag, variable, values[index] ?? values[0]] as const,
+    );
+    const flags = await run(['serve', ...given.map(([flag, , value]) => `--${flag}=${value}`)]);
+    assertFailed(flags, 2, ...given.map(([flag]) => new RegExp(`^--${flag} must be`, 'm')));
+    assert.equal(sentencesOf(flags.stderr).length, given.length);
+    const variables = await run(['serve'], {
+      variables: Object.fromEntries(given.map(([, variable, value]) => [variable, value])),
+    });
+    assertFailed(variables, 2, ...given.map(([, variable]) => new RegExp(`^${variable} must be`, 'm')));
+    assert.equal(sentencesOf(variables.stderr).length, given.length);
+  }
+});
+
+test('refuses a flag that is given twice, and one whose value was forgotten', async (t) => {
+  const line = commandLine(t);
+  const twice = ['partners', 'create', '--name', 'A', '--name', 'B'];
+  assertFailed(await line.run(twice), 2, /--name is given twice\./);
+  assertFailed(await line.run(['partners', 'create', '--name', '--json']), 2, /--name needs a value\./);
+  assertFailed(await run(['partners', 'list', '--database']), 2, /--database needs a value\./);
+  assert.ok(!existsSync(line.databasePath));
+});
+
+test('refuses an argument that is missing, and one too many', async (t) => {
+  const line = commandLine(t);
+  assertFailed(await line.run(['keys', 'revoke']), 2, /KEY_ID is missing\./);
+  assertFailed(await line.run(['keys', 'revoke', 'a', 'b']), 2, /"b"/);
+  assertFailed(await line.run(['import', 'balances']), 2, /FILE is missing\./);
+});
+
+test('takes a setting from its variable, and from its flag when both are given', async (t) => {
+  const folder = temporaryFolder(t);
+  const urls = ['by-variable.db', 'by-flag.db'].map((name) => `sqlite:${join(folder, name)}`);
+  const variables = { DATABASE_URL: urls[0]!, ENVIRONMENT: 'sandbox' };
+  const byVariable = await run(['migrate', '--json'], { variables });
+  assert.equal(JSON.parse(byVariable.stdout).environment, 'sandbox');
+  assert.deepEqual(
+    [existsSync(join(folder, 'by-variable.db')), existsSync(join(folder, 'by-flag.db'))],
+    [true, false],
+  );
+  const flags = ['--database', urls[1]!, '--environment', 'production'];
+  const byFlag = await run(['migrate', '--json', ...flags], { variables });
+  assert.deepEqual(JSON.parse(byFlag.stdout), {
+    environment: 'production',
+    from: 0,
+    to: JSON.parse(byVariable.stdout).to,
+  });
+  assert.ok(existsSync(join(folder, 'by-flag.db')));
+});
+
+test('takes a good flag although its variable is bad', async (t) => {
+  const line = commandLine(t);
+  const variables = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
+  const { status, stdout } = await line.run(['migrate', '--json', '--environment', 'sandbox'], { variables });
+  assert.deepEqual([status, JSON.parse(stdout).environment], [0, 'sandbox']);
+});
+
+test('takes an empty variable as none', async (t) => {
+  const line = commandLine(t);
+  const { status, stdout } = await line.run(['migrate', '--json'], { variables: { ENVIRONMENT: '' } });
+  assert.deepEqual([status, JSON.parse(stdout).environment], [0, 'production']);
+});
+
+test('keeps each environment in a file of its own when no database is named', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const environment of ['production', 'sandbox']) {
+    const flags = environment === 'production' ? [] : ['--environment', environment];
+    const { status, stderr } = await run(['migrate', ...flags], { folder });
+    assert.equal(status, 0, stderr);
+    assert.ok(existsSync(join(folder, 'data', `${environment}.db`)));
+  }
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { assertRefused, assertTaken, checkLine, lineWith, times } from './check-line.ts';
+
+test('takes a color only as # and six hex digits', async () => {
+  for (const color of ['#000000', '#1A2b3C', '#ffffff']) {
+    await assertTaken('brands', 'color', `"${color}"`, color);
+  }
+  const bad = [
+    '#12345',
+    '#1234567',
+    '123456',
+    '#GGGGGG',
+    '#12345\uff16',
+    'red',
+    ' #123456',
+    '#123456 ',
+    '#fff',
+  ];
+  for (const color of bad) await assertRefused('brands', 'color', `"${color}"`, 'INVALID_COLOR');
+});
+
+const goodTimes = [
+  ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31T08:00:00+00:00', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31t08:00:00z', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31T08:00:00.1Z', '2026-01-31T08:00:00.100Z'],
+  ['2026-01-31T08:00:00.12+00:00', '2026-01-31T08:00:00.120Z'],
+  ['2026-01-31T08:00:00.123999999999Z', '2026-01-31T08:00:00.123Z'],
+  ['2025-12-31T23:59:59.9999Z', '2025-12-31T23:59:59.999Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+] as const;
+
+const badTimes = [
+  ['a leap second', ['2016-12-31T23:59:60Z', '2016-12-31T23:59:60.500Z']],
+  ['a day that does not exist', ['2026-04-31T00:00:00Z', '2025-02-29T00:00:00Z', '2026-01-00T00:00:00Z']],
+  ['a month that does not exist', ['2026-13-01T00:00:00Z', '2026-00-01T00:00:00Z']],
+  ['an hour or minute too many', ['2026-01-01T24:00:00Z', '2026-01-01T00:60:00Z']],
+  ['another offset', ['2026-01-01T00:00:00+01:00', '2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00-05:00']],
+  ['no offset', ['2026-01-01T00:00:00', '2026-01-01T00:00:00.000']],
+  ['a part missing', ['2026-01-01', '2026-01-01T00:00Z', '2026-01-01T00:00:00.Z', '00:00:00Z']],
+  [
+    'another spelling',
+    ['2026-01-01 00:00:00Z', '2026-1-1T00:00:00Z', '2026-01-01T00:00:00,5Z', '20260101T000000Z'],
+  ],
+  ['a year out of range', ['0000-01-01T00:00:00Z', '12026-01-01T00:00:00Z', '-2026-01-01T00:00:00Z']],
+  [
+    'no time at all',
+    ['now', '1767225600', ' 2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z ', 'Thu, 01 Jan 2026'],
+  ],
+] as const;
+
+test('takes a time in UTC and cuts its fraction to milliseconds', async () => {
+  for (const [kind, field] of times) {
+    for (const [time, stored] of goodTimes) await assertTaken(kind, field, `"${time}"`, stored);
+  }
+});
+
+for (const [what, list] of badTimes) {
+  test(`refuses a time with ${what}`, async () => {
+    for (const [kind, field] of times) {
+      for (const time of list) await assertRefused(kind, field, `"${time}"`, 'INVALID_TIME');
+    }
+  });
+}
+
+const goodUrls = [
+  'http://x',
+  'https://images.example.com/logo.png?size=256&shape=square#top',
+  'HTTPS://IMAGES.EXAMPLE.COM/LOGO.PNG',
+  'http://127.0.0.1:8080/logo.jpg',
+  'http://[::1]/logo.jpg',
+  'https://images.example.com/a@b:c.png',
+  `https://x/${'a'.repeat(7_990)}`,
+];
+
+const badUrls = [
+  [
+    'another scheme',
+    ['ftp://example.com/a', 'data:image/png;base64,AAAA', 'javascript:alert(1)', 'file:///etc/x'],
+  ],
+  ['no scheme', ['example.com/logo.png', '//example.com/logo.png', '/logo.png', 'logo.png']],
+  ['no host', ['https://', 'https:///logo.png', 'https://?logo', 'https://#logo', 'https://:443/logo']],
+  [
+    'a user or password',
+    ['https://user@example.com/', 'https://user:word@example.com/', 'https://:word@x.com/'],
+  ],
+  [
+    'white space',
+    ['https://exa mple.com/', 'https://example.com/a b', ' https://x.com/', 'https://x.com/\u00a0'],
+  ],
+  ['a slash missing', ['https:/example.com/', 'https:example.com/', 'https:\\\\example.com/']],
+  [
+    'an impossible host or port',
+    ['https://example.com:99999/', 'http://[::1/logo.png', 'http://exa<mple.com/'],
+  ],
+] as const;
+
+test('takes an http or https address of 8 to 8,000 characters as it is', async () => {
+  for (const url of goodUrls) await assertTaken('brands', 'profile_image_url', JSON.stringify(url), url);
+  await assertRefused('brands', 'profile_image_url', `"https://x/${'a'.repeat(7_991)}"`, 'VALUE_TOO_LONG');
+});
+
+for (const [what, list] of badUrls) {
+  test(`refuses an image address with ${what}`, async () => {
+    for (const url of list) {
+      await assertRefused('brands', 'profile_image_url', JSON.stringify(url), 'INVALID_URL');
+    }
+  });
+}
+
+function keysOf(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'value']));
+}
+
+test('takes metadata of 0 to 50 keys, empty texts among them, and refuses 51', async () => {
+  for (const metadata of [{}, { '': '' }, { tier: 'gold' }, { __proto__key: '🦊' }]) {
+    await assertTaken('brands', 'metadata', JSON.stringify(metadata), JSON.stringify(metadata));
+  }
+  const fifty = await checkLine('brands', lineWith('brands', 'metadata', JSON.stringify(keysOf(50))));
+  assert.deepEqual(fifty.faults, []);
+  assert.deepEqual(JSON.parse(String(fifty.fields.metadata)), keysOf(50));
+  await assertRefused('brands', 'metadata', JSON.stringify(keysOf(51)), 'TOO_MANY_KEYS');
+});
+
+test('refuses metadata that is no object', async () => {
+  for (const json of ['5', '1.5', '"{}"', 'true', '[]', '[["a","b"]]']) {
+    await assertRefused('brands', 'metadata', json, 'EXPECTED_OBJECT');
+  }
+});
+
+const badMetadata = [
+  ['a nested object', '{"a":{"b":"c"}}', 'metadata.a', 'EXPECTED_STRING'],
+  ['a list', '{"a":["b"]}', 'metadata.a', 'EXPECTED_STRING'],
+  ['a number', '{"a":5}', 'metadata.a', 'EXPECTED_STRING'],
+  ['a number that is not exact', '{"a":1.5}', 'metadata.a', 'EXPECTED_STRING'],
+  ['true', '{"a":true}', 'metadata.a', 'EXPECTED_STRING'],
+  ['null', '{"a":null}', 'metadata.a', 'EXPECTED_STRING'],
+  ['a number under __proto__', '{"__proto__":5}', 'metadata.__proto__', 'EXPECTED_STRING'],
+  ['a control character in a value', '{"a":"\\u0000"}', 'metadata.a', 'INVALID_CHARACTER'],
+  ['an unpaired surrogate in a value', '{"a":"\\ud83e"}', 'metadata.a', 'INVALID_CHARACTER'],
+  ['a control character in a key', '{"a\\u001f":"b"}', 'metadata.a\ufffd', 'INVALID_CHARACTER'],
+  ['an unpaired surrogate in a key', '{"a\\udd8a":"b"}', 'metadata.a\ufffd', 'INVALID_CHARACTER'],
+] as const;
+
+for (const [what, json, field, code] of badMetadata) {
+  test(`refuses ${what} in metadata`, async () => {
+    const { faults } = await checkLine('brands', lineWith('brands', 'metadata', json));
+    assert.deepEqual(faults, [[field, code]]);
+  });
+}
+
+test('stores equal metadata as equal text, whatever the order of its keys', async () => {
+  const keys = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'B', '1', '0', '_', 'é', '🦊') }));
+  await fc.assert(
+    fc.asyncProperty(keys, fc.infiniteStream(fc.nat()), async (names, chance) => {
+      const weights = new Map(names.map((name) => [name, chance.next().value]));
+      const shuffled = names.toSorted((left, right) => weights.get(left)! - weights.get(right)!);
+      const texts = [names, shuffled].map(async (order) => {
+        const json = `{${order.map((name) => `${JSON.stringify(name)}:"v"`).join(',')}}`;
+        return (await checkLine('brands', lineWith('brands', 'metadata', json))).fields.metadata;
+      });
+      const [first, second] = await Promise.all(texts);
+      assert.equal(first, second);
+      assert.deepEqual(JSON.parse(String(first)), Object.fromEntries(names.map((name) => [name, 'v'])));
+    }),
+  );
+});

@@ -1,0 +1,72 @@
+/** Imports into a new database, and looks at what is there. */
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type ImportOptions, type ImportReport, importRecords } from '../../src/ingest/import.ts';
+import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { publicAddressMark, type Store } from '../../src/store/port.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { createdAt } from '../support/fixture.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
+
+export async function openEmpty(t: TestContext): Promise<Store> {
+  const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 1_000);
+  t.after(() => store.close());
+  for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
+  return store;
+}
+
+type Choices = Partial<ImportOptions>;
+
+/** Records become lines; what is text already stands as it is. */
+export function linesOf(records: readonly unknown[]): Buffer {
+  return Buffer.from(records.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n'));
+}
+
+export function importInto(
+  store: Store,
+  records: readonly unknown[],
+  choices: Choices = {},
+): Promise<ImportReport> {
+  async function* bytes() {
+    yield linesOf(records);
+  }
+  const options = {
+    kind: 'brands',
+    partnerId: 'acme',
+    skipInvalid: false,
+    dryRun: false,
+    ...choices,
+  } as const;
+  return importRecords(store, readJsonLines(bytes()), options);
+}
+
+export async function brandsOf(store: Store, partnerId = 'acme'): Promise<Record<string, unknown>[]> {
+  const records: Record<string, unknown>[] = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page = await store.listBrands({ partnerId, referenceId: undefined, after, limit: 100 });
+    records.push(...JSON.parse(`[${page.records.replaceAll(publicAddressMark, '')}]`));
+    after = page.next;
+  }
+  return records;
+}
+
+export async function balancesOf(store: Store, customerId: string): Promise<Record<string, unknown>[]> {
+  const grant = { id: `see-${customerId}`, partner_id: 'acme', customer_id: customerId };
+  await importInto(store, [grant], { kind: 'grants' });
+  const query = {
+    partnerId: 'acme',
+    type: 'CHECKING',
+    grantId: undefined,
+    at: createdAt,
+    after: '',
+    limit: 100,
+  };
+  const answer = await store.listBalances({ ...query, customerId });
+  return 'page' in answer ? JSON.parse(`[${answer.page.records}]`) : [];
+}
+
+export function brand(id: number, more: object = {}): object {
+  return { id: String(id).padStart(5, '0'), name: 'Name', reference_id: 'ref', ...more };
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { importRecords } from '../../src/ingest/import.ts';
+import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { brand, brandsOf, importInto, linesOf, openEmpty } from './import-into.ts';
+
+test('reads an empty file as nothing, without a fault', async (t) => {
+  const report = await importInto(await openEmpty(t), []);
+  assert.deepEqual(report, { read: 0, written: 0, unchanged: 0, rejected_count: 0, rejected: [] });
+});
+
+test('writes every record of a file that is longer than a batch', async (t) => {
+  const store = await openEmpty(t);
+  const records = Array.from({ length: bounds.importBatchRecords * 2 + 1 }, (_, index) => brand(index));
+  const report = await importInto(store, records);
+  assert.deepEqual(report, { read: 1001, written: 1001, unchanged: 0, rejected_count: 0, rejected: [] });
+  assert.equal((await brandsOf(store)).length, 1001);
+});
+
+test('writes nothing at all when one line among many is bad, wherever it stands', async (t) => {
+  const store = await openEmpty(t);
+  await importInto(store, [brand(3), brand(700)]);
+  const before = await brandsOf(store);
+  const good = Array.from({ length: 1_200 }, (_, index) => brand(index, { name: 'Changed' }));
+  for (const position of [0, 1, 499, 500, 501, 1_200]) {
+    const report = await importInto(store, good.toSpliced(position, 0, { name: 5 }));
+    assert.deepEqual([report.read, report.written, report.unchanged, report.rejected_count], [1201, 0, 0, 1]);
+    assert.equal(report.rejected[0]?.line, position + 1);
+    assert.deepEqual(await brandsOf(store), before);
+  }
+});
+
+test('writes nothing when reading breaks off, and lets the next import in', async (t) => {
+  const store = await openEmpty(t);
+  async function* broken() {
+    yield linesOf([...Array(600).keys()].map((index) => brand(index)));
+    throw new Error('the disk is gone');
+  }
+  const options = { kind: 'brands', partnerId: 'acme', skipInvalid: true, dryRun: false } as const;
+  await assert.rejects(importRecords(store, readJsonLines(broken()), options), /the disk is gone/);
+  assert.deepEqual(await brandsOf(store), []);
+  assert.equal((await importInto(store, [brand(1)])).written, 1);
+});
+
+test('writes the good lines and reports the bad ones when told to skip these', async (t) => {
+  const store = await openEmpty(t);
+  const lines = [brand(1), '', 'nonsense', brand(2), '{"name":"Name"}', brand(3, { color: 'red', extra: 1 })];
+  const report = await importInto(store, lines, { skipInvalid: true });
+  assert.deepEqual([report.read, report.written, report.rejected_count], [5, 2, 3]);
+  const faults = report.rejected.map(({ line, errors }) => [
+    line,
+    ...errors.map(({ field, code }) => [field, code]),
+  ]);
+  assert.deepEqual(faults, [
+    [3, [undefined, 'INVALID_JSON']],
+    [5, ['reference_id', 'MISSING_REQUIRED_FIELD']],
+    [6, ['color', 'INVALID_COLOR'], ['extra', 'UNKNOWN_FIELD']],
+  ]);
+  assert.deepEqual(
+    (await brandsOf(store)).map(({ id }) => id),
+    ['00001', '00002'],
+  );
+});
+
+test('reports in a dry run exactly what a run would have done, and writes nothing', async (t) => {
+  const store = await openEmpty(t);
+  await importInto(store, [brand(1), brand(2)]);
+  const before = await brandsOf(store);
+  const lines = [brand(1), brand(2, { name: 'Changed' }), brand(3), '{"id":5}'];
+  for (const skipInvalid of [false, true]) {
+    const dry = await importInto(store, lines, { skipInvalid, dryRun: true });
+    assert.deepEqual(await brandsOf(store), before);
+    const wet = await importInto(store, lines, { skipInvalid });
+    assert.deepEqual(dry, wet);
+    assert.deepEqual([wet.written, wet.unchanged], skipInvalid ? [2, 1] : [0, 0]);
+  }
+});
+
+test('reports at most 1,000 rejected lines, the first ones, and counts them all', async (t) => {
+  const lines = Array.from({ length: 1_500 }, (_, index) => (index % 3 === 0 ? brand(index) : 'nonsense'));
+  const many = [...lines, ...lines];
+  const report = await importInto(await openEmpty(t), many, { skipInvalid: true });
+  assert.equal(report.rejected_count, 2_000);
+  assert.equal(report.rejected.length, 1_000);
+  assert.deepEqual(
+    [report.rejected[0]?.line, report.rejected[1]?.line, report.rejected[999]?.line],
+    [2, 3, 1500],
+  );
+});
+
+test('issues ids in the order of the file, and times of now, where they are left out', async (t) => {
+  const store = await openEmpty(t);
+  const before = new Date().toISOString();
+  const names = Array.from({ length: 50 }, (_, index) => `Name ${index}`);
+  await importInto(
+    store,
+    names.map((name) => ({ name, reference_id: 'r', id: null, created_at: null })),
+  );
+  const records = await brandsOf(store);
+  assert.deepEqual(
+    records.map(({ name }) => name),
+    names,
+  );
+  for (const { id, created_at, updated_at } of records) {
+    assert.match(String(id), /^BRAND_[0-9a-f]{32}$/);
+    assert.ok(String(created_at) >= before && String(created_at) <= new Date().toISOString());
+    assert.equal(updated_at, created_at);
+  }
+});

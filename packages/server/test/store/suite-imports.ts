@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import type { Grant, Store } from '../../src/store/port.ts';
+import { createdAt, future, past } from '../support/fixture.ts';
+import {
+  brandRow,
+  createPartners,
+  plainBalance,
+  plainBrand,
+  type StoreTests,
+  times,
+  writeRows,
+} from './records.ts';
+
+async function brandTexts(store: Store): Promise<string> {
+  return (await store.listBrands({ partnerId: 'acme', referenceId: undefined, after: '', limit: 100 }))
+    .records;
+}
+
+const grant: Grant = {
+  id: 'g',
+  partner_id: 'acme',
+  customer_id: 'alice',
+  action: 'CHECKING_BALANCE',
+  status: 'ACTIVE',
+  ...times,
+};
+
+async function balanceTexts(store: Store): Promise<string> {
+  const query = { partnerId: 'acme', customerId: 'alice', type: 'CHECKING', grantId: undefined };
+  const answer = await store.listBalances({ ...query, at: createdAt, after: '', limit: 100 });
+  return 'page' in answer ? answer.page.records : assert.fail(answer.grant);
+}
+
+const full = { color: '#000000', profile_image_url: 'https://x.example/', metadata: { a: '1' } };
+
+export const importTests: StoreTests = {
+  'shows nothing of an import to another handle before its commit, and all of it after': async (open) => {
+    const [writer, reader] = [await open(), await open()];
+    await createPartners(writer, 'acme');
+    const run = await writer.beginImport('brands');
+    await run.write([brandRow('acme', plainBrand('a'))]);
+    assert.equal(await brandTexts(reader), '');
+    await run.write([brandRow('acme', plainBrand('b'))]);
+    assert.equal(await brandTexts(reader), '');
+    await run.commit();
+    assert.match(await brandTexts(reader), /"id":"a".*"id":"b"/);
+  },
+
+  'leaves everything as it was when an import is rolled back, and lets the next one in': async (open) => {
+    const [writer, reader] = [await open(), await open()];
+    await createPartners(writer, 'acme');
+    await writeRows(writer, 'brands', [brandRow('acme', plainBrand('a'))]);
+    const before = await brandTexts(reader);
+    const run = await writer.beginImport('brands');
+    await run.write([
+      brandRow('acme', plainBrand('a', { name: 'Changed' })),
+      brandRow('acme', plainBrand('b')),
+    ]);
+    await run.rollback();
+    assert.equal(await brandTexts(reader), before);
+    assert.equal(await brandTexts(writer), before);
+    assert.deepEqual(await writeRows(reader, 'brands', [brandRow('acme', plainBrand('b'))]), {
+      written: 1,
+      unchanged: 0,
+    });
+  },
+
+  'writes nothing where there is nothing to write': async (open) => {
+    const store = await open();
+    assert.deepEqual(await writeRows(store, 'balances', []), { written: 0, unchanged: 0 });
+  },
+
+  'counts a brand that is equal but for its times as unchanged, and keeps it': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    const rows = [brandRow('acme', plainBrand('a', full)), brandRow('acme', plainBrand('b'))];
+    assert.deepEqual(await writeRows(store, 'brands', rows), { written: 2, unchanged: 0 });
+    const before = await brandTexts(store);
+    const later = rows.map((row) => ({ ...row, created_at: past, updated_at: future }));
+    assert.deepEqual(await writeRows(store, 'brands', later), { written: 0, unchanged: 2 });
+    assert.equal(await brandTexts(store), before);
+  },
+
+  'replaces a brand whole but for its created_at': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    await writeRows(store, 'brands', [brandRow('acme', plainBrand('a', full))]);
+    const bare = plainBrand('a', { created_at: past, updated_at: future });
+    assert.deepEqual(await writeRows(store, 'brands', [brandRow('acme', bare)]), {
+      written: 1,
+      unchanged: 0,
+    });
+    const again = JSON.parse((await brandTexts(store)).replaceAll('\u0001', ''));
+    assert.deepEqual(again, {
+      ...bare,
+      created_at: createdAt,
+      profile_image_url: '/assets/brand-placeholder.png',
+    });
+  },
+
+  'takes each change of one field as a change, from and to nothing too': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    const { color, profile_image_url, metadata } = full;
+    const changes = [
+      { name: 'Other' },
+      { reference_id: 'other' },
+      { color },
+      { profile_image_url },
+      { metadata },
+    ];
+    for (const change of [...changes, { metadata: {} }]) {
+      await writeRows(store, 'brands', [brandRow('acme', plainBrand('a'))]);
+      for (const row of [plainBrand('a', change), plainBrand('a')]) {
+        const counts = await writeRows(store, 'brands', [brandRow('acme', row)]);
+        assert.deepEqual(counts, { written: 1, unchanged: 0 }, JSON.stringify(change));
+      }
+    }
+  },
+
+  'replaces a balance when its amount changes, and only then': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    await store.createGrant(grant);
+    const first = plainBalance('alice', 'b', 1);
+    const later = { created_at: past, updated_at: future };
+    await writeRows(store, 'balances', [first]);
+    assert.deepEqual(await writeRows(store, 'balances', [{ ...first, ...later }]), {
+      written: 0,
+      unchanged: 1,
+    });
+    assert.equal(await balanceTexts(store), JSON.stringify(first));
+    const changed = { ...first, amount: -2, ...later };
+    assert.deepEqual(await writeRows(store, 'balances', [changed]), { written: 1, unchanged: 0 });
+    assert.equal(await balanceTexts(store), JSON.stringify({ ...changed, created_at: createdAt }));
+  },
+
+  'replaces a grant when its partner, status or expiry changes, and only then': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme', 'zenith');
+    const later = { created_at: past, updated_at: future };
+    const changes = [{ partner_id: 'zenith' }, { status: 'REVOKED' }, { expires_at: future }] as const;
+    for (const [index, change] of changes.entries()) {
+      const first: Grant = { ...grant, id: `g${index}` };
+      await writeRows(store, 'grants', [first]);
+      const same = await writeRows(store, 'grants', [{ ...first, ...later }]);
+      assert.deepEqual(same, { written: 0, unchanged: 1 });
+      const changed = { ...first, ...change, ...later };
+      assert.deepEqual(await writeRows(store, 'grants', [changed]), { written: 1, unchanged: 0 });
+      assert.deepEqual(await store.findGrants(first.id), [{ ...changed, created_at: createdAt }]);
+    }
+  },
+
+  'lets the later row win where one write has an id twice': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    const rows = ['First', 'Second', 'Last'].map((name) => brandRow('acme', plainBrand('a', { name })));
+    const { written, unchanged } = await writeRows(store, 'brands', rows);
+    assert.equal(written + unchanged, 3);
+    const [brand, ...others] = JSON.parse(`[${(await brandTexts(store)).replaceAll('\u0001', '')}]`);
+    assert.deepEqual([brand.name, others], ['Last', []]);
+  },
+
+  'writes a thousand rows at once': async (open) => {
+    const store = await open();
+    const rows = Array.from({ length: 1_000 }, (_, index) => plainBalance('alice', `b${index}`, index));
+    assert.deepEqual(await writeRows(store, 'balances', rows), { written: 1_000, unchanged: 0 });
+    assert.deepEqual(await writeRows(store, 'balances', rows), { written: 0, unchanged: 1_000 });
+  },
+};

@@ -37,7 +37,7 @@ export const errorCatalogue = {
     status: 400,
     category: 'INVALID_REQUEST_ERROR',
     when: 'A parameter is present and empty. An empty cursor too: a loop that sends one back must stop, not restart.',
-    detail: 'Give {field} a value or leave it out.',
+    detail: '{field} is empty: {remedy}.',
   },
   VALUE_TOO_LONG: {
     status: 400,
@@ -104,7 +104,7 @@ export const errorCatalogue = {
     status: 401,
     category: 'AUTHENTICATION_ERROR',
     when: 'There are no credentials, they are malformed or more than one, or the key is unknown.',
-    detail: 'Send one header "Authorization: Bearer <key>" with a valid API key.',
+    detail: 'Send exactly one header "Authorization: Bearer <key>", with the whole of a valid API key.',
   },
   API_KEY_REVOKED: {
     status: 401,
@@ -128,7 +128,7 @@ export const errorCatalogue = {
     status: 403,
     category: 'AUTHENTICATION_ERROR',
     when: "The key's partner is disabled.",
-    detail: 'Your access is disabled; contact your network representative.',
+    detail: 'Your access is disabled; contact us to have it enabled again.',
   },
   INSUFFICIENT_SCOPES: {
     status: 403,
@@ -140,7 +140,7 @@ export const errorCatalogue = {
     status: 403,
     category: 'GRANT_ERROR',
     when: 'No such grant exists for this partner and this customer, or none at all when grant_id is absent.',
-    detail: 'Ask the customer for a grant, and send the grant_id that belongs to this customer_id.',
+    detail: 'Send the grant_id of an active grant that this customer gave you, or ask the customer for one.',
   },
   GRANT_EXPIRED: {
     status: 403,
@@ -164,7 +164,7 @@ export const errorCatalogue = {
     status: 404,
     category: 'INVALID_REQUEST_ERROR',
     when: 'No such path exists; paths are exact in case and have no trailing slash.',
-    detail: 'Check the path: it is matched exactly, such as /network/v1/brands.',
+    detail: 'Check the path: it must match exactly, as /network/v1/brands does, without a trailing slash.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -188,7 +188,8 @@ export const errorCatalogue = {
     status: 429,
     category: 'RATE_LIMIT_ERROR',
     when: 'More requests were sent in a second than the limit allows.',
-    detail: 'Wait as long as Retry-After-Ms says, then send the request again; {rate} a second are allowed.',
+    detail:
+      'Wait as long as Retry-After-Ms says, then send the request again; the limit is {rate} requests per second.',
   },
   INTERNAL_SERVER_ERROR: {
     status: 500,

@@ -19,6 +19,8 @@ export type ParameterSchema =
 export interface Parameter {
   readonly required: boolean;
   readonly description: string;
+  /** What to do about an empty value, where that is not plain. */
+  readonly whenEmpty?: string;
   readonly schema: ParameterSchema;
 }
 
@@ -37,6 +39,7 @@ const cursor = {
   required: false,
   description:
     'Cursor of the previous page; send it with the same other parameters to get the next set of results.',
+  whenEmpty: 'an answer without a cursor is the last one, so stop there, or leave it out to start again',
   schema: { type: 'string', maxLength: lengths.cursor },
 } as const;
 

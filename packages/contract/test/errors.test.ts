@@ -12,7 +12,7 @@ test('every error has a status, a category of the specification and two sentence
     assert.ok(status >= 400 && status < 600);
     assert.ok(errorCategories.includes(category));
     assert.match(when, /^[A-Z].*\.$/);
-    assert.match(detail, /^[A-Z][^.?]*(?:HTTP\/1\.1[^.?]*)?\.$/, 'one sentence');
+    assert.match(detail, /^[A-Z{][^.?]*(?:HTTP\/1\.1[^.?]*)?\.$/, 'one sentence');
   }
 });
 

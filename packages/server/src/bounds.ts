@@ -9,6 +9,13 @@ export const bounds = {
   connectionsCheckMs: 1_000,
   /** Longer than the idle time of the usual balancers (60 s), so that they close first. */
   keepAliveMs: 65_000,
+  connections: 10_000,
+  /** A socket on which nothing moves for this long, in the middle of an answer, is given up. */
+  stalledSocketMs: 30_000,
+  /** After its last bytes a connection is given this long to be read. */
+  lingerMs: 1_000,
+  /** Requests sent ahead on one connection. A caller who needs more of them opens another. */
+  pipelinedRequests: 100,
   /** Distinct unknown parameters that one answer names; more would make a large answer of a small request. */
   unknownParametersNamed: 50,
   /** The spec's rate is per second; the limiter's window is this long. */

@@ -9,7 +9,7 @@ const largestPort = 65_535;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 function databaseUrl(text: string): DatabaseAddress | Problem {
-  return parseDatabaseUrl(text) ?? new Problem('must be sqlite:PATH.');
+  return parseDatabaseUrl(text) ?? new Problem('must be sqlite:PATH, such as sqlite:data/production.db.');
 }
 
 /** Which database, and what it must be. */
@@ -88,7 +88,6 @@ export interface ListenConfig {
   readonly publicUrl: string | undefined;
   readonly brandsRate: number;
   readonly balancesRate: number;
-  readonly logLevel: (typeof logLevels)[number];
 }
 
 export function databaseConfig({ environment, database }: Values<typeof databaseSettings>): DatabaseConfig {
@@ -103,6 +102,5 @@ export function listenConfig(values: Values<typeof listenSettings>): ListenConfi
     publicUrl: values['public-url'],
     brandsRate: values['brands-rate'],
     balancesRate: values['balances-rate'],
-    logLevel: values['log-level'],
   });
 }

@@ -1,8 +1,10 @@
 import type { Command, Output } from './command-line/command.ts';
 import { helpOf, helpOfAll } from './command-line/help.ts';
 import { parseLine } from './command-line/parse.ts';
-import { nearest } from './nearest.ts';
+import { similar } from './nearest.ts';
 import { OperatorError } from './operator-error.ts';
+import { StoreUnavailable } from './store/port.ts';
+import { maskKeys, printable } from './text.ts';
 
 interface Entry {
   readonly name: string;
@@ -39,7 +41,7 @@ const commands: readonly Entry[] = [
   },
   {
     name: 'partners disable',
-    summary: "Refuse all of a partner's keys, within a second",
+    summary: "Refuse all of a partner's keys",
     load: async () => (await import('./commands/partners.ts')).disablePartner,
   },
   {
@@ -49,7 +51,7 @@ const commands: readonly Entry[] = [
   },
   {
     name: 'keys create',
-    summary: 'Create an API key; it is shown this once',
+    summary: 'Create an API key; it is shown only once',
     load: async () => (await import('./commands/keys.ts')).createKey,
   },
   {
@@ -59,7 +61,7 @@ const commands: readonly Entry[] = [
   },
   {
     name: 'keys revoke',
-    summary: 'Refuse a key from now on, within a second',
+    summary: 'Refuse a key from now on',
     load: async () => (await import('./commands/keys.ts')).revokeKey,
   },
   {
@@ -79,7 +81,7 @@ const commands: readonly Entry[] = [
   },
   {
     name: 'grants revoke',
-    summary: 'Revoke a grant, within a second',
+    summary: 'Revoke a grant',
     load: async () => (await import('./commands/grants.ts')).revokeGrant,
   },
   {
@@ -104,7 +106,8 @@ const exitUsage = 2;
 
 const output: Output = {
   answer: (text) => process.stdout.write(`${text}\n`),
-  remark: (text) => process.stderr.write(`${text}\n`),
+  // A key may be pasted where an id belongs, and an id may hold anything: neither is repeated as it is.
+  remark: (text) => process.stderr.write(`${maskKeys(printable(text))}\n`),
 };
 
 /** Runs one command line and resolves to its exit status. */
@@ -124,7 +127,7 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
   const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);
   if (line.problems.length > 0) {
     for (const problem of line.problems) output.remark(problem);
-    output.remark(`"partner-network ${entry.name} --help" tells what it takes.`);
+    output.remark(`"partner-network ${entry.name} --help" lists its flags.`);
     return exitUsage;
   }
   try {
@@ -133,7 +136,8 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
   } catch (error) {
     // What an operator can mend is said in a sentence; anything else is our fault, and its trace helps to
     // find it.
-    output.remark(error instanceof OperatorError ? error.message : String((error as Error)?.stack ?? error));
+    const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
+    output.remark(isExplained ? error.message : String((error as Error)?.stack ?? error));
     return exitFailure;
   }
 }
@@ -143,18 +147,19 @@ function withoutCommand(words: readonly string[], isHelp: boolean): number {
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
   const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));
   const help = helpOfAll(group.length > 0 ? group : commands);
-  if (isHelp) {
+  if (isHelp || named[0] === 'help') {
     output.answer(help);
     return 0;
   }
   const isGroup = named.length === 1 && group.length > 0;
-  if (named.length === 0 || isGroup) output.remark(help);
-  else {
-    const known = commands.map(({ name }) => name);
-    const [typed, meant] = [named.join(' '), nearest(named.join(' '), known)];
-    output.remark(
-      `There is no command "${typed}"; did you mean "${meant}"? "partner-network --help" lists all.`,
-    );
-  }
+  output.remark(named.length === 0 || isGroup ? help : correctionOf(named.join(' ')));
   return exitUsage;
+}
+
+function correctionOf(typed: string): string {
+  const known = commands.map(({ name }) => name);
+  if (known.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
+  const meant = similar(typed, known);
+  const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  return `There is no command "${typed}".${guess} "partner-network --help" lists all.`;
 }

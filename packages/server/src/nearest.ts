@@ -1,15 +1,20 @@
 /** The name that takes the fewest single-character edits to reach, for "did you mean". */
 export function nearest(name: string, candidates: readonly string[]): string {
-  let best = '';
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const candidate of candidates) {
-    const distance = editDistance(name.toLowerCase(), candidate);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
+  return closest(name, candidates).candidate;
+}
+
+/** The nearest name, if at least half of what was typed is right. */
+export function similar(name: string, candidates: readonly string[]): string | undefined {
+  const { candidate, distance } = closest(name, candidates);
+  return distance <= name.length / 2 ? candidate : undefined;
+}
+
+function closest(name: string, candidates: readonly string[]): { candidate: string; distance: number } {
+  const measured = candidates.map((candidate) => ({
+    candidate,
+    distance: editDistance(name.toLowerCase(), candidate),
+  }));
+  return measured.reduce((best, next) => (next.distance < best.distance ? next : best));
 }
 
 /** Levenshtein's distance, one row at a time. */

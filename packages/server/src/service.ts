@@ -1,8 +1,8 @@
-import { pino } from 'pino';
+import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import type { ListenConfig } from './config.ts';
 import { createCursors } from './http/cursor.ts';
-import { addressOf, closeServer, createHttpServer, listen } from './http/server.ts';
+import { addressOf, closeServer, createHttpServer, listen, serveRoutes } from './http/server.ts';
 import { createMemoryLimiter } from './limiter/memory.ts';
 import type { Limiter } from './limiter/port.ts';
 import type { Store } from './store/port.ts';
@@ -13,7 +13,7 @@ export interface RunningService {
 }
 
 /** Builds the service on a store, listens, and answers. */
-export async function startService(config: ListenConfig, store: Store): Promise<RunningService> {
+export async function startService(config: ListenConfig, store: Store, log: Logger): Promise<RunningService> {
   const nowMs = Date.now;
   const cursors = createCursors(await store.cursorKeys(), store.environment, nowMs);
   const server = createHttpServer();
@@ -27,9 +27,8 @@ export async function startService(config: ListenConfig, store: Store): Promise<
     limiters: { brands: limiterOf(config.brandsRate), balances: limiterOf(config.balancesRate) },
     publicUrl,
     nowMs,
-    log: pino({ level: config.logLevel }),
   });
-  server.on('request', app);
+  serveRoutes(server, app, log);
   return { publicUrl, close: () => closeServer(server) };
 }
 

@@ -17,13 +17,28 @@ export function isLongerThan(text: string, codePoints: number): boolean {
 }
 
 const keyLike = /pn_(?:live|test)_[0-9A-Za-z]*/g;
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/gu;
+const longRun = /[0-9A-Za-z]{32,}/g;
+
+/** A text without anything that is, or may be the better part of, an API key. */
+export function maskKeys(text: string): string {
+  return text
+    .replace(keyLike, '[key]')
+    .replace(longRun, (run) => (/[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? '[key]' : run));
+}
+
+/** Control characters but for the line end, what turns the direction of text, and unpaired surrogates. */
+const unprintable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
+
+/** A text that cannot do anything to a terminal but be read. */
+export function printable(text: string): string {
+  return text.replace(unprintable, '\ufffd');
+}
 
 /**
  * A name that came from outside, fit to be repeated in an answer or a report: without anything that looks
  * like an API key, without what does not print, and cut to so many characters.
  */
 export function echo(name: string, characters: number): string {
-  const safe = name.replace(unprintable, '\ufffd').replace(keyLike, '[key]');
+  const safe = maskKeys(printable(name).replaceAll('\n', '\ufffd'));
   return [...safe.slice(0, characters * 2)].slice(0, characters).join('');
 }

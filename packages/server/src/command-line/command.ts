@@ -1,3 +1,4 @@
+import { printable } from '../text.ts';
 import type { Options, Values } from './options.ts';
 
 /** Where a command speaks: answers to standard output, everything else to standard error. */
@@ -25,7 +26,8 @@ export function tell(output: Output, asJson: boolean, value: unknown, words: () 
 }
 
 /** Columns as wide as their widest cell; the first row is the heading. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map((cell) => printable(cell)));
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
     .map((row) =>

@@ -1,4 +1,5 @@
 /** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
+import { environmentOfKey } from '../api-key.ts';
 import { isCleanText, isLongerThan } from '../text.ts';
 import { normalizeTime, parseDuration } from '../times.ts';
 
@@ -9,6 +10,8 @@ export class Problem {
     this.sentence = sentence;
   }
 }
+
+const longestDurationMs = 3_650 * 86_400_000;
 
 type Reader<T> = (text: string) => T | Problem;
 
@@ -96,21 +99,27 @@ export function wholeNumber(min: number, max: number): Reader<number> {
 }
 
 export function plainText(maxCodePoints: number): Reader<string> {
-  return (text) =>
-    text !== '' && isCleanText(text) && !isLongerThan(text, maxCodePoints)
+  return (text) => {
+    // It would be stored and shown, as no key may be.
+    if (environmentOfKey(text) !== undefined) return new Problem('must not be an API key.');
+    return text !== '' && isCleanText(text) && !isLongerThan(text, maxCodePoints)
       ? text
       : new Problem(`must be 1 to ${maxCodePoints} characters, none of them a control character.`);
+  };
 }
 
 export function time(text: string): string | Problem {
   return (
     normalizeTime(text) ??
-    new Problem('must be a time in UTC as RFC 3339 has it, such as 2027-01-31T00:00:00Z.')
+    new Problem('must be a time in UTC in the format of RFC 3339, such as 2027-01-31T00:00:00Z.')
   );
 }
 
 export function durationMs(text: string): number | Problem {
-  return parseDuration(text) ?? new Problem('must be a number and a unit (s, m, h or d), such as 24h.');
+  const ms = parseDuration(text);
+  return ms !== undefined && ms <= longestDurationMs
+    ? ms
+    : new Problem('must be a number and a unit (s, m, h or d), such as 24h, and at most 3650d.');
 }
 
 /** An address that others reach us by: http or https, without a trailing slash. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { similar } from '../nearest.ts';
 import type { Command } from './command.ts';
 import { type Option, Problem } from './options.ts';
 
@@ -32,11 +33,14 @@ export function parseLine(command: Command, words: readonly string[], variables:
     tokens: true,
   });
 
+  let afterUnknown = -1;
   for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value);
+    // The word after a flag that does not exist was meant for it, and is no mistake of its own.
+    if (token.kind === 'positional' && token.index !== afterUnknown) positionals.push(token.value);
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    const fault = faultOfFlag(token, option);
+    if (option === undefined) afterUnknown = token.index + 1;
+    const fault = faultOfFlag(token, option, Object.keys(options));
     if (fault !== undefined) {
       problems.push(fault);
       faulty.add(token.name);
@@ -61,8 +65,15 @@ interface FlagToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-function faultOfFlag(token: FlagToken, option: Option<unknown> | undefined): string | undefined {
-  if (option === undefined) return `There is no flag ${token.rawName} here.`;
+function faultOfFlag(
+  token: FlagToken,
+  option: Option<unknown> | undefined,
+  known: readonly string[],
+): string | undefined {
+  if (option === undefined) {
+    const meant = similar(token.rawName.replace(/^-+/, ''), known);
+    return `There is no flag ${token.rawName}${meant === undefined ? '.' : `; did you mean --${meant}?`}`;
+  }
   if (option.valueName === undefined) {
     return token.value === undefined ? undefined : `${token.rawName} takes no value.`;
   }
@@ -87,8 +98,6 @@ function resolve(
 function faultsOfArguments(command: Command, positionals: readonly string[]): string[] {
   const expected = command.arguments ?? [];
   const missing = expected.slice(positionals.length).map(({ name }) => `${name} is missing.`);
-  const extra = positionals
-    .slice(expected.length)
-    .map((word) => `There is no room for the argument "${word}".`);
+  const extra = positionals.slice(expected.length).map((word) => `Unexpected argument "${word}".`);
   return [...missing, ...extra];
 }

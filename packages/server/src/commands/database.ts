@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { bounds } from '../bounds.ts';
-import type { Output } from '../command-line/command.ts';
 import type { DatabaseConfig } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import { openStore } from '../store/open.ts';
@@ -7,13 +8,24 @@ import { AlreadyExists, type Partner, type Store } from '../store/port.ts';
 
 /** Opens the database for one command, and closes it whatever happens. */
 export async function withStore<Result>(
+  config: DatabaseConfig,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  // A mistyped path is no new database; only a command that can begin one makes it.
+  if (!existsSync(config.database.path)) {
+    throw new OperatorError(
+      `There is no database ${resolve(config.database.path)}: "partner-network migrate" makes one, --database names another.`,
+    );
+  }
+  return withNewStore(config, work);
+}
+
+/** The same for commands that can be the first on a database, and make it where there is none. */
+export async function withNewStore<Result>(
   { database, environment }: DatabaseConfig,
-  output: Output,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const store = await openStore(database, environment, bounds.sqliteCommandBusyMs);
-  // Said aloud because a mistyped path makes a new database, too.
-  if (store.migration.from === 0) output.remark(`Made a new ${environment} database, ${database.path}.`);
   try {
     return await work(store);
   } finally {
@@ -34,6 +46,6 @@ export async function explainConflict(what: string, write: Promise<void>): Promi
   try {
     await write;
   } catch (error) {
-    throw error instanceof AlreadyExists ? new OperatorError(`${what} exists already.`) : error;
+    throw error instanceof AlreadyExists ? new OperatorError(`${what} already exists.`) : error;
   }
 }

@@ -15,11 +15,15 @@ export const createGrant = command({
     partner: required('ID', plainText(lengths.partnerId), 'who may read'),
     customer: required('ID', plainText(lengths.customerId), 'whose balances'),
     id: optional('ID', plainText(lengths.grantId), "the grant's id; issued when left out"),
-    'expires-at': optional('TIME', time, 'when it expires; never when left out'),
+    'expires-at': optional(
+      'TIME',
+      time,
+      'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
+    ),
     ...common,
   },
   run: async (values, _words, output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       await requirePartner(store, values.partner);
       const now = toTime(Date.now());
       const expires_at = values['expires-at'];
@@ -34,8 +38,7 @@ export const createGrant = command({
         updated_at: now,
       };
       await explainConflict(`Grant ${grant.id} of customer ${grant.customer_id}`, store.createGrant(grant));
-      if (expires_at !== undefined && expires_at <= now)
-        output.remark('Mind that its expiry is in the past.');
+      if (expires_at !== undefined && expires_at <= now) output.remark('Note: its expiry is in the past.');
       const what = `partner ${grant.partner_id} may read the balances of customer ${grant.customer_id}`;
       tell(output, values.json, grant, () => `Created grant ${grant.id}: ${what}.`);
     }),
@@ -48,7 +51,7 @@ export const listGrants = command({
     ...common,
   },
   run: async (values, _words, output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       await requirePartner(store, values.partner);
       const grants = await store.listGrants(values.partner, values.customer);
       tell(output, values.json, grants, () =>
@@ -79,18 +82,26 @@ export const revokeGrant = command({
     ...common,
   },
   run: async (values, [id = ''], output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       const found = await store.findGrants(id);
       const [grant, another] = found.filter(
         ({ customer_id }) => values.customer === undefined || customer_id === values.customer,
       );
-      if (grant === undefined) throw new OperatorError(`There is no such grant ${id}.`);
+      if (grant === undefined)
+        throw new OperatorError(
+          `There is no grant ${id}: "partner-network grants list --partner ID" shows a partner's.`,
+        );
       if (another !== undefined) {
         throw new OperatorError(`Several customers have a grant ${id}: say whose with --customer.`);
       }
       const updated_at = toTime(Date.now());
       if (grant.status !== 'REVOKED') await store.revokeGrant(grant.customer_id, id, updated_at);
       const revoked = grant.status === 'REVOKED' ? grant : { ...grant, status: 'REVOKED', updated_at };
-      tell(output, values.json, revoked, () => `Grant ${id} is revoked; within a second everywhere.`);
+      tell(
+        output,
+        values.json,
+        revoked,
+        () => `Grant ${id} is revoked; this takes effect everywhere within a second.`,
+      );
     }),
 });

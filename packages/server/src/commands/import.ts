@@ -23,7 +23,7 @@ function importing(kind: ImportKind): Command {
       json: flag('print one JSON document'),
     },
     run: async (values, [file = ''], output) =>
-      withStore(databaseConfig(values), output, async (store) => {
+      withStore(databaseConfig(values), async (store) => {
         const { partner = '' } = values as { partner?: string };
         if (kind === 'brands') await requirePartner(store, partner);
         const report = await importRecords(store, readJsonLines(bytesOf(file)), {
@@ -35,7 +35,7 @@ function importing(kind: ImportKind): Command {
         if (!values.json) remarkRejected(output, report);
         tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
         if (report.rejected_count > 0 && !values['skip-invalid']) {
-          throw new OperatorError('Nothing was written: mend the rejected lines, or pass --skip-invalid.');
+          throw new OperatorError('Nothing was written: fix the rejected lines, or pass --skip-invalid.');
         }
       }),
   });
@@ -51,7 +51,8 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new OperatorError(`Cannot read ${file}: ${message}.`, { cause: error });
+    const known: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
+    throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
   }
 }
 
@@ -65,6 +66,6 @@ function remarkRejected(output: Output, { rejected, rejected_count }: ImportRepo
 }
 
 function summaryOf({ read, written, unchanged, rejected_count }: ImportReport, isDryRun: boolean): string {
-  const counts = `${read} read, ${written} written, ${unchanged} unchanged, ${rejected_count} rejected.`;
-  return isDryRun ? `Dry run, nothing kept: ${counts}` : counts;
+  const outcome = isDryRun ? 'would be written' : 'written';
+  return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
 }

@@ -47,18 +47,22 @@ function issue(environment: Environment, { partner_id, name, scopes, expires_at 
   return { key, text, shown };
 }
 
-const shownOnce = 'Keep it safe: it is shown this once, and only a digest of it is stored.';
+const shownOnce = 'Keep it safe: it is shown only once, and only a digest of it is stored.';
 
 export const createKey = command({
   options: {
     partner: required('ID', plainText(lengths.partnerId), 'whose key it is'),
     scope: repeated('SCOPE', oneOf(scopes), `what it may do: ${scopes.join(', ')}`),
     name: optional('NAME', plainText(lengths.partnerName), 'what it is for'),
-    'expires-at': optional('TIME', time, 'when it expires; never when left out'),
+    'expires-at': optional(
+      'TIME',
+      time,
+      'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
+    ),
     ...common,
   },
   run: async (values, _words, output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       await requirePartner(store, values.partner);
       const { key, text, shown } = issue(store.environment, {
         partner_id: values.partner,
@@ -67,7 +71,7 @@ export const createKey = command({
         expires_at: values['expires-at'],
       });
       await store.createKey(key, digestOfKey(text));
-      if (statusOf(key) === 'expired') output.remark('Mind that its expiry is in the past.');
+      if (statusOf(key) === 'expired') output.remark('Note: its expiry is in the past.');
       tell(output, values.json, shown, () => `${text}\n\nCreated key ${key.id}. ${shownOnce}`);
     }),
 });
@@ -75,7 +79,7 @@ export const createKey = command({
 export const listKeys = command({
   options: { partner: required('ID', plainText(lengths.partnerId), 'whose keys'), ...common },
   run: async (values, _words, output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       await requirePartner(store, values.partner);
       const keys = (await store.listKeys(values.partner)).map((key) => described(store, key));
       tell(output, values.json, keys, () =>
@@ -100,23 +104,36 @@ export const revokeKey = command({
   arguments: [{ name: 'KEY_ID', help: 'the key, by its id' }],
   options: common,
   run: async (values, [id = ''], output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       await requireKey(store, id);
       await store.revokeKey(id, toTime(Date.now()));
       const key = described(store, await requireKey(store, id));
-      tell(output, values.json, key, () => `Key ${id} is revoked; within a second everywhere.`);
+      tell(
+        output,
+        values.json,
+        key,
+        () => `Key ${id} is revoked; this takes effect everywhere within a second.`,
+      );
     }),
 });
 
 export const rotateKey = command({
   arguments: [{ name: 'KEY_ID', help: 'the key to replace, by its id' }],
   options: {
-    overlap: optional('DURATION', durationMs, 'how long the old key still works (24h)'),
-    'expires-at': optional('TIME', time, 'when the new key expires; never when left out'),
+    overlap: optional(
+      'DURATION',
+      durationMs,
+      'how long the old key still works, such as 30m, 24h or 7d (24h)',
+    ),
+    'expires-at': optional(
+      'TIME',
+      time,
+      'when the new key expires, such as 2027-01-31T00:00:00Z; never when left out',
+    ),
     ...common,
   },
   run: async (values, [id = ''], output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       const old = await requireKey(store, id);
       const status = statusOf(old);
       if (status !== 'active') {
@@ -124,8 +141,7 @@ export const rotateKey = command({
       }
       const overlapEnd = toTime(Date.now() + (values.overlap ?? defaultOverlapMs));
       // A rotation never lets the old key live longer than it would have.
-      const oldExpiresAt =
-        old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
+      const oldExpiresAt = [overlapEnd, old.expires_at ?? overlapEnd].toSorted()[0]!;
       const { key, text, shown } = issue(store.environment, {
         partner_id: old.partner_id,
         name: old.name,

@@ -4,7 +4,7 @@ import { flag, optional, plainText, required } from '../command-line/options.ts'
 import { databaseConfig, databaseSettings } from '../config.ts';
 import { newId } from '../ids.ts';
 import { toTime } from '../times.ts';
-import { explainConflict, requirePartner, withStore } from './database.ts';
+import { explainConflict, requirePartner, withNewStore, withStore } from './database.ts';
 
 const common = { ...databaseSettings, json: flag('print one JSON document') };
 
@@ -15,7 +15,7 @@ export const createPartner = command({
     ...common,
   },
   run: async (values, _words, output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withNewStore(databaseConfig(values), async (store) => {
       const id = values.id ?? newId('PARTNER');
       const partner = { id, name: values.name, created_at: toTime(Date.now()) };
       await explainConflict(`Partner ${id}`, store.createPartner(partner));
@@ -26,7 +26,7 @@ export const createPartner = command({
 export const listPartners = command({
   options: common,
   run: async (values, _words, output) =>
-    withStore(databaseConfig(values), output, async (store) => {
+    withStore(databaseConfig(values), async (store) => {
       const partners = await store.listPartners();
       tell(output, values.json, partners, () =>
         partners.length === 0
@@ -49,13 +49,18 @@ function switching(isDisabled: boolean): Command {
     arguments: [{ name: 'ID', help: 'the partner' }],
     options: common,
     run: async (values, [id = ''], output) =>
-      withStore(databaseConfig(values), output, async (store) => {
+      withStore(databaseConfig(values), async (store) => {
         const { disabled_at } = await requirePartner(store, id);
         // Disabling twice keeps the time of the first.
         await store.setPartnerDisabled(id, isDisabled ? (disabled_at ?? toTime(Date.now())) : undefined);
         const partner = await requirePartner(store, id);
         const state = isDisabled ? 'disabled' : 'enabled';
-        tell(output, values.json, partner, () => `Partner ${id} is ${state}; within a second everywhere.`);
+        tell(
+          output,
+          values.json,
+          partner,
+          () => `Partner ${id} is ${state}; this takes effect everywhere within a second.`,
+        );
       }),
   });
 }

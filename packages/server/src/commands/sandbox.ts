@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
 import { optional } from '../command-line/options.ts';
@@ -21,9 +22,10 @@ export const sandbox = command({
     const store = await openStore({ engine: 'sqlite', path }, 'sandbox', bounds.sqliteServeBusyMs);
     try {
       await fillWithDemo(store);
-      const service = await startService(listenConfig(values), store);
+      const service = await startService(listenConfig(values), store, pino({ level: values['log-level'] }));
       output.answer(greeting(`${service.publicUrl}/network/v1`));
       await stopOn(signal, 0, () => {}, service.close);
+      output.answer('Stopped.');
     } finally {
       await store.close();
     }
@@ -40,7 +42,7 @@ function greeting(baseUrl: string): string {
 
 Try it:
 
-  ${call('/brands?limit=2')}
+  ${call('/brands?limit=1')}
 
   ${call('/balances?customer_id=CUSTOMER_1001&type=CHECKING')}
 

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
 import {
@@ -16,11 +17,12 @@ export const serve = command({
   options: { ...databaseSettings, ...listenSettings, ...operationsSettings },
   run: async (values, _words, output) => {
     const signal = stopSignal();
+    const log = pino({ level: values['log-level'] });
     const { database, environment } = databaseConfig(values);
     const store = await openStore(database, environment, bounds.sqliteServeBusyMs);
     try {
-      const operations = await startOperations(values['ops-host'], values['ops-port'], store);
-      const service = await startService(listenConfig(values), store).catch(async (error) => {
+      const operations = await startOperations(values['ops-host'], values['ops-port'], store, log);
+      const service = await startService(listenConfig(values), store, log).catch(async (error) => {
         await operations.close();
         throw error;
       });

@@ -1,7 +1,7 @@
 import { digestOfKey } from '../api-key.ts';
 import { importRecords, type Reading } from '../ingest/import.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { ImportKind, Store } from '../store/port.ts';
+import { AlreadyExists, type ImportKind, type Store } from '../store/port.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
 /** Fills an empty sandbox with the demo data, through the same checks as any import. */
@@ -16,18 +16,23 @@ export async function fillWithDemo(store: Store): Promise<void> {
   if (isSomebodys || isFilled) return;
 
   const created_at = '2025-01-06T09:00:00.000Z';
-  for (const { id, name } of demoPartners) {
-    if (!partners.has(id)) await store.createPartner({ id, name, created_at });
-  }
+  for (const { id, name } of demoPartners) await unlessThere(store.createPartner({ id, name, created_at }));
   for (const { text, ...key } of demoKeys) {
-    if ((await store.findKeyById(key.id)) !== undefined) continue;
-    await store.createKey({ ...key, name: 'demo', last_four: text.slice(-4), created_at }, digestOfKey(text));
+    const onFile = { ...key, name: 'demo', last_four: text.slice(-4), created_at };
+    await unlessThere(store.createKey(onFile, digestOfKey(text)));
   }
   for (const [index, partner] of demoPartners.entries()) {
     await fill(store, 'brands', demoBrands(partner, index + 1), partner.id);
   }
   await fill(store, 'balances', demoBalances());
   await fill(store, 'grants', demoGrants());
+}
+
+/** An earlier start, or another at the same time, may have made it. */
+async function unlessThere(creation: Promise<void>): Promise<void> {
+  await creation.catch((error) => {
+    if (!(error instanceof AlreadyExists)) throw error;
+  });
 }
 
 async function fill(store: Store, kind: ImportKind, records: object[], partnerId = ''): Promise<void> {

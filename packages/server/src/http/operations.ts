@@ -1,6 +1,8 @@
-import { createServer } from 'node:http';
+import type { Logger } from 'pino';
 import type { Reads } from '../store/port.ts';
-import { addressOf, closeServer, listen } from './server.ts';
+import type { Exchange, Route } from './answer.ts';
+import { refusal } from './refusal.ts';
+import { addressOf, closeServer, createHttpServer, listen, serveRoutes } from './server.ts';
 
 export interface Operations {
   readonly url: string;
@@ -14,27 +16,24 @@ export async function startOperations(
   host: string,
   port: number,
   store: Pick<Reads, 'ping'>,
+  log: Logger,
 ): Promise<Operations> {
   let isDraining = false;
 
-  async function isReady(): Promise<boolean> {
-    if (isDraining) return false;
-    return store.ping().then(
-      () => true,
-      () => false,
-    );
+  async function readiness({ headers }: Exchange): Promise<string> {
+    if (isDraining) throw refusal('SERVICE_UNAVAILABLE');
+    await store.ping();
+    return plainText('ready', headers);
   }
 
-  const server = createServer(async (request, response) => {
-    const answers: Record<string, () => Promise<number>> = {
-      '/healthz': async () => 200,
-      '/readyz': async () => ((await isReady()) ? 200 : 503),
-    };
-    const status = (await answers[request.url ?? '']?.()) ?? 404;
-    const words = { 200: 'ok', 404: 'not found', 503: 'not ready' }[status];
-    response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
-  });
+  const routes = new Map<string, Route>([
+    ['/healthz', async ({ headers }) => plainText('alive', headers)],
+    ['/readyz', readiness],
+  ]);
+  const server = createHttpServer();
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));
+  // Probes come every few seconds: only their failures are worth a line.
+  serveRoutes(server, routes, log.child({}, { level: 'warn' }));
   return {
     url,
     drain: () => {
@@ -42,4 +41,9 @@ export async function startOperations(
     },
     close: () => closeServer(server),
   };
+}
+
+function plainText(text: string, headers: string[]): string {
+  headers.push('Content-Type', 'text/plain; charset=utf-8', 'Cache-Control', 'no-store');
+  return `${text}\n`;
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import type { Operation, Parameter, ParameterSchema } from '@partner-network/contract/operations';
+import type { Operation, Parameter } from '@partner-network/contract/operations';
 import { bounds } from '../bounds.ts';
 import { nearest } from '../nearest.ts';
 import { echo, isCleanText, isLongerThan } from '../text.ts';
@@ -27,7 +27,7 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   for (const [name, parameter] of Object.entries(operation.parameters)) {
     const result = read(sent.get(name), parameter);
     sent.delete(name);
-    if (typeof result === 'object') errors.push(errorRecord(result.fault, factsOf(parameter.schema), name));
+    if (typeof result === 'object') errors.push(errorRecord(result.fault, factsOf(parameter), name));
     else values[name] = result;
   }
 
@@ -81,8 +81,9 @@ function readInteger(
 }
 
 /** What the sentences of the catalogue may say about a parameter. */
-function factsOf(schema: ParameterSchema): Record<string, string | number> {
+function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
+  const remedy = whenEmpty ?? (required ? 'give it a value' : 'give it a value or leave it out');
   return schema.type === 'integer'
-    ? { min: schema.minimum, max: schema.maximum }
-    : { max: schema.maxLength ?? 0, allowed: schema.enum?.join(' or ') ?? '' };
+    ? { remedy, min: schema.minimum, max: schema.maximum }
+    : { remedy, max: schema.maxLength ?? 0, allowed: schema.enum?.join(' or ') ?? '' };
 }

@@ -1,13 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '@partner-network/contract/errors';
+import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../operator-error.ts';
-import { refusal } from './refusal.ts';
+import { answer, type Routes } from './answer.ts';
+import { headerValues } from './headers.ts';
+import { answerToConnect, answerToFault } from './socket-answer.ts';
 
-/** A bounded HTTP server that answers in the one error shape also where no request comes of it. */
+/** What is under way on one connection. */
+interface Line {
+  unanswered: number;
+  latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+}
+
+/** A server with bounds on all that a caller can make it wait for or keep. */
 export function createHttpServer(): Server {
   const server = createServer({
     maxHeaderSize: bounds.requestHeadBytes,
@@ -15,54 +22,65 @@ export function createHttpServer(): Server {
     requestTimeout: bounds.requestTimeoutMs,
     connectionsCheckingInterval: bounds.connectionsCheckMs,
     keepAliveTimeout: bounds.keepAliveMs,
-    // Node would answer a missing Host with an empty body; the pipeline answers it with an error record.
+    // Node would answer a missing Host with an empty body; ours has an error record.
     requireHostHeader: false,
   });
-
   // All headers are seen, so that all are counted; by default Node forgets those after the 2,000th.
   server.maxHeadersCount = 0;
-
-  const unfinished = new WeakMap<Duplex, ServerResponse>();
-  server.prependListener('request', (request, response) => unfinished.set(request.socket, response));
-
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const bytes = rawAnswer(codeOfSocketFault(error));
-    // On a pipelined connection an earlier request may still be waiting for its answer, which comes first.
-    const earlier = unfinished.get(socket);
-    if (earlier === undefined || earlier.writableFinished) socket.end(bytes);
-    else earlier.once('close', () => socket.end(bytes));
-  });
-
-  // Without these, Node would answer 417 or nothing at all: an unknown expectation is ignored, a tunnel is
-  // no path of ours.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (_request, socket: Duplex) => socket.end(rawAnswer('NOT_FOUND')));
+  server.timeout = bounds.stalledSocketMs;
+  server.maxConnections = bounds.connections;
   return server;
 }
 
-function codeOfSocketFault(error: NodeJS.ErrnoException): ErrorCode {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return 'REQUEST_TOO_LARGE';
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'REQUEST_TIMEOUT';
-  return 'MALFORMED_REQUEST';
+/** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
+export function serveRoutes(server: Server, routes: Routes, log: Logger): void {
+  const lines = new WeakMap<Duplex, Line>();
+
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket) ?? { unanswered: 0, latest: undefined };
+    const earlier = line.unanswered > 0 ? line.latest?.response : undefined;
+    lines.set(socket, line);
+    line.latest = { request, response };
+    line.unanswered += 1;
+    response.once('close', () => {
+      line.unanswered -= 1;
+    });
+    // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
+    if (headerValues(request.rawHeaders, 'upgrade').length > 0) response.shouldKeepAlive = false;
+
+    // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
+    if (line.unanswered > bounds.pipelinedRequests) socket.destroy();
+    else if (earlier === undefined) void answer(routes, log, request, response);
+    else earlier.once('close', () => socket.destroyed || void answer(routes, log, request, response));
+  });
+
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const latest = lines.get(socket)?.latest;
+    // A fault in a body belongs to a request that gets its answer anyway, and only one.
+    const isOfBody = latest !== undefined && !latest.request.complete;
+    endAfter(latest?.response, socket, isOfBody ? '' : answerToFault(error, routes));
+  });
+
+  // Without these, Node would answer 417 or nothing at all.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (request, socket: Duplex) => {
+    endAfter(lines.get(socket)?.latest?.response, socket, answerToConnect(request.url ?? '', routes));
+  });
 }
 
-/** A whole response as bytes, for a socket that has no request to respond to. */
-function rawAnswer(code: ErrorCode): string {
-  const { status, errors } = refusal(code);
-  const body = JSON.stringify({ errors });
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `Date: ${new Date().toUTCString()}`,
-    `X-Request-Id: ${randomUUID()}`,
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+/** Sends the last bytes of a connection once what is under way on it is answered, and lets go of it. */
+function endAfter(earlier: ServerResponse | undefined, socket: Duplex, bytes: string): void {
+  // Node does not listen any more on a socket that it handed over, and an error without a listener kills.
+  socket.on('error', () => socket.destroy());
+  const end = () => {
+    socket.end(bytes);
+    // The other side may keep its end open for ever.
+    setTimeout(() => socket.destroy(), bounds.lingerMs).unref();
+  };
+  if (earlier === undefined || earlier.writableFinished) end();
+  else earlier.once('close', end);
 }
 
 /** Listens, and resolves to the port, which the system chooses when asked for 0. */

@@ -1,5 +1,7 @@
+import { echoedCharacters } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
-import { isCleanText, isLongerThan } from '../text.ts';
+import { nearest } from '../nearest.ts';
+import { echo, isCleanText, isLongerThan } from '../text.ts';
 import { normalizeTime } from '../times.ts';
 import { type ImportFault, importFault } from './faults.ts';
 import { InexactNumber } from './json.ts';
@@ -35,7 +37,8 @@ export function createChecker(
   const rules = Object.entries(schema.properties).map(
     ([field, property]) => [field, ruleOf(property)] as const,
   );
-  const known = new Set(Object.keys(schema.properties));
+  const names = Object.keys(schema.properties);
+  const known = new Set(names);
 
   return (record) => {
     if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')] };
@@ -51,7 +54,10 @@ export function createChecker(
     }
     for (const field of Object.keys(record)) {
       if (faults.length >= bounds.importFaultsOfLine) break;
-      if (!known.has(field)) faults.push(importFault('UNKNOWN_FIELD', field));
+      if (!known.has(field))
+        faults.push(
+          importFault('UNKNOWN_FIELD', field, { nearest: nearest(echo(field, echoedCharacters), names) }),
+        );
     }
     return { fields, faults };
   };

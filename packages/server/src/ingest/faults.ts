@@ -4,13 +4,13 @@ import { bounds } from '../bounds.ts';
 import { echo } from '../text.ts';
 
 export const importFaults = {
-  INVALID_JSON: `Write each line as one JSON object in UTF-8, at most ${bounds.importLineBytes} bytes.`,
+  INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
   DUPLICATE_KEY: 'Give each key once.',
-  UNKNOWN_FIELD: 'Remove this field: the record does not have it.',
+  UNKNOWN_FIELD: 'Remove this field or rename it to {nearest}: the record has no such field.',
   MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',
   EXPECTED_STRING: 'Write a string here.',
   EXPECTED_INTEGER: 'Write a whole number in plain digits here.',
-  EXPECTED_OBJECT: 'Write a JSON object here.',
+  EXPECTED_OBJECT: 'Write a JSON object here; a line holds one record.',
   VALUE_EMPTY: 'Give this field a value, or leave it out where it is optional.',
   VALUE_TOO_LONG: 'Shorten this to at most {max} characters.',
   VALUE_TOO_LOW: 'Raise this to at least {min}.',

@@ -30,48 +30,51 @@ export interface ImportReport {
   readonly rejected: readonly { readonly line: number; readonly errors: readonly ImportFault[] }[];
 }
 
-/** Reads, checks and writes, in one transaction: all of it, or nothing. */
+/** Reads, checks and writes: all of it, or nothing. */
 export async function importRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<Reading>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { kind, skipInvalid, dryRun } = options;
-  const check = createRecordCheck(store, options);
-  const counts = { read: 0, written: 0, unchanged: 0, rejected_count: 0 };
-  const rejected: ImportReport['rejected'][number][] = [];
-  const run = await store.beginImport(kind);
-  let batch: ImportRows[ImportKind][] = [];
-
-  async function flush(): Promise<void> {
-    const { written, unchanged } = await (run as ImportRun<unknown>).write(batch);
-    counts.written += written;
-    counts.unchanged += unchanged;
-    batch = [];
-  }
-
-  const isLost = () => counts.rejected_count > 0 && !skipInvalid;
+  const run: ImportRun<object> = await store.beginImport(options.kind);
   try {
-    for await (const reading of readings) {
-      counts.read += 1;
-      const { row, faults } = await check(reading);
-      if (faults.length > 0) {
-        counts.rejected_count += 1;
-        if (rejected.length < bounds.importReportedLines)
-          rejected.push({ line: reading.line, errors: faults });
-      } else if (!isLost()) {
-        batch.push(row);
-        if (batch.length === bounds.importBatchRecords) await flush();
-      }
-    }
-    await flush();
-    if (dryRun || isLost()) await run.rollback();
-    else await run.commit();
-  } catch (error) {
-    await run.rollback();
-    throw error;
+    const { read, rejected_count, rejected } = await stageAll(store, readings, options, run);
+    const isLost = rejected_count > 0 && !options.skipInvalid;
+    const counts = isLost ? { written: 0, unchanged: 0 } : await run.write(options.dryRun ? 'try' : 'keep');
+    return { read, ...counts, rejected_count, rejected };
+  } finally {
+    await run.end();
   }
-  return { ...counts, ...(isLost() && { written: 0, unchanged: 0 }), rejected };
+}
+
+/** Stages what is good, in batches, and remembers what is not. */
+async function stageAll(
+  store: Pick<Accounts, 'findPartner'>,
+  readings: AsyncIterable<Reading>,
+  options: ImportOptions,
+  run: ImportRun<object>,
+): Promise<Pick<ImportReport, 'read' | 'rejected_count' | 'rejected'>> {
+  const check = createRecordCheck(store, options);
+  const rejected: ImportReport['rejected'][number][] = [];
+  let read = 0;
+  let rejected_count = 0;
+  let batch: object[] = [];
+  for await (const reading of readings) {
+    read += 1;
+    const { row, faults } = await check(reading);
+    if (faults.length > 0) {
+      rejected_count += 1;
+      if (rejected.length < bounds.importReportedLines) rejected.push({ line: reading.line, errors: faults });
+    } else if (rejected_count === 0 || options.skipInvalid) {
+      batch.push(row);
+    }
+    if (batch.length === bounds.importBatchRecords) {
+      await run.stage(batch);
+      batch = [];
+    }
+  }
+  await run.stage(batch);
+  return { read, rejected_count, rejected };
 }
 
 /** From a reading to a row, or to all that is wrong with it. */

@@ -12,6 +12,6 @@ export const brands: Listing<typeof listBrands> = {
       after,
       limit,
     });
-    return { ...page, records: page.records.replaceAll(publicAddressMark, publicAddress) };
+    return { ...page, records: page.records.replaceAll(publicAddressMark, () => publicAddress) };
   },
 };

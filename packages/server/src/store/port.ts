@@ -155,11 +155,13 @@ export interface ImportCounts {
   readonly unchanged: number;
 }
 
-/** Writes that all become visible at `commit`, or never. */
+/** Rows that are staged apart, for as long as it takes, and then written together: all of them or none. */
 export interface ImportRun<Row> {
-  write(rows: readonly Row[]): Promise<ImportCounts>;
-  commit(): Promise<void>;
-  rollback(): Promise<void>;
+  stage(rows: readonly Row[]): Promise<void>;
+  /** Writes what was staged in one transaction, or only tries what that would do. */
+  write(mode: 'keep' | 'try'): Promise<ImportCounts>;
+  /** Forgets what was staged. */
+  end(): Promise<void>;
 }
 
 export interface Imports {

@@ -173,3 +173,44 @@ test('refuses to rotate a key that works no more, and one that does not exist', 
   assertFailed(await line.run(['keys', 'rotate', expired.id, '--overlap', '1 day']), 2, /--overlap must be/);
   assert.equal((await listKeys(line)).length, 2);
 });
+
+test('never repeats a key that is given where an id belongs, nor takes it for a name', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { key } = await line.json<{ key: string }>(
+    'keys',
+    'create',
+    '--partner',
+    'acme',
+    '--scope',
+    'BRANDS_READ',
+  );
+  for (const words of [
+    ['keys', 'revoke', key],
+    ['keys', 'rotate', key],
+    ['partners', 'disable', key],
+    ['grants', 'revoke', key],
+    ['import', 'balances', key],
+    ['partners', 'list', key],
+    ['partners', 'list', `--${key}`],
+    [key],
+    ['keys', 'list', '--partner', key],
+    ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--name', key],
+  ]) {
+    const { status, stdout, stderr } = await line.run(words);
+    assert.ok(status !== 0, words.join(' '));
+    assert.ok(!(stdout + stderr).includes(key.slice(8, 40)), words.join(' '));
+  }
+});
+
+test('bounds the overlap, so that no rotation outlives the years', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id } = await line.json<{ id: string }>(
+    'keys',
+    'create',
+    '--partner',
+    'acme',
+    '--scope',
+    'BRANDS_READ',
+  );
+  assertFailed(await line.run(['keys', 'rotate', id, '--overlap', '4000000d']), 2, /--overlap must be/);
+});

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { assertFailed, commandLine, run } from '../support/run.ts';
+import { temporaryFolder } from '../support/service.ts';
 
 interface Migrated {
   readonly environment: string;
@@ -24,7 +25,6 @@ test('says in words what it did when not asked for JSON', async (t) => {
   const line = commandLine(t);
   const first = await line.run(['migrate']);
   assert.match(first.stdout, /production database went from schema 0 to \d+\.\n$/);
-  assert.match(first.stderr, /Made a new production database/);
   const { status, stdout, stderr } = await line.run(['migrate']);
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   assert.match(stdout, /is current: schema \d+\.\n$/);
@@ -56,4 +56,25 @@ test('fails with status 1 on a file that is no database', async (t) => {
     1,
     /Cannot open the database .*letter\.txt/,
   );
+});
+
+test('a command that cannot be the first on a database makes none, and says where it looked', async (t) => {
+  const line = commandLine(t);
+  for (const words of [
+    ['partners', 'list'],
+    ['keys', 'revoke', 'KEY_1'],
+    ['import', 'balances', '-'],
+  ]) {
+    assertFailed(await line.run(words), 1, /^There is no database \/.*"partner-network migrate" makes one/);
+  }
+});
+
+test("leaves another program's database as it is", async (t) => {
+  const path = join(temporaryFolder(t), 'other.db');
+  const other = new DatabaseSync(path);
+  other.exec('create table theirs (id)');
+  other.close();
+  const before = readFileSync(path);
+  assertFailed(await run(['migrate', '--database', `sqlite:${path}`]), 1, /another program's/);
+  assert.deepEqual(readFileSync(path), before);
 });

@@ -27,7 +27,7 @@ test('refuses a partner whose id is taken with status 1, and keeps the first', a
   const line = commandLine(t);
   const first = await line.json('partners', 'create', '--name', 'Acme', '--id', 'acme');
   const again = ['partners', 'create', '--name', 'Other', '--id', 'acme', '--json'];
-  assertFailed(await line.run(again), 1, /acme exists already/);
+  assertFailed(await line.run(again), 1, /acme already exists/);
   assert.deepEqual(await line.json('partners', 'list'), [first]);
 });
 

@@ -104,7 +104,8 @@ export async function writeRows<Kind extends ImportKind>(
   rows: readonly ImportRows[Kind][],
 ) {
   const run = await store.beginImport(kind);
-  const counts = await run.write(rows);
-  await run.commit();
+  await run.stage(rows);
+  const counts = await run.write('keep');
+  await run.end();
   return counts;
 }

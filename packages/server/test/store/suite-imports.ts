@@ -34,35 +34,48 @@ async function balanceTexts(store: Store): Promise<string> {
 const full = { color: '#000000', profile_image_url: 'https://x.example/', metadata: { a: '1' } };
 
 export const importTests: StoreTests = {
-  'shows nothing of an import to another handle before its commit, and all of it after': async (open) => {
+  'shows nothing of an import to another handle before it is written, and all of it after': async (open) => {
     const [writer, reader] = [await open(), await open()];
     await createPartners(writer, 'acme');
     const run = await writer.beginImport('brands');
-    await run.write([brandRow('acme', plainBrand('a'))]);
+    await run.stage([brandRow('acme', plainBrand('a'))]);
     assert.equal(await brandTexts(reader), '');
-    await run.write([brandRow('acme', plainBrand('b'))]);
+    await run.stage([brandRow('acme', plainBrand('b'))]);
     assert.equal(await brandTexts(reader), '');
-    await run.commit();
+    await run.write('keep');
+    await run.end();
     assert.match(await brandTexts(reader), /"id":"a".*"id":"b"/);
   },
 
-  'leaves everything as it was when an import is rolled back, and lets the next one in': async (open) => {
+  'leaves everything as it was when an import is only tried, and lets the next one in': async (open) => {
     const [writer, reader] = [await open(), await open()];
     await createPartners(writer, 'acme');
     await writeRows(writer, 'brands', [brandRow('acme', plainBrand('a'))]);
     const before = await brandTexts(reader);
     const run = await writer.beginImport('brands');
-    await run.write([
+    await run.stage([
       brandRow('acme', plainBrand('a', { name: 'Changed' })),
       brandRow('acme', plainBrand('b')),
     ]);
-    await run.rollback();
+    assert.deepEqual(await run.write('try'), { written: 2, unchanged: 0 });
+    await run.end();
     assert.equal(await brandTexts(reader), before);
     assert.equal(await brandTexts(writer), before);
     assert.deepEqual(await writeRows(reader, 'brands', [brandRow('acme', plainBrand('b'))]), {
       written: 1,
       unchanged: 0,
     });
+  },
+
+  'keeps nobody else from writing while its rows are staged': async (open) => {
+    const [importer, other] = [await open(), await open()];
+    await createPartners(importer, 'acme');
+    const run = await importer.beginImport('brands');
+    await run.stage([brandRow('acme', plainBrand('a'))]);
+    await other.setPartnerDisabled('acme', past);
+    assert.equal((await other.findPartner('acme'))?.disabled_at, past);
+    assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 0 });
+    await run.end();
   },
 
   'writes nothing where there is nothing to write': async (open) => {

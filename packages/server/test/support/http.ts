@@ -94,6 +94,14 @@ export function responsesIn(received: string): { status: number; body: string }[
     });
 }
 
+/** Each response in what a socket received as its status and error codes. */
+export function answersIn(received: string): string[] {
+  return responsesIn(received).map(({ status, body }) => {
+    const codes = status < 400 ? [] : JSON.parse(body).errors.map(({ code }: ErrorRecord) => code);
+    return [status, ...codes].join(' ');
+  });
+}
+
 export function isErrorBody(body: unknown): boolean {
   return schemas.errors.Check(body);
 }

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -6,7 +7,7 @@ import type { Operation } from '@partner-network/contract/operations';
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { createCursors } from '../../src/http/cursor.ts';
-import { closeServer, createHttpServer, listen } from '../../src/http/server.ts';
+import { closeServer, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
 import type { Reads, Store } from '../../src/store/port.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -19,6 +20,7 @@ export interface TestService extends Caller {
   readonly port: number;
   readonly databasePath: string;
   readonly store: Store;
+  readonly server: Server;
   /** Everything that was logged so far. */
   logs(): string;
 }
@@ -51,10 +53,9 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     limiters: choices.limiters ?? {},
     publicUrl,
     nowMs,
-    log: pino({ level: 'info' }, { write: (line: string) => (logged += line) }),
   });
   const server = createHttpServer();
-  server.on('request', app);
+  serveRoutes(server, app, pino({ level: 'info' }, { write: (line: string) => (logged += line) }));
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const caller = createCaller(port);
   t.after(async () => {
@@ -62,5 +63,5 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     await closeServer(server);
     await store.close();
   });
-  return { ...caller, port, databasePath, store, logs: () => logged };
+  return { ...caller, port, databasePath, store, server, logs: () => logged };
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Scope } from '@partner-network/contract/scopes';
-import { type Accounts, AlreadyExists, type ApiKey, type Grant, type Partner } from '../port.ts';
+import type { Accounts, ApiKey, Grant, Partner } from '../port.ts';
+import { transaction, translated } from './engine.ts';
 
 const keyColumns = 'id, partner_id, name, scopes, last_four, created_at, expires_at, revoked_at';
 const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
@@ -18,7 +19,7 @@ export function createAccounts(db: DatabaseSync): Accounts {
     try {
       db.prepare(sql).run(...values);
     } catch (error) {
-      throw isConflict(error) ? new AlreadyExists('that id is taken', { cause: error }) : error;
+      throw translated(error);
     }
   }
 
@@ -67,15 +68,10 @@ export function createAccounts(db: DatabaseSync): Accounts {
       write('update api_keys set revoked_at = coalesce(revoked_at, ?) where id = ?', at, id),
 
     rotateKey: async (oldId, oldExpiresAt, key, digest) => {
-      db.exec('begin immediate');
-      try {
+      transaction(db, 'immediate', () => {
         write('update api_keys set expires_at = ? where id = ?', oldExpiresAt, oldId);
         insertKey(key, digest);
-        db.exec('commit');
-      } catch (error) {
-        db.exec('rollback');
-        throw error;
-      }
+      });
     },
 
     createGrant: async (grant) =>
@@ -114,10 +110,4 @@ export function createAccounts(db: DatabaseSync): Accounts {
 /** An optional field without a value is absent, never null. */
 function withoutNulls(row: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
-}
-
-/** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
-function isConflict(error: unknown): boolean {
-  const code = (error as { errcode?: number }).errcode;
-  return code === 1555 || code === 2067;
 }

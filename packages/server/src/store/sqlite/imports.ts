@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportKind, ImportRows, ImportRun, Imports } from '../port.ts';
+import { transaction } from './engine.ts';
 
-/** The tables' columns: their identity, what a record says, and its times. */
+/** The tables' columns: their identity, and what a record says. Its times come after these. */
 const tables: Readonly<Record<ImportKind, { identity: string[]; content: string[] }>> = {
   brands: {
     identity: ['partner_id', 'id'],
@@ -11,40 +12,54 @@ const tables: Readonly<Record<ImportKind, { identity: string[]; content: string[
   grants: { identity: ['customer_id', 'id'], content: ['partner_id', 'action', 'status', 'expires_at'] },
 };
 
-/** One import is one transaction: readers see nothing of it before its commit. */
+/**
+ * Rows wait in a temporary table, which belongs to this connection alone, and are written in one transaction
+ * at the end: an import that is fed slowly does not keep others, such as a revocation, from writing.
+ */
 export function createImports(db: DatabaseSync): Imports {
   return {
     beginImport: async <Kind extends ImportKind>(kind: Kind): Promise<ImportRun<ImportRows[Kind]>> => {
       const columns = [...tables[kind].identity, ...tables[kind].content, 'created_at', 'updated_at'];
-      const upsert = db.prepare(upsertInto(kind, columns));
-      db.exec('begin immediate');
+      db.exec(`create temp table staged (${columns.join(', ')})`);
+      const insert = db.prepare(`insert into staged values (${columns.map(() => '?').join(', ')})`);
+      let staged = 0;
+
       return {
-        write: async (rows) => {
-          let written = 0;
-          for (const row of rows) {
-            const values = columns.map(
-              (column) => (row as unknown as Record<string, SQLInputValue>)[column] ?? null,
-            );
-            written += Number(upsert.run(...values).changes);
-          }
-          return { written, unchanged: rows.length - written };
+        stage: async (rows) => {
+          transaction(db, 'deferred', () => {
+            for (const row of rows) insert.run(...columns.map((column) => cellOf(row, column)));
+          });
+          staged += rows.length;
         },
-        commit: async () => db.exec('commit'),
-        rollback: async () => db.exec('rollback'),
+        write: async (mode) => {
+          const written = transaction(db, 'immediate', () => {
+            db.exec('savepoint trial');
+            const { changes } = db.prepare(upsert(kind, columns)).run();
+            if (mode === 'try') db.exec('rollback to trial');
+            return Number(changes);
+          });
+          return { written, unchanged: staged - written };
+        },
+        end: async () => db.exec('drop table staged'),
       };
     },
   };
 }
 
+function cellOf(row: object, column: string): SQLInputValue {
+  return (row as Record<string, SQLInputValue>)[column] ?? null;
+}
+
 /** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
-function upsertInto(kind: ImportKind, columns: string[]): string {
+function upsert(kind: ImportKind, columns: string[]): string {
   const { identity, content } = tables[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
   const stored = content.map((column) => `${kind}.${column}`);
   const given = content.map((column) => `excluded.${column}`);
+  // Row by row, so that the later of two lines with one id wins. SQLite's grammar needs the "where true".
   return `
     insert into ${kind} (${columns.join(', ')})
-    values (${columns.map(() => '?').join(', ')})
+    select * from staged where true order by rowid
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
     where (${stored.join(', ')}) is not (${given.join(', ')})`;
 }

@@ -5,6 +5,7 @@ import type { Environment } from '@partner-network/contract/scopes';
 import { OperatorError } from '../../operator-error.ts';
 import { toTime } from '../../times.ts';
 import type { Migration } from '../port.ts';
+import { transaction } from './engine.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
@@ -15,23 +16,19 @@ export const currentVersion = files.length;
 
 /** Brings the database to the current schema; safe to run twice, and from many processes at once. */
 export function migrate(db: DatabaseSync, environment: Environment): Migration {
-  refuseOtherEnvironment(db, environment);
+  refuseForeign(db, environment);
   if (versionOf(db) === currentVersion) return { from: currentVersion, to: currentVersion };
 
-  db.exec('begin immediate');
-  try {
+  db.exec('pragma journal_mode = wal');
+  return transaction(db, 'immediate', () => {
     // Asked again under the lock: another process may have been first.
+    refuseForeign(db, environment);
     const from = versionOf(db);
-    refuseOtherEnvironment(db, environment);
     for (const file of files.slice(from)) db.exec(readFileSync(new URL(file, folder), 'utf8'));
     if (from === 0) stamp(db, environment);
     db.exec(`pragma user_version = ${currentVersion}`);
-    db.exec('commit');
     return { from, to: currentVersion };
-  } catch (error) {
-    db.exec('rollback');
-    throw error;
-  }
+  });
 }
 
 function versionOf(db: DatabaseSync): number {
@@ -53,8 +50,12 @@ function stamp(db: DatabaseSync, environment: Environment): void {
   );
 }
 
-function refuseOtherEnvironment(db: DatabaseSync, environment: Environment): void {
-  if (versionOf(db) === 0) return;
+/** Leaves alone what is another program's or another environment's. */
+function refuseForeign(db: DatabaseSync, environment: Environment): void {
+  if (versionOf(db) === 0) {
+    if (db.prepare('select 1 from sqlite_master limit 1').get() === undefined) return;
+    throw new OperatorError("This is another program's database: choose another --database.");
+  }
   const stamped = db.prepare(`select value from settings where name = 'environment'`).get()?.value;
   if (stamped !== environment) {
     throw new OperatorError(

@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/scopes';
 import { OperatorError } from '../../operator-error.ts';
@@ -13,7 +13,6 @@ import { createReads } from './reads.ts';
 export function openSqlite(path: string, environment: Environment, busyMs: number): Store {
   const db = openFile(path, busyMs);
   try {
-    db.exec('pragma journal_mode = wal');
     const migration = migrate(db, environment);
     return {
       environment,
@@ -31,12 +30,11 @@ export function openSqlite(path: string, environment: Environment, busyMs: numbe
 
 function openFile(path: string, busyMs: number): DatabaseSync {
   try {
-    const isNew = !existsSync(path);
-    // Key digests, the cursor key and people's balances are inside: for the owner alone.
+    // Key digests, the cursor key and people's balances are inside: what we make is for the owner alone.
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const db = new DatabaseSync(path, { timeout: busyMs });
-    if (isNew) chmodSync(path, 0o600);
-    return db;
+    closeSync(openSync(path, 'a', 0o600));
+    // An absolute path, because SQLite takes one that begins with "file:" for something else.
+    return new DatabaseSync(resolve(path), { timeout: busyMs });
   } catch (error) {
     throw explained(path, error);
   }

@@ -1,9 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Scope } from '@partner-network/contract/scopes';
-import { type BalancesAnswer, type CursorKey, type Page, type Reads, StoreUnavailable } from '../port.ts';
-
-/** Primary result codes of an engine that cannot answer now: busy, locked, I/O error, full, cannot open. */
-const unavailableCodes = new Set([5, 6, 10, 13, 14]);
+import type { BalancesAnswer, CursorKey, Page, Reads } from '../port.ts';
+import { translated } from './engine.ts';
 
 /** The hot statements, prepared once. A page is joined in the database and looks one row ahead. */
 export function createReads(db: DatabaseSync): Reads {
@@ -36,7 +34,7 @@ export function createReads(db: DatabaseSync): Reads {
     limit 1`);
 
   const cursorKeys = db.prepare('select id, secret from cursor_keys order by created_at desc, id desc');
-  const ping = db.prepare('select 1');
+  const ping = db.prepare('select name from settings limit 1');
 
   return {
     findKey: async (digest) => {
@@ -107,8 +105,6 @@ function firstRow(
   try {
     return parameters === undefined ? statement.get() : statement.get(parameters as SQLInputValue);
   } catch (error) {
-    const code = (error as { errcode?: number }).errcode;
-    if (code === undefined || !unavailableCodes.has(code & 0xff)) throw error;
-    throw new StoreUnavailable('the embedded database cannot answer', { cause: error });
+    throw translated(error);
   }
 }

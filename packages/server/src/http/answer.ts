@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { allowedMethods } from '@partner-network/contract/operations';
+import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
+import { StoreUnavailable } from '../store/port.ts';
+import { headBytes, headerValues } from './headers.ts';
+import { Refusal, refusal } from './refusal.ts';
+import { splitTarget } from './target.ts';
+
+/** One request on its way through: what is known of it so far, and the headers of its answer. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly rawHeaders: readonly string[];
+  readonly query: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  operation?: string;
+  partnerId?: string;
+}
+
+/** What answers a path: a body, or a refusal thrown. */
+export type Route = (exchange: Exchange) => Promise<string | Buffer>;
+
+export type Routes = ReadonlyMap<string, Route>;
+
+/** Gives a request exactly one answer, whatever happens on the way. */
+export async function answer(
+  routes: Routes,
+  log: Logger,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { path, query } = splitTarget(request.url ?? '');
+  const requestId = randomUUID();
+  const exchange: Exchange = {
+    requestId,
+    startedMs: performance.now(),
+    rawHeaders: request.rawHeaders,
+    query,
+    headers: ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'],
+  };
+  try {
+    requireWellFormed(request);
+    const route = routeOf(routes, path, request.method ?? '');
+    if (request.method === 'OPTIONS') {
+      exchange.headers.push('Allow', allowedMethods.join(', '));
+      send(log, exchange, response, 204);
+    } else {
+      send(log, exchange, response, 200, await route(exchange));
+    }
+  } catch (thrown) {
+    const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
+    exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
+    exchange.headers.push(...refused.headers);
+    const body = JSON.stringify({ errors: refused.errors });
+    send(log, exchange, response, refused.status, body, refused.errors[0]?.code);
+  }
+}
+
+function requireWellFormed(request: IncomingMessage): void {
+  // Node counts names and values only, and lets many small headers through.
+  if (headBytes(request) > bounds.requestHeadBytes) throw refusal('REQUEST_TOO_LARGE');
+  const { httpVersion } = request;
+  const hosts = headerValues(request.rawHeaders, 'host').length;
+  const isHostFit = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+  // Node also parses versions that there are not, such as HTTP/2.0 on one line.
+  if (!isHostFit || (httpVersion !== '1.1' && httpVersion !== '1.0')) throw refusal('MALFORMED_REQUEST');
+}
+
+/** The path is judged before the method, so that an unknown path says nothing of methods. */
+export function routeOf(routes: Routes, path: string, method: string): Route {
+  const route = routes.get(path);
+  if (route === undefined) throw refusal('NOT_FOUND');
+  if (!(allowedMethods as readonly string[]).includes(method)) throw refusal('METHOD_NOT_ALLOWED');
+  return route;
+}
+
+/** The log gets the fault, the caller the request id to ask about it. */
+function refusalOfFault(log: Logger, { requestId }: Exchange, fault: unknown): Refusal {
+  log.error({ request_id: requestId, err: fault }, 'request failed');
+  return fault instanceof StoreUnavailable
+    ? refusal('SERVICE_UNAVAILABLE')
+    : refusal('INTERNAL_SERVER_ERROR', { requestId });
+}
+
+function send(
+  log: Logger,
+  exchange: Exchange,
+  response: ServerResponse,
+  status: number,
+  body?: string | Buffer,
+  code?: string,
+): void {
+  if (body !== undefined) exchange.headers.push('Content-Length', String(Buffer.byteLength(body)));
+  response.writeHead(status, exchange.headers);
+  response.end(body);
+  log.info(
+    {
+      request_id: exchange.requestId,
+      operation: exchange.operation,
+      partner_id: exchange.partnerId,
+      status,
+      code,
+      duration_ms: Math.round((performance.now() - exchange.startedMs) * 1_000) / 1_000,
+    },
+    'request',
+  );
+}

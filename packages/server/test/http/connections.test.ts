@@ -1,0 +1,96 @@
+/** What one connection can do to the process, to its neighbours and to itself. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { keys } from '../support/fixture.ts';
+import { answersIn } from '../support/http.ts';
+import { startTestService } from '../support/service.ts';
+
+const head = `GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n`;
+const good = `${head}\r\n`;
+
+test('answers the good requests of a pipeline before the bad one after them', async (t) => {
+  const { raw } = await startTestService(t);
+  assert.deepEqual(answersIn(await raw(`${good}${good}nonsense\r\n\r\n`)), [
+    '200',
+    '200',
+    '400 MALFORMED_REQUEST',
+  ]);
+});
+
+test('a tunnel is no path of ours, and does not overtake what was asked before', async (t) => {
+  const { raw } = await startTestService(t);
+  const tunnel = 'CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n';
+  assert.deepEqual(answersIn(await raw(tunnel)), ['404 NOT_FOUND']);
+  assert.deepEqual(answersIn(await raw(`${good}${good}${tunnel}`)), ['200', '200', '404 NOT_FOUND']);
+  const toPath = await raw('CONNECT /network/v1/brands HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.deepEqual(answersIn(toPath), ['405 METHOD_NOT_ALLOWED']);
+});
+
+test('a method that nobody knows is judged as any other: path first', async (t) => {
+  const { raw } = await startTestService(t);
+  for (const method of ['BREW', 'get', 'X-Y', 'PO']) {
+    const known = await raw(`${method} /network/v1/brands?x HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.deepEqual(answersIn(known), ['405 METHOD_NOT_ALLOWED'], method);
+    assert.match(known, /\r\nAllow: GET, HEAD, OPTIONS\r\n/);
+    assert.deepEqual(answersIn(await raw(`${method} /x HTTP/1.1\r\nHost: a\r\n\r\n`)), ['404 NOT_FOUND']);
+  }
+  assert.deepEqual(answersIn(await raw(`${good}BREW /x HTTP/1.1\r\n\r\n`)), ['200', '404 NOT_FOUND']);
+});
+
+for (const [what, rest] of Object.entries({
+  'chunks that are none': 'Transfer-Encoding: chunked\r\n\r\nZZZ\r\n\r\n',
+  'a chunk extension without end': `Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}`,
+  'a trailer without end': `Transfer-Encoding: chunked\r\n\r\n0\r\nX: ${'x'.repeat(20_000)}`,
+})) {
+  test(`a request gets one answer, also with ${what} for a body`, async (t) => {
+    const { raw } = await startTestService(t);
+    assert.deepEqual(answersIn(await raw(head + rest)), ['200']);
+  });
+}
+
+test('a connection that offers to upgrade is closed after its answer', async (t) => {
+  const { raw } = await startTestService(t);
+  const offer = good.replace('Host: a', 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket');
+  assert.deepEqual(answersIn(await raw(offer + good)), ['200']);
+});
+
+test('a caller who opens a tunnel and hangs up does no harm', async (t) => {
+  const { port, call } = await startTestService(t);
+  for (let times = 0; times < 10; times += 1) {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.resetAndDestroy();
+  }
+  assert.equal((await call('/assets/brand-placeholder.png')).status, 200);
+});
+
+test('lets go of a connection after its last answer, though the caller holds on to it', async (t) => {
+  const { port, server } = await startTestService(t);
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  const [serverSide] = await once(server, 'connection');
+  socket.write('nonsense\r\n\r\n');
+  await once(serverSide, 'close');
+  assert.equal(serverSide.destroyed, true);
+});
+
+test('a caller who sends ahead and never reads is cut off, and answers are not piled up', async (t) => {
+  const { port, server, brands } = await startTestService(t);
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.pause();
+  const [serverSide] = await once(server, 'connection');
+  socket.write(good.repeat(500));
+  await once(serverSide, 'close');
+  assert.equal((await brands('', { key: keys.acme })).status, 200);
+});
+
+test('answers 100 requests that were sent ahead, in their order', async (t) => {
+  const { raw } = await startTestService(t);
+  const last = good.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+  assert.deepEqual(answersIn(await raw(good.repeat(99) + last)), Array(100).fill('200'));
+});

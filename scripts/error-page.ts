@@ -18,9 +18,9 @@ Each has a \`category\`, a \`code\` for your program, a \`detail\` for whoever r
 parameter is to blame, the \`field\`. A HEAD request gets the headers alone.
 
 Everything that is wrong with the parameters is reported at once, one error per parameter, in the order of
-their tables; parameters that do not exist come last, at most 50 of them. A request is judged in this order:
-path, method, credentials, scope, rate limit, parameters, grant. One that fails early learns nothing of what
-comes later. What belongs to another partner and what does not exist get the same answer, byte for byte.
+their tables; parameters that do not exist come last. A request is judged in this order: path, method,
+credentials, scope, rate limit, parameters, grant. One that fails early learns nothing of what comes later.
+What belongs to another partner and what does not exist get the same answer, byte for byte.
 
 Retry 408, 429, 500 and 503, after the time in \`Retry-After-Ms\` or \`Retry-After\` where there is one.
 Retrying anything else unchanged does not help.

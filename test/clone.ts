@@ -1,88 +1,116 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { databaseSettings, listenSettings, operationsSettings } from '../packages/server/src/config.ts';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-function git(...words: string[]): string {
-  return execFileSync('git', words, { cwd: root, encoding: 'utf8' });
+/** A fresh clone to run the documents' commands in, as a person at a new terminal would. */
+export interface Clone {
+  /** A script or address of the documents, with ports that are free here instead of theirs. */
+  here(text: string): string;
+  /** Runs a script to its end and resolves to what it printed; rejects when it fails. */
+  run(script: string): Promise<string>;
+  /** Starts a script that does not end by itself, and resolves when it has printed that it is ready. */
+  start(script: string, ready: RegExp): Promise<RunningScript>;
+  remove(): void;
 }
 
-/** A fresh clone, with what is not committed yet on top, so that the test is about the files at hand. */
-export function makeClone(): string {
-  const clone = mkdtempSync(join(tmpdir(), 'partner-network-clone-'));
-  git('clone', '--quiet', '.', clone);
+export interface RunningScript {
+  readonly printed: string;
+  stop(): Promise<void>;
+}
+
+export async function makeClone(): Promise<Clone> {
+  const folder = cloneFolder();
+  const [port, operationsPort] = [await freePort(), await freePort()];
+  const env = { ...freshEnvironment(), PORT: String(port), OPS_PORT: String(operationsPort) };
+  const here = (text: string) =>
+    text.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
+  const spawnShell = (script: string) =>
+    spawn('bash', ['-euo', 'pipefail', '-c', here(script)], { cwd: folder, env, detached: true });
+
+  return {
+    here,
+    run: (script) =>
+      new Promise((resolve, reject) => {
+        const child = spawnShell(script);
+        let printed = '';
+        let remarks = '';
+        child.stdout.on('data', (chunk) => (printed += chunk));
+        child.stderr.on('data', (chunk) => (remarks += chunk));
+        child.on('error', reject).on('close', (status) => {
+          if (status === 0) resolve(printed);
+          else reject(new Error(`status ${status}: ${script}\n${printed}\n${remarks}`));
+        });
+      }),
+    start: (script, ready) =>
+      new Promise((resolve, reject) => {
+        const child = spawnShell(script);
+        const closed = once(child, 'close');
+        let printed = '';
+        const read = (chunk: Buffer) => {
+          printed += chunk;
+          if (!ready.test(printed)) return;
+          const stop = async () => {
+            process.kill(-child.pid!, 'SIGINT');
+            await closed;
+          };
+          resolve({ printed, stop });
+        };
+        child.stdout.on('data', read);
+        child.stderr.on('data', read);
+        child.on('error', reject);
+        child.on('close', (status) => reject(new Error(`status ${status}: ${script}\n${printed}`)));
+      }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A clone with what is not committed yet on top, so that the test is about the files at hand. */
+function cloneFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-clone-'));
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' });
   const listed = (flag: string) =>
     git('ls-files', '-z', '--exclude-standard', flag).split('\0').filter(Boolean);
+  git('clone', '--quiet', '.', folder);
   const deleted = listed('--deleted');
   for (const file of [...listed('--modified'), ...listed('--others')]) {
-    if (!deleted.includes(file)) cpSync(join(root, file), join(clone, file));
+    if (!deleted.includes(file)) cpSync(join(root, file), join(folder, file));
   }
-  for (const file of deleted) rmSync(join(clone, file), { force: true });
-  return clone;
+  for (const file of deleted) rmSync(join(folder, file), { force: true });
+  return folder;
 }
 
-/** The environment of a person at a new terminal: without the npm that runs the tests, or our Node. */
-const freshEnvironment = {
-  ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|INIT_CWD$)/.test(name)),
-  ),
-  PATH: (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((folder) => !folder.includes('node_modules'))
-    .join(delimiter),
-  npm_config_prefer_offline: 'true',
-};
+/** Without the npm that runs the tests, our Node, and our settings, which may name a real database. */
+function freshEnvironment(): NodeJS.ProcessEnv {
+  const settings = { ...databaseSettings, ...listenSettings, ...operationsSettings };
+  const ours = new Set(Object.values(settings).map(({ variable }) => variable));
+  const ofNpm = /^(npm_(?!config_(registry|cafile|cache|proxy|https_proxy)$)|NODE_|INIT_CWD$)/;
+  const kept = Object.entries(process.env).filter(([name]) => !ours.has(name) && !ofNpm.test(name));
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return {
+    ...Object.fromEntries(kept),
+    PATH: folders.filter((folder) => !folder.includes('node_modules')).join(delimiter),
+    npm_config_prefer_offline: 'true',
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 /** The shell commands of a document, a text for each fenced block. */
 export function shellBlocks(document: string): string[] {
   const text = readFileSync(join(root, document), 'utf8');
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block.trim());
-}
-
-/** Runs a script to its end and resolves to what it printed; rejects when it fails. */
-export function runShell(script: string, folder: string): Promise<string> {
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env: freshEnvironment });
-  let printed = '';
-  let remarks = '';
-  child.stdout.on('data', (chunk) => (printed += chunk));
-  child.stderr.on('data', (chunk) => (remarks += chunk));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (status) => {
-      if (status === 0) resolve(printed);
-      else reject(new Error(`status ${status}: ${script}\n${printed}\n${remarks}`));
-    });
-  });
-}
-
-export interface RunningShell {
-  readonly printed: string;
-  stop(): Promise<void>;
-}
-
-/** Starts a script that does not end by itself, and resolves when it has printed that it is ready. */
-export function startShell(script: string, folder: string, ready: RegExp): Promise<RunningShell> {
-  const child = spawn('bash', ['-c', script], { cwd: folder, env: freshEnvironment, detached: true });
-  const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  let printed = '';
-  return new Promise((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      printed += chunk;
-      if (!ready.test(printed)) return;
-      resolve({
-        printed,
-        stop: () => {
-          process.kill(-child.pid!, 'SIGINT');
-          return closed;
-        },
-      });
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.on('error', reject);
-    child.on('close', (status) => reject(new Error(`status ${status}: ${script}\n${printed}`)));
-  });
 }

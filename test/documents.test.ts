@@ -1,18 +1,18 @@
 /** Every command of the README and of docs/ is run here, in a fresh clone; the test command by `.ci/run`. */
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
-import { makeClone, type RunningShell, root, runShell, shellBlocks, startShell } from './clone.ts';
+import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
 
 const [startCommand = '', readmeCurl = '', testCommand = '', helpCommand = ''] = shellBlocks('README.md');
 
-let clone: string;
-before(() => {
-  clone = makeClone();
+let clone: Clone;
+before(async () => {
+  clone = await makeClone();
 });
-after(() => rmSync(clone, { recursive: true, force: true }));
+after(() => clone.remove());
 
 /** What the examples of docs/sandbox.md print, in their order. */
 const sandboxAnswers = [
@@ -26,21 +26,21 @@ const sandboxAnswers = [
 
 test('the first command of the README serves a sandbox, and its curl line works when pasted', async (t) => {
   assert.equal(startCommand, 'npm ci && npm start');
-  const sandbox = await startShell(startCommand, clone, /Ctrl-C stops it\./);
+  const sandbox = await clone.start(startCommand, /Ctrl-C stops it\./);
   t.after(sandbox.stop);
-  assert.match(sandbox.printed, /Base URL +http:\/\/127\.0\.0\.1:8080\/network\/v1\n/);
+  assert.ok(sandbox.printed.includes(clone.here('http://127.0.0.1:8080/network/v1\n')));
   const [brandsLine = '', balancesLine = ''] = sandbox.printed.match(/curl .*/g) ?? [];
-  assert.equal(brandsLine, readmeCurl);
-  assert.equal(JSON.parse(await runShell(balancesLine, clone)).balances.length, 3);
+  assert.equal(brandsLine, clone.here(readmeCurl));
+  assert.equal(JSON.parse(await clone.run(balancesLine)).balances.length, 3);
 
   const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
-  const answer = JSON.parse(await runShell(readmeCurl, clone));
+  const answer = JSON.parse(await clone.run(readmeCurl));
   assert.deepEqual({ ...answer, cursor: '' }, { ...JSON.parse(shown), cursor: '' });
 
   const [exports = '', ...examples] = shellBlocks('docs/sandbox.md');
   assert.equal(examples.length, sandboxAnswers.length);
   for (const [index, example] of examples.entries()) {
-    assert.match(await runShell(`${exports}\n${example}`, clone), sandboxAnswers[index]!);
+    assert.match(await clone.run(`${exports}\n${example}`), sandboxAnswers[index]!);
   }
 });
 
@@ -50,17 +50,17 @@ test('the test command of the README is the one that CI runs', () => {
 });
 
 test('every command of docs/operating.md works, in the order of the page', async (t) => {
-  assert.match(await runShell(helpCommand, clone), /^Usage: partner-network/);
+  assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const printed: Record<string, string> = {};
-  let server: RunningShell | undefined;
+  let server: RunningScript | undefined;
   t.after(() => server?.stop());
   for (const block of shellBlocks('docs/operating.md')) {
     if (block.endsWith(' serve')) {
       // The page shows two ways to serve; both use the same ports.
       await server?.stop();
-      server = await startShell(block, clone, /Serving production at/);
+      server = await clone.start(block, /Serving production at/);
     } else {
-      printed[block.split('\n').at(-1)!] = await runShell(block, clone);
+      printed[block.split('\n').at(-1)!] = await clone.run(block);
     }
   }
   const printedBy = (words: string) =>
@@ -72,8 +72,8 @@ test('every command of docs/operating.md works, in the order of the page', async
 });
 
 test('an older Node says in a sentence that it is too old, and what to do', async () => {
-  const version = await runShell('node -p process.versions.node', root);
-  const said = await runShell('node packages/server/bin/partner-network.js --help 2>&1 || true', root);
+  const version = await clone.run('node -p process.versions.node');
+  const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
   const isOld = Number.parseInt(version, 10) < 24;
   assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
 });

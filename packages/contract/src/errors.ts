@@ -3,6 +3,8 @@
  * when it is given and what its sentence is. `{name}` in a sentence is filled in by `errorRecord`.
  */
 
+import { fillIn } from './sentence.ts';
+
 export const errorCategories = [
   'API_ERROR',
   'AUTHENTICATION_ERROR',
@@ -17,7 +19,7 @@ export const errorCategories = [
   'GRANT_ERROR',
 ] as const;
 
-export type ErrorCategory = (typeof errorCategories)[number];
+type ErrorCategory = (typeof errorCategories)[number];
 
 interface CatalogueEntry {
   readonly status: number;
@@ -221,8 +223,5 @@ export function errorRecord(
   field?: string,
 ): ErrorRecord {
   const { category, detail } = errorCatalogue[code];
-  const sentence = detail.replace(/\{(\w+)\}/g, (_, name: string) =>
-    String(name === 'field' ? field : facts[name]),
-  );
-  return { category, code, detail: sentence, ...(field && { field }) };
+  return { category, code, detail: fillIn(detail, { ...facts, field }), ...(field && { field }) };
 }

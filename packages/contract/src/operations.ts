@@ -5,7 +5,7 @@ import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
 
-export const allowedMethods = ['GET', 'HEAD', 'OPTIONS'] as const;
+export const allowedMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 export type ParameterSchema =
   | { readonly type: 'string'; readonly maxLength?: number; readonly enum?: readonly string[] }

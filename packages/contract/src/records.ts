@@ -134,5 +134,3 @@ export const brandsPageSchema = {
 
 export type Balance = XStatic<typeof balanceSchema>;
 export type Brand = XStatic<typeof brandSchema>;
-export type BalancesPage = XStatic<typeof balancesPageSchema>;
-export type BrandsPage = XStatic<typeof brandsPageSchema>;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
-import type { Environment } from '@partner-network/contract/scopes';
 import type { Exchange, Route, Routes } from './http/answer.ts';
 import { authenticate } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';

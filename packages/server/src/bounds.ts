@@ -16,10 +16,10 @@ export const bounds = {
   lingerMs: 1_000,
   /** Requests sent ahead on one connection. A caller who needs more of them opens another. */
   pipelinedRequests: 100,
-  /** Distinct unknown parameters that one answer names; more would make a large answer of a small request. */
-  unknownParametersNamed: 50,
   /** The spec's rate is per second; the limiter's window is this long. */
   rateWindowMs: 1_000,
+  /** The largest rate that can be set: a partner's admissions of a second are kept, 8 bytes each. */
+  ratePerSecond: 10_000,
   /** Tracked partners after which the limiter looks for idle ones to forget. */
   limiterSweepPartners: 1_024,
   /** What a 503 asks the caller to wait. */
@@ -34,9 +34,16 @@ export const bounds = {
   /** In-flight requests get this long after the listener closed. */
   drainMs: 25_000,
   drainSweepMs: 100,
+  /** The longest drain delay that can be set. */
+  drainDelaySeconds: 3_600,
+  /** How long a key that is being replaced still works, if nothing else is said, and at the most. */
+  overlapMs: 24 * 3_600_000,
+  longestOverlapMs: 3_650 * 24 * 3_600_000,
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
   importReportedLines: 1_000,
+  importShownLines: 20,
+  importReadBytes: 256 * 1024,
   /** A line of 1 MiB can have 90,000 unknown fields; nobody reads more than this many faults of it. */
   importFaultsOfLine: 50,
 } as const;

@@ -1,11 +1,22 @@
 /** The settings: flags and variables to one frozen Config. Each command takes those that concern it. */
+
+import { type Environment, environments } from '@partner-network/contract/environments';
 import { brandsPerSecond } from '@partner-network/contract/limits';
-import { type Environment, environments } from '@partner-network/contract/scopes';
-import { httpUrl, oneOf, Problem, setting, type Values, wholeNumber } from './command-line/options.ts';
+import { bounds } from './bounds.ts';
+import {
+  httpUrl,
+  oneOf,
+  Problem,
+  plainText,
+  setting,
+  type Values,
+  wholeNumber,
+} from './command-line/options.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from './store/open.ts';
 
-const largestRate = 1_000_000;
 const largestPort = 65_535;
+/** As long as a name can be; an empty one would listen on every interface. */
+const hostName = plainText(255);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 function databaseUrl(text: string): DatabaseAddress | Problem {
@@ -37,7 +48,7 @@ export function logLevel(fallback: (typeof logLevels)[number]) {
 
 /** Where and how to serve. */
 export const listenSettings = {
-  host: setting('HOST', 'HOST', (text) => text, '127.0.0.1', 'address to listen on (127.0.0.1)'),
+  host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on (127.0.0.1)'),
   port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on (8080)'),
   'public-url': setting(
     'URL',
@@ -49,14 +60,14 @@ export const listenSettings = {
   'brands-rate': setting(
     'N',
     'BRANDS_RATE',
-    wholeNumber(0, largestRate),
+    wholeNumber(0, bounds.ratePerSecond),
     brandsPerSecond,
     'list-brands requests a second of one partner; 0 is off (50)',
   ),
   'balances-rate': setting(
     'N',
     'BALANCES_RATE',
-    wholeNumber(0, largestRate),
+    wholeNumber(0, bounds.ratePerSecond),
     0,
     'list-balances requests a second of one partner; 0 is off (0)',
   ),
@@ -65,12 +76,12 @@ export const listenSettings = {
 
 /** How to be watched and stopped. */
 export const operationsSettings = {
-  'ops-host': setting('HOST', 'OPS_HOST', (text) => text, '127.0.0.1', 'operations address (127.0.0.1)'),
+  'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'operations address (127.0.0.1)'),
   'ops-port': setting('PORT', 'OPS_PORT', wholeNumber(0, largestPort), 9090, 'operations port (9090)'),
   'drain-delay': setting(
     'SECONDS',
     'DRAIN_DELAY',
-    wholeNumber(0, 3_600),
+    wholeNumber(0, bounds.drainDelaySeconds),
     5,
     'seconds to go on accepting after SIGTERM (5)',
   ),
@@ -81,26 +92,7 @@ export interface DatabaseConfig {
   readonly database: DatabaseAddress;
 }
 
-export interface ListenConfig {
-  readonly host: string;
-  readonly port: number;
-  /** Undefined: the address that it listens on. */
-  readonly publicUrl: string | undefined;
-  readonly brandsRate: number;
-  readonly balancesRate: number;
-}
-
 export function databaseConfig({ environment, database }: Values<typeof databaseSettings>): DatabaseConfig {
   const fallback: DatabaseAddress = { engine: 'sqlite', path: `data/${environment}.db` };
   return Object.freeze({ environment, database: database ?? fallback });
-}
-
-export function listenConfig(values: Values<typeof listenSettings>): ListenConfig {
-  return Object.freeze({
-    host: values.host,
-    port: values.port,
-    publicUrl: values['public-url'],
-    brandsRate: values['brands-rate'],
-    balancesRate: values['balances-rate'],
-  });
 }

@@ -10,95 +10,52 @@ interface Entry {
   readonly name: string;
   readonly summary: string;
   /** Loaded when it is run: a command does not wait for the code of the others. */
-  load(): Promise<Command>;
+  readonly load: () => Promise<Command>;
 }
 
+function entry(name: string, summary: string, load: () => Promise<Command>): Entry {
+  return { name, summary, load };
+}
+
+const partners = () => import('./commands/partners.ts');
+const keys = () => import('./commands/keys.ts');
+const grants = () => import('./commands/grants.ts');
+const imports = () => import('./commands/import.ts');
+
 const commands: readonly Entry[] = [
-  {
-    name: 'sandbox',
-    summary: 'Serve a sandbox with demo data; the first thing to run',
-    load: async () => (await import('./commands/sandbox.ts')).sandbox,
-  },
-  {
-    name: 'serve',
-    summary: 'Serve one environment',
-    load: async () => (await import('./commands/serve.ts')).serve,
-  },
-  {
-    name: 'migrate',
-    summary: 'Bring the database to the current schema',
-    load: async () => (await import('./commands/migrate.ts')).migrate,
-  },
-  {
-    name: 'partners create',
-    summary: 'Create a partner',
-    load: async () => (await import('./commands/partners.ts')).createPartner,
-  },
-  {
-    name: 'partners list',
-    summary: 'List all partners',
-    load: async () => (await import('./commands/partners.ts')).listPartners,
-  },
-  {
-    name: 'partners disable',
-    summary: "Refuse all of a partner's keys",
-    load: async () => (await import('./commands/partners.ts')).disablePartner,
-  },
-  {
-    name: 'partners enable',
-    summary: 'Let a disabled partner in again',
-    load: async () => (await import('./commands/partners.ts')).enablePartner,
-  },
-  {
-    name: 'keys create',
-    summary: 'Create an API key; it is shown only once',
-    load: async () => (await import('./commands/keys.ts')).createKey,
-  },
-  {
-    name: 'keys list',
-    summary: "List a partner's keys, without their secrets",
-    load: async () => (await import('./commands/keys.ts')).listKeys,
-  },
-  {
-    name: 'keys revoke',
-    summary: 'Refuse a key from now on',
-    load: async () => (await import('./commands/keys.ts')).revokeKey,
-  },
-  {
-    name: 'keys rotate',
-    summary: 'Replace a key: a new one with the same scopes, the old one expires after the overlap',
-    load: async () => (await import('./commands/keys.ts')).rotateKey,
-  },
-  {
-    name: 'grants create',
-    summary: "Let a partner read a customer's balances",
-    load: async () => (await import('./commands/grants.ts')).createGrant,
-  },
-  {
-    name: 'grants list',
-    summary: "List a partner's grants",
-    load: async () => (await import('./commands/grants.ts')).listGrants,
-  },
-  {
-    name: 'grants revoke',
-    summary: 'Revoke a grant',
-    load: async () => (await import('./commands/grants.ts')).revokeGrant,
-  },
-  {
-    name: 'import brands',
-    summary: "Read a partner's brands from a file",
-    load: async () => (await import('./commands/import.ts')).importBrands,
-  },
-  {
-    name: 'import balances',
-    summary: 'Read balances from a file',
-    load: async () => (await import('./commands/import.ts')).importBalances,
-  },
-  {
-    name: 'import grants',
-    summary: 'Read grants from a file',
-    load: async () => (await import('./commands/import.ts')).importGrants,
-  },
+  entry(
+    'sandbox',
+    'Serve a sandbox with demo data; the first thing to run',
+    async () => (await import('./commands/sandbox.ts')).sandbox,
+  ),
+  entry('serve', 'Serve one environment', async () => (await import('./commands/serve.ts')).serve),
+  entry(
+    'migrate',
+    'Bring the database to the current schema',
+    async () => (await import('./commands/migrate.ts')).migrate,
+  ),
+  entry('partners create', 'Create a partner', async () => (await partners()).createPartner),
+  entry('partners list', 'List all partners', async () => (await partners()).listPartners),
+  entry('partners disable', "Refuse all of a partner's keys", async () => (await partners()).disablePartner),
+  entry('partners enable', 'Let a disabled partner in again', async () => (await partners()).enablePartner),
+  entry('keys create', 'Create an API key; it is shown only once', async () => (await keys()).createKey),
+  entry('keys list', "List a partner's keys, without their secrets", async () => (await keys()).listKeys),
+  entry('keys revoke', 'Refuse a key from now on', async () => (await keys()).revokeKey),
+  entry(
+    'keys rotate',
+    'Replace a key; the old one expires after an overlap',
+    async () => (await keys()).rotateKey,
+  ),
+  entry(
+    'grants create',
+    "Let a partner read a customer's balances",
+    async () => (await grants()).createGrant,
+  ),
+  entry('grants list', "List a partner's grants", async () => (await grants()).listGrants),
+  entry('grants revoke', 'Revoke a grant', async () => (await grants()).revokeGrant),
+  entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
+  entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),
+  entry('import grants', 'Read grants from a file', async () => (await imports()).importGrants),
 ];
 
 const exitFailure = 1;
@@ -112,8 +69,10 @@ const output: Output = {
 
 /** Runs one command line and resolves to its exit status. */
 export async function main(words: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
-  // Whoever reads our output may stop reading, as `| head` does; that is no failure.
-  process.stdout.on('error', () => process.exit(0));
+  // Whoever reads our output may stop reading, as `| head` does. Anything else lost what we had to say.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : exitFailure);
+  });
 
   const isHelp = words.includes('--help') || words.includes('-h');
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));

@@ -1,35 +1,42 @@
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import type { ListenConfig } from './config.ts';
+import type { Values } from './command-line/options.ts';
+import type { listenSettings } from './config.ts';
 import { createCursors } from './http/cursor.ts';
 import { addressOf, closeServer, createHttpServer, listen, serveRoutes } from './http/server.ts';
 import { createMemoryLimiter } from './limiter/memory.ts';
 import type { Limiter } from './limiter/port.ts';
 import type { Store } from './store/port.ts';
 
-export interface RunningService {
+interface RunningService {
+  /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
   readonly publicUrl: string;
+  readonly address: string;
   close(): Promise<void>;
 }
 
 /** Builds the service on a store, listens, and answers. */
-export async function startService(config: ListenConfig, store: Store, log: Logger): Promise<RunningService> {
+export async function startService(
+  config: Values<typeof listenSettings>,
+  store: Store,
+  log: Logger,
+): Promise<RunningService> {
   const nowMs = Date.now;
   const cursors = createCursors(await store.cursorKeys(), store.environment, nowMs);
   const server = createHttpServer();
-  const port = await listen(server, config.host, config.port, '--port');
-  const publicUrl = config.publicUrl ?? addressOf(config.host, port);
+  const address = addressOf(config.host, await listen(server, config.host, config.port, '--port'));
+  const publicUrl = config['public-url'] ?? address;
   // From listening to here nothing is awaited, so no request can come before its listener.
   const app = createApp({
     environment: store.environment,
     store,
     cursors,
-    limiters: { brands: limiterOf(config.brandsRate), balances: limiterOf(config.balancesRate) },
+    limiters: { brands: limiterOf(config['brands-rate']), balances: limiterOf(config['balances-rate']) },
     publicUrl,
     nowMs,
   });
   serveRoutes(server, app, log);
-  return { publicUrl, close: () => closeServer(server) };
+  return { publicUrl, address, close: () => closeServer(server) };
 }
 
 function limiterOf(ratePerSecond: number): Limiter | undefined {

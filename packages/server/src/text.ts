@@ -16,6 +16,20 @@ export function isLongerThan(text: string, codePoints: number): boolean {
   return count > codePoints;
 }
 
+const plainInteger = /^(?:0|-?[1-9][0-9]*)$/;
+
+/** Plain digits: no sign but a minus, no fraction, exponent, leading zero or -0. */
+export function isPlainInteger(text: string): boolean {
+  return plainInteger.test(text);
+}
+
+/** http or https with a host, without white space, user and password. */
+export function isWebAddress(text: string): boolean {
+  if (!/^https?:\/\/[^\s/?#]\S*$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
+
 const keyLike = /pn_(?:live|test)_[0-9A-Za-z]*/g;
 const longRun = /[0-9A-Za-z]{32,}/g;
 

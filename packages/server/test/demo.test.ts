@@ -37,7 +37,7 @@ test('has balances above, at and below zero, and grants of every standing', () =
 });
 
 test('fills an empty sandbox once, and leaves one with partners alone', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 1_000);
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
   t.after(() => store.close());
   await fillWithDemo(store);
   assert.equal((await store.listPartners()).length, 3);
@@ -48,7 +48,7 @@ test('fills an empty sandbox once, and leaves one with partners alone', async (t
 
 test('goes on where an earlier fill was cut off', async (t) => {
   const path = join(temporaryFolder(t), 'demo.db');
-  const store = openSqlite(path, 'sandbox', 1_000);
+  const store = openSqlite(path, 'sandbox', 'create');
   t.after(() => store.close());
   // A real failure in the last step: somebody took the table away, and brings it back.
   const db = new DatabaseSync(path);
@@ -64,7 +64,7 @@ test('goes on where an earlier fill was cut off', async (t) => {
 
 test('its keys are test keys, and a production database refuses to be filled', async (t) => {
   for (const { text } of demoKeys) assert.equal(environmentOfKey(text), 'sandbox');
-  const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', 1_000);
+  const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', 'create');
   t.after(() => store.close());
   await assert.rejects(fillWithDemo(store), /sandbox only/);
   assert.deepEqual(await store.listPartners(), []);

@@ -9,7 +9,7 @@ export interface Output {
 
 export interface Command<O extends Options = Options> {
   /** Words after the command's name, all of them required. */
-  readonly arguments?: readonly { readonly name: string; readonly help: string }[];
+  readonly arguments?: readonly { readonly name: string; readonly help: string }[] | undefined;
   readonly options: O;
   /** Throws an OperatorError when it fails in a way that a person can mend. */
   run(values: Values<O>, words: readonly string[], output: Output): Promise<void>;
@@ -17,7 +17,7 @@ export interface Command<O extends Options = Options> {
 
 /** Gives a command its types; the table of commands holds commands of every kind. */
 export function command<O extends Options>(definition: Command<O>): Command {
-  return definition as unknown as Command;
+  return definition;
 }
 
 /** With --json one document and nothing else, without it words for a person. */

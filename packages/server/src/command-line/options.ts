@@ -1,6 +1,8 @@
 /** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
+
 import { environmentOfKey } from '../api-key.ts';
-import { isCleanText, isLongerThan } from '../text.ts';
+import { bounds } from '../bounds.ts';
+import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime, parseDuration } from '../times.ts';
 
 export class Problem {
@@ -10,8 +12,6 @@ export class Problem {
     this.sentence = sentence;
   }
 }
-
-const longestDurationMs = 3_650 * 86_400_000;
 
 type Reader<T> = (text: string) => T | Problem;
 
@@ -117,16 +117,14 @@ export function time(text: string): string | Problem {
 
 export function durationMs(text: string): number | Problem {
   const ms = parseDuration(text);
-  return ms !== undefined && ms <= longestDurationMs
+  return ms !== undefined && ms <= bounds.longestOverlapMs
     ? ms
     : new Problem('must be a number and a unit (s, m, h or d), such as 24h, and at most 3650d.');
 }
 
 /** An address that others reach us by: http or https, without a trailing slash. */
 export function httpUrl(text: string): string | Problem {
-  const isPlain = /^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text);
-  const { username, password } = isPlain ? new URL(text) : { username: '', password: '' };
-  return isPlain && username === '' && password === ''
+  return isWebAddress(text) && !/[?#]/.test(text)
     ? text.replace(/\/+$/, '')
     : new Problem('must be an http or https address without user, query or fragment.');
 }

@@ -1,36 +1,40 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { bounds } from '../bounds.ts';
-import type { DatabaseConfig } from '../config.ts';
+import { type Command, command, type Output } from '../command-line/command.ts';
+import { flag, type Options, type Values } from '../command-line/options.ts';
+import { databaseConfig, databaseSettings } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
-import { openStore } from '../store/open.ts';
+import { openStore, type Purpose } from '../store/open.ts';
 import { AlreadyExists, type Partner, type Store } from '../store/port.ts';
 
-/** Opens the database for one command, and closes it whatever happens. */
-export async function withStore<Result>(
-  config: DatabaseConfig,
-  work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  // A mistyped path is no new database; only a command that can begin one makes it.
-  if (!existsSync(config.database.path)) {
-    throw new OperatorError(
-      `There is no database ${resolve(config.database.path)}: "partner-network migrate" makes one, --database names another.`,
-    );
-  }
-  return withNewStore(config, work);
+interface DatabaseCommand<O extends Options> {
+  readonly arguments?: Command['arguments'];
+  readonly options: O;
+  /** A command that can be the first on a database makes it where there is none. */
+  readonly purpose?: Purpose;
+  run(
+    store: Store,
+    values: Values<O & typeof commonOptions>,
+    words: readonly string[],
+    output: Output,
+  ): Promise<void>;
 }
 
-/** The same for commands that can be the first on a database, and make it where there is none. */
-export async function withNewStore<Result>(
-  { database, environment }: DatabaseConfig,
-  work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = await openStore(database, environment, bounds.sqliteCommandBusyMs);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
+
+/** A command on the database: it is opened for it, and closed whatever happens. */
+export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): Command {
+  return command({
+    arguments: definition.arguments,
+    options: { ...definition.options, ...commonOptions },
+    run: async (values, words, output) => {
+      const { database, environment } = databaseConfig(values);
+      const store = await openStore(database, environment, definition.purpose ?? 'command');
+      try {
+        await definition.run(store, values, words, output);
+      } finally {
+        await store.close();
+      }
+    },
+  });
 }
 
 export async function requirePartner(store: Store, id: string): Promise<Partner> {

@@ -1,16 +1,13 @@
 import { lengths } from '@partner-network/contract/limits';
-import { command, table, tell } from '../command-line/command.ts';
-import { flag, optional, plainText, required, time } from '../command-line/options.ts';
-import { databaseConfig, databaseSettings } from '../config.ts';
+import { table, tell } from '../command-line/command.ts';
+import { optional, plainText, required, time } from '../command-line/options.ts';
 import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Grant } from '../store/port.ts';
 import { toTime } from '../times.ts';
-import { explainConflict, requirePartner, withStore } from './database.ts';
+import { explainConflict, onDatabase, requirePartner } from './database.ts';
 
-const common = { ...databaseSettings, json: flag('print one JSON document') };
-
-export const createGrant = command({
+export const createGrant = onDatabase({
   options: {
     partner: required('ID', plainText(lengths.partnerId), 'who may read'),
     customer: required('ID', plainText(lengths.customerId), 'whose balances'),
@@ -20,58 +17,54 @@ export const createGrant = command({
       time,
       'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
     ),
-    ...common,
   },
-  run: async (values, _words, output) =>
-    withStore(databaseConfig(values), async (store) => {
-      await requirePartner(store, values.partner);
-      const now = toTime(Date.now());
-      const expires_at = values['expires-at'];
-      const grant: Grant = {
-        id: values.id ?? newId('GRANT'),
-        partner_id: values.partner,
-        customer_id: values.customer,
-        action: 'CHECKING_BALANCE',
-        status: 'ACTIVE',
-        expires_at,
-        created_at: now,
-        updated_at: now,
-      };
-      await explainConflict(`Grant ${grant.id} of customer ${grant.customer_id}`, store.createGrant(grant));
-      if (expires_at !== undefined && expires_at <= now) output.remark('Note: its expiry is in the past.');
-      const what = `partner ${grant.partner_id} may read the balances of customer ${grant.customer_id}`;
-      tell(output, values.json, grant, () => `Created grant ${grant.id}: ${what}.`);
-    }),
+  run: async (store, values, _words, output) => {
+    await requirePartner(store, values.partner);
+    const now = toTime(Date.now());
+    const expires_at = values['expires-at'];
+    const grant: Grant = {
+      id: values.id ?? newId('GRANT'),
+      partner_id: values.partner,
+      customer_id: values.customer,
+      action: 'CHECKING_BALANCE',
+      status: 'ACTIVE',
+      expires_at,
+      created_at: now,
+      updated_at: now,
+    };
+    await explainConflict(`Grant ${grant.id} of customer ${grant.customer_id}`, store.createGrant(grant));
+    if (expires_at !== undefined && expires_at <= now) output.remark('Note: its expiry is in the past.');
+    const what = `partner ${grant.partner_id} may read the balances of customer ${grant.customer_id}`;
+    tell(output, values.json, grant, () => `Created grant ${grant.id}: ${what}.`);
+  },
 });
 
-export const listGrants = command({
+export const listGrants = onDatabase({
   options: {
     partner: required('ID', plainText(lengths.partnerId), 'whose grants'),
     customer: optional('ID', plainText(lengths.customerId), 'only those for this customer'),
-    ...common,
   },
-  run: async (values, _words, output) =>
-    withStore(databaseConfig(values), async (store) => {
-      await requirePartner(store, values.partner);
-      const grants = await store.listGrants(values.partner, values.customer);
-      tell(output, values.json, grants, () =>
-        grants.length === 0
-          ? 'No grants.'
-          : table([
-              ['ID', 'CUSTOMER', 'STATUS', 'EXPIRES', 'CREATED'],
-              ...grants.map((grant) => [
-                grant.id,
-                grant.customer_id,
-                grant.status,
-                grant.expires_at ?? '-',
-                grant.created_at,
-              ]),
+  run: async (store, values, _words, output) => {
+    await requirePartner(store, values.partner);
+    const grants = await store.listGrants(values.partner, values.customer);
+    tell(output, values.json, grants, () =>
+      grants.length === 0
+        ? 'No grants.'
+        : table([
+            ['ID', 'CUSTOMER', 'STATUS', 'EXPIRES', 'CREATED'],
+            ...grants.map((grant) => [
+              grant.id,
+              grant.customer_id,
+              grant.status,
+              grant.expires_at ?? '-',
+              grant.created_at,
             ]),
-      );
-    }),
+          ]),
+    );
+  },
 });
 
-export const revokeGrant = command({
+export const revokeGrant = onDatabase({
   arguments: [{ name: 'GRANT_ID', help: 'the grant' }],
   options: {
     customer: optional(
@@ -79,29 +72,27 @@ export const revokeGrant = command({
       plainText(lengths.customerId),
       'whose grant, where several customers have this id',
     ),
-    ...common,
   },
-  run: async (values, [id = ''], output) =>
-    withStore(databaseConfig(values), async (store) => {
-      const found = await store.findGrants(id);
-      const [grant, another] = found.filter(
-        ({ customer_id }) => values.customer === undefined || customer_id === values.customer,
+  run: async (store, values, [id = ''], output) => {
+    const found = await store.findGrants(id);
+    const [grant, another] = found.filter(
+      ({ customer_id }) => values.customer === undefined || customer_id === values.customer,
+    );
+    if (grant === undefined)
+      throw new OperatorError(
+        `There is no grant ${id}: "partner-network grants list --partner ID" shows a partner's.`,
       );
-      if (grant === undefined)
-        throw new OperatorError(
-          `There is no grant ${id}: "partner-network grants list --partner ID" shows a partner's.`,
-        );
-      if (another !== undefined) {
-        throw new OperatorError(`Several customers have a grant ${id}: say whose with --customer.`);
-      }
-      const updated_at = toTime(Date.now());
-      if (grant.status !== 'REVOKED') await store.revokeGrant(grant.customer_id, id, updated_at);
-      const revoked = grant.status === 'REVOKED' ? grant : { ...grant, status: 'REVOKED', updated_at };
-      tell(
-        output,
-        values.json,
-        revoked,
-        () => `Grant ${id} is revoked; this takes effect everywhere within a second.`,
-      );
-    }),
+    if (another !== undefined) {
+      throw new OperatorError(`Several customers have a grant ${id}: say whose with --customer.`);
+    }
+    const updated_at = toTime(Date.now());
+    if (grant.status !== 'REVOKED') await store.revokeGrant(grant.customer_id, id, updated_at);
+    const revoked = grant.status === 'REVOKED' ? grant : { ...grant, status: 'REVOKED', updated_at };
+    tell(
+      output,
+      values.json,
+      revoked,
+      () => `Grant ${id} is revoked; this takes effect everywhere within a second.`,
+    );
+  },
 });

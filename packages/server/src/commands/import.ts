@@ -1,43 +1,39 @@
 import { createReadStream } from 'node:fs';
 import { lengths } from '@partner-network/contract/limits';
-import { type Command, command, type Output, tell } from '../command-line/command.ts';
+import { bounds } from '../bounds.ts';
+import { type Command, type Output, tell } from '../command-line/command.ts';
 import { flag, plainText, required } from '../command-line/options.ts';
-import { databaseConfig, databaseSettings } from '../config.ts';
 import { type ImportReport, importRecords } from '../ingest/import.ts';
 import { readJsonLines } from '../ingest/json-lines.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ImportKind } from '../store/port.ts';
-import { requirePartner, withStore } from './database.ts';
+import { onDatabase, requirePartner } from './database.ts';
 
-const shownLines = 20;
 const partnerId = plainText(lengths.partnerId);
 
 function importing(kind: ImportKind): Command {
-  return command({
+  return onDatabase({
     arguments: [{ name: 'FILE', help: 'JSON Lines, one record a line; - is standard input' }],
     options: {
       ...(kind === 'brands' && { partner: required('ID', partnerId, 'whose brands they are') }),
       'skip-invalid': flag('write the good lines even when some are rejected'),
       'dry-run': flag('check everything, write nothing'),
-      ...databaseSettings,
-      json: flag('print one JSON document'),
     },
-    run: async (values, [file = ''], output) =>
-      withStore(databaseConfig(values), async (store) => {
-        const { partner = '' } = values as { partner?: string };
-        if (kind === 'brands') await requirePartner(store, partner);
-        const report = await importRecords(store, readJsonLines(bytesOf(file)), {
-          kind,
-          partnerId: partner,
-          skipInvalid: values['skip-invalid'],
-          dryRun: values['dry-run'],
-        });
-        if (!values.json) remarkRejected(output, report);
-        tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
-        if (report.rejected_count > 0 && !values['skip-invalid']) {
-          throw new OperatorError('Nothing was written: fix the rejected lines, or pass --skip-invalid.');
-        }
-      }),
+    run: async (store, values, [file = ''], output) => {
+      const { partner = '' } = values as { partner?: string };
+      if (kind === 'brands') await requirePartner(store, partner);
+      const report = await importRecords(store, readJsonLines(bytesOf(file)), {
+        kind,
+        partnerId: partner,
+        skipInvalid: values['skip-invalid'],
+        dryRun: values['dry-run'],
+      });
+      if (!values.json) remarkRejected(output, report);
+      tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
+      if (report.rejected_count > 0 && !values['skip-invalid']) {
+        throw new OperatorError('Nothing was written: fix the rejected lines, or pass --skip-invalid.');
+      }
+    },
   });
 }
 
@@ -47,7 +43,7 @@ export const importGrants = importing('grants');
 
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 });
+    yield* file === '-' ? process.stdin : createReadStream(file, { highWaterMark: bounds.importReadBytes });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
@@ -57,12 +53,13 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
 }
 
 function remarkRejected(output: Output, { rejected, rejected_count }: ImportReport): void {
-  for (const { line, errors } of rejected.slice(0, shownLines)) {
+  for (const { line, errors } of rejected.slice(0, bounds.importShownLines)) {
     for (const { field, code, detail } of errors) {
       output.remark(`line ${line}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
     }
   }
-  if (rejected_count > shownLines) output.remark(`… and ${rejected_count - shownLines} more rejected lines.`);
+  const more = rejected_count - bounds.importShownLines;
+  if (more > 0) output.remark(`… and ${more} more rejected lines.`);
 }
 
 function summaryOf({ read, written, unchanged, rejected_count }: ImportReport, isDryRun: boolean): string {

@@ -1,26 +1,15 @@
+import type { Environment } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
-import { type Environment, scopes } from '@partner-network/contract/scopes';
+import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, keyPrefixes, newApiKey } from '../api-key.ts';
-import { command, table, tell } from '../command-line/command.ts';
-import {
-  durationMs,
-  flag,
-  oneOf,
-  optional,
-  plainText,
-  repeated,
-  required,
-  time,
-} from '../command-line/options.ts';
-import { databaseConfig, databaseSettings } from '../config.ts';
+import { bounds } from '../bounds.ts';
+import { table, tell } from '../command-line/command.ts';
+import { durationMs, oneOf, optional, plainText, repeated, required, time } from '../command-line/options.ts';
 import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ApiKey, Store } from '../store/port.ts';
 import { toTime } from '../times.ts';
-import { requirePartner, withStore } from './database.ts';
-
-const common = { ...databaseSettings, json: flag('print one JSON document') };
-const defaultOverlapMs = 24 * 3_600_000;
+import { onDatabase, requirePartner } from './database.ts';
 
 type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
 
@@ -49,7 +38,7 @@ function issue(environment: Environment, { partner_id, name, scopes, expires_at 
 
 const shownOnce = 'Keep it safe: it is shown only once, and only a digest of it is stored.';
 
-export const createKey = command({
+export const createKey = onDatabase({
   options: {
     partner: required('ID', plainText(lengths.partnerId), 'whose key it is'),
     scope: repeated('SCOPE', oneOf(scopes), `what it may do: ${scopes.join(', ')}`),
@@ -59,65 +48,61 @@ export const createKey = command({
       time,
       'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
     ),
-    ...common,
   },
-  run: async (values, _words, output) =>
-    withStore(databaseConfig(values), async (store) => {
-      await requirePartner(store, values.partner);
-      const { key, text, shown } = issue(store.environment, {
-        partner_id: values.partner,
-        name: values.name,
-        scopes: [...new Set(values.scope)],
-        expires_at: values['expires-at'],
-      });
-      await store.createKey(key, digestOfKey(text));
-      if (statusOf(key) === 'expired') output.remark('Note: its expiry is in the past.');
-      tell(output, values.json, shown, () => `${text}\n\nCreated key ${key.id}. ${shownOnce}`);
-    }),
+  run: async (store, values, _words, output) => {
+    await requirePartner(store, values.partner);
+    const { key, text, shown } = issue(store.environment, {
+      partner_id: values.partner,
+      name: values.name,
+      scopes: [...new Set(values.scope)],
+      expires_at: values['expires-at'],
+    });
+    await store.createKey(key, digestOfKey(text));
+    if (statusOf(key) === 'expired') output.remark('Note: its expiry is in the past.');
+    tell(output, values.json, shown, () => `${text}\n\nCreated key ${key.id}. ${shownOnce}`);
+  },
 });
 
-export const listKeys = command({
-  options: { partner: required('ID', plainText(lengths.partnerId), 'whose keys'), ...common },
-  run: async (values, _words, output) =>
-    withStore(databaseConfig(values), async (store) => {
-      await requirePartner(store, values.partner);
-      const keys = (await store.listKeys(values.partner)).map((key) => described(store, key));
-      tell(output, values.json, keys, () =>
-        keys.length === 0
-          ? `Partner ${values.partner} has no keys.`
-          : table([
-              ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'NAME'],
-              ...keys.map((key) => [
-                key.id,
-                key.masked_key,
-                key.scopes.join(' '),
-                key.status,
-                key.expires_at ?? '-',
-                key.name ?? '-',
-              ]),
+export const listKeys = onDatabase({
+  options: { partner: required('ID', plainText(lengths.partnerId), 'whose keys') },
+  run: async (store, values, _words, output) => {
+    await requirePartner(store, values.partner);
+    const keys = (await store.listKeys(values.partner)).map((key) => described(store, key));
+    tell(output, values.json, keys, () =>
+      keys.length === 0
+        ? `Partner ${values.partner} has no keys.`
+        : table([
+            ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'NAME'],
+            ...keys.map((key) => [
+              key.id,
+              key.masked_key,
+              key.scopes.join(' '),
+              key.status,
+              key.expires_at ?? '-',
+              key.name ?? '-',
             ]),
-      );
-    }),
+          ]),
+    );
+  },
 });
 
-export const revokeKey = command({
+export const revokeKey = onDatabase({
   arguments: [{ name: 'KEY_ID', help: 'the key, by its id' }],
-  options: common,
-  run: async (values, [id = ''], output) =>
-    withStore(databaseConfig(values), async (store) => {
-      await requireKey(store, id);
-      await store.revokeKey(id, toTime(Date.now()));
-      const key = described(store, await requireKey(store, id));
-      tell(
-        output,
-        values.json,
-        key,
-        () => `Key ${id} is revoked; this takes effect everywhere within a second.`,
-      );
-    }),
+  options: {},
+  run: async (store, values, [id = ''], output) => {
+    await requireKey(store, id);
+    await store.revokeKey(id, toTime(Date.now()));
+    const key = described(store, await requireKey(store, id));
+    tell(
+      output,
+      values.json,
+      key,
+      () => `Key ${id} is revoked; this takes effect everywhere within a second.`,
+    );
+  },
 });
 
-export const rotateKey = command({
+export const rotateKey = onDatabase({
   arguments: [{ name: 'KEY_ID', help: 'the key to replace, by its id' }],
   options: {
     overlap: optional(
@@ -130,33 +115,30 @@ export const rotateKey = command({
       time,
       'when the new key expires, such as 2027-01-31T00:00:00Z; never when left out',
     ),
-    ...common,
   },
-  run: async (values, [id = ''], output) =>
-    withStore(databaseConfig(values), async (store) => {
-      const old = await requireKey(store, id);
-      const status = statusOf(old);
-      if (status !== 'active') {
-        throw new OperatorError(`Key ${id} is ${status}: make a new one with "partner-network keys create".`);
-      }
-      const overlapEnd = toTime(Date.now() + (values.overlap ?? defaultOverlapMs));
-      // A rotation never lets the old key live longer than it would have.
-      const oldExpiresAt = [overlapEnd, old.expires_at ?? overlapEnd].toSorted()[0]!;
-      const { key, text, shown } = issue(store.environment, {
-        partner_id: old.partner_id,
-        name: old.name,
-        scopes: old.scopes,
-        expires_at: values['expires-at'],
-      });
-      await store.rotateKey(id, oldExpiresAt, key, digestOfKey(text));
-      tell(
-        output,
-        values.json,
-        shown,
-        () =>
-          `${text}\n\nCreated key ${key.id} in place of ${id}, which expires ${oldExpiresAt}. ${shownOnce}`,
-      );
-    }),
+  run: async (store, values, [id = ''], output) => {
+    const old = await requireKey(store, id);
+    const status = statusOf(old);
+    if (status !== 'active') {
+      throw new OperatorError(`Key ${id} is ${status}: make a new one with "partner-network keys create".`);
+    }
+    const overlapEnd = toTime(Date.now() + (values.overlap ?? bounds.overlapMs));
+    // A rotation never lets the old key live longer than it would have.
+    const oldExpiresAt = [overlapEnd, old.expires_at ?? overlapEnd].toSorted()[0]!;
+    const { key, text, shown } = issue(store.environment, {
+      partner_id: old.partner_id,
+      name: old.name,
+      scopes: old.scopes,
+      expires_at: values['expires-at'],
+    });
+    await store.rotateKey(id, oldExpiresAt, key, digestOfKey(text));
+    tell(
+      output,
+      values.json,
+      shown,
+      () => `${text}\n\nCreated key ${key.id} in place of ${id}, which expires ${oldExpiresAt}. ${shownOnce}`,
+    );
+  },
 });
 
 async function requireKey(store: Store, id: string): Promise<ApiKey> {

@@ -1,67 +1,61 @@
 import { lengths } from '@partner-network/contract/limits';
-import { type Command, command, table, tell } from '../command-line/command.ts';
-import { flag, optional, plainText, required } from '../command-line/options.ts';
-import { databaseConfig, databaseSettings } from '../config.ts';
+import { type Command, table, tell } from '../command-line/command.ts';
+import { optional, plainText, required } from '../command-line/options.ts';
 import { newId } from '../ids.ts';
 import { toTime } from '../times.ts';
-import { explainConflict, requirePartner, withNewStore, withStore } from './database.ts';
+import { explainConflict, onDatabase, requirePartner } from './database.ts';
 
-const common = { ...databaseSettings, json: flag('print one JSON document') };
-
-export const createPartner = command({
+export const createPartner = onDatabase({
   options: {
     name: required('NAME', plainText(lengths.partnerName), 'what the partner is called'),
     id: optional('ID', plainText(lengths.partnerId), 'its id; issued when left out'),
-    ...common,
   },
-  run: async (values, _words, output) =>
-    withNewStore(databaseConfig(values), async (store) => {
-      const id = values.id ?? newId('PARTNER');
-      const partner = { id, name: values.name, created_at: toTime(Date.now()) };
-      await explainConflict(`Partner ${id}`, store.createPartner(partner));
-      tell(output, values.json, partner, () => `Created partner ${id} (${partner.name}).`);
-    }),
+  purpose: 'create',
+  run: async (store, values, _words, output) => {
+    const id = values.id ?? newId('PARTNER');
+    const partner = { id, name: values.name, created_at: toTime(Date.now()) };
+    await explainConflict(`Partner ${id}`, store.createPartner(partner));
+    tell(output, values.json, partner, () => `Created partner ${id} (${partner.name}).`);
+  },
 });
 
-export const listPartners = command({
-  options: common,
-  run: async (values, _words, output) =>
-    withStore(databaseConfig(values), async (store) => {
-      const partners = await store.listPartners();
-      tell(output, values.json, partners, () =>
-        partners.length === 0
-          ? 'No partners yet: "partner-network partners create --name NAME" makes one.'
-          : table([
-              ['ID', 'NAME', 'CREATED', 'STATUS'],
-              ...partners.map(({ id, name, created_at, disabled_at }) => [
-                id,
-                name,
-                created_at,
-                disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`,
-              ]),
+export const listPartners = onDatabase({
+  options: {},
+  run: async (store, values, _words, output) => {
+    const partners = await store.listPartners();
+    tell(output, values.json, partners, () =>
+      partners.length === 0
+        ? 'No partners yet: "partner-network partners create --name NAME" makes one.'
+        : table([
+            ['ID', 'NAME', 'CREATED', 'STATUS'],
+            ...partners.map(({ id, name, created_at, disabled_at }) => [
+              id,
+              name,
+              created_at,
+              disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`,
             ]),
-      );
-    }),
+          ]),
+    );
+  },
 });
 
 function switching(isDisabled: boolean): Command {
-  return command({
+  return onDatabase({
     arguments: [{ name: 'ID', help: 'the partner' }],
-    options: common,
-    run: async (values, [id = ''], output) =>
-      withStore(databaseConfig(values), async (store) => {
-        const { disabled_at } = await requirePartner(store, id);
-        // Disabling twice keeps the time of the first.
-        await store.setPartnerDisabled(id, isDisabled ? (disabled_at ?? toTime(Date.now())) : undefined);
-        const partner = await requirePartner(store, id);
-        const state = isDisabled ? 'disabled' : 'enabled';
-        tell(
-          output,
-          values.json,
-          partner,
-          () => `Partner ${id} is ${state}; this takes effect everywhere within a second.`,
-        );
-      }),
+    options: {},
+    run: async (store, values, [id = ''], output) => {
+      const { disabled_at } = await requirePartner(store, id);
+      // Disabling twice keeps the time of the first.
+      await store.setPartnerDisabled(id, isDisabled ? (disabled_at ?? toTime(Date.now())) : undefined);
+      const partner = await requirePartner(store, id);
+      const state = isDisabled ? 'disabled' : 'enabled';
+      tell(
+        output,
+        values.json,
+        partner,
+        () => `Partner ${id} is ${state}; this takes effect everywhere within a second.`,
+      );
+    },
   });
 }
 

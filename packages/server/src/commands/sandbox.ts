@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
-import { optional } from '../command-line/options.ts';
-import { listenConfig, listenSettings, logLevel } from '../config.ts';
+import { optional, plainText } from '../command-line/options.ts';
+import { listenSettings, logLevel } from '../config.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
@@ -12,17 +11,17 @@ import { openStore } from '../store/open.ts';
 
 export const sandbox = command({
   options: {
-    data: optional('DIR', (text) => text, 'folder of its database (data)'),
+    data: optional('DIR', plainText(4_096), 'folder of its database (data)'),
     ...listenSettings,
     'log-level': logLevel('warn'),
   },
   run: async (values, _words, output) => {
     const signal = stopSignal();
     const path = join(values.data ?? 'data', 'sandbox.db');
-    const store = await openStore({ engine: 'sqlite', path }, 'sandbox', bounds.sqliteServeBusyMs);
+    const store = await openStore({ engine: 'sqlite', path }, 'sandbox', 'serve');
     try {
       await fillWithDemo(store);
-      const service = await startService(listenConfig(values), store, pino({ level: values['log-level'] }));
+      const service = await startService(values, store, pino({ level: values['log-level'] }));
       output.answer(greeting(`${service.publicUrl}/network/v1`));
       await stopOn(signal, 0, () => {}, service.close);
       output.answer('Stopped.');

@@ -1,14 +1,7 @@
 import { pino } from 'pino';
-import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
-import {
-  databaseConfig,
-  databaseSettings,
-  listenConfig,
-  listenSettings,
-  operationsSettings,
-} from '../config.ts';
-import { startOperations } from '../http/operations.ts';
+import { databaseConfig, databaseSettings, listenSettings, operationsSettings } from '../config.ts';
+import { startHealth } from '../http/health.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
@@ -19,19 +12,19 @@ export const serve = command({
     const signal = stopSignal();
     const log = pino({ level: values['log-level'] });
     const { database, environment } = databaseConfig(values);
-    const store = await openStore(database, environment, bounds.sqliteServeBusyMs);
+    const store = await openStore(database, environment, 'serve');
     try {
-      const operations = await startOperations(values['ops-host'], values['ops-port'], store, log);
-      const service = await startService(listenConfig(values), store, log).catch(async (error) => {
-        await operations.close();
+      const health = await startHealth(values['ops-host'], values['ops-port'], store, log);
+      const service = await startService(values, store, log).catch(async (error) => {
+        await health.close();
         throw error;
       });
       output.remark(
-        `Serving ${environment} at ${service.publicUrl}/network/v1, operations at ${operations.url}.`,
+        `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
       );
-      await stopOn(signal, values['drain-delay'], operations.drain, async () => {
+      await stopOn(signal, values['drain-delay'], health.drain, async () => {
         await service.close();
-        await operations.close();
+        await health.close();
       });
     } finally {
       await store.close();

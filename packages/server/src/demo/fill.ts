@@ -1,5 +1,5 @@
 import { digestOfKey } from '../api-key.ts';
-import { importRecords, type Reading } from '../ingest/import.ts';
+import { importValues } from '../ingest/import.ts';
 import { OperatorError } from '../operator-error.ts';
 import { AlreadyExists, type ImportKind, type Store } from '../store/port.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
@@ -35,15 +35,7 @@ async function unlessThere(creation: Promise<void>): Promise<void> {
   });
 }
 
-async function fill(store: Store, kind: ImportKind, records: object[], partnerId = ''): Promise<void> {
-  async function* readings(): AsyncGenerator<Reading> {
-    for (const [index, value] of records.entries()) yield { line: index + 1, value };
-  }
-  const { rejected } = await importRecords(store, readings(), {
-    kind,
-    partnerId,
-    skipInvalid: false,
-    dryRun: false,
-  });
+async function fill(store: Store, kind: ImportKind, records: object[], partnerId?: string): Promise<void> {
+  const { rejected } = await importValues(store, kind, records, partnerId);
   if (rejected.length > 0) throw new Error(`The demo ${kind} break a rule: ${JSON.stringify(rejected[0])}`);
 }

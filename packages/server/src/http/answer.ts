@@ -70,10 +70,10 @@ function requireWellFormed(request: IncomingMessage): void {
 }
 
 /** The path is judged before the method, so that an unknown path says nothing of methods. */
-export function routeOf(routes: Routes, path: string, method: string): Route {
+function routeOf(routes: Routes, path: string, method: string): Route {
   const route = routes.get(path);
   if (route === undefined) throw refusal('NOT_FOUND');
-  if (!(allowedMethods as readonly string[]).includes(method)) throw refusal('METHOD_NOT_ALLOWED');
+  if (!allowedMethods.includes(method)) throw refusal('METHOD_NOT_ALLOWED');
   return route;
 }
 

@@ -1,4 +1,4 @@
-import type { Environment } from '@partner-network/contract/scopes';
+import type { Environment } from '@partner-network/contract/environments';
 import { digestOfKey, environmentOfKey, keyPrefixes } from '../api-key.ts';
 import type { KeyOnFile, Reads } from '../store/port.ts';
 import { headerValues } from './headers.ts';

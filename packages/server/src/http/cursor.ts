@@ -5,8 +5,8 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
+import type { Environment } from '@partner-network/contract/environments';
 import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
-import type { Environment } from '@partner-network/contract/scopes';
 import type { CursorKey } from '../store/port.ts';
 import { refusal } from './refusal.ts';
 
@@ -28,7 +28,7 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 const timeBytes = 6;
-/** Key id, nonce, sealed time, sealed form of the position. */
+/** Key id and nonce, in clear. */
 const headBytes = 1 + nonceBytes;
 const fixedBytes = headBytes + timeBytes + 1 + tagBytes;
 const largestPositionBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
@@ -117,7 +117,7 @@ function unpackPosition(packed: Buffer): string {
   if (packed[0] === asUtf8) return body.toString();
   let id = '';
   for (let bits = BigInt(`0x${body.toString('hex')}`); bits > 1n; bits >>= bitsPerCodePoint) {
-    id = String.fromCodePoint(Number(BigInt.asUintN(21, bits))) + id;
+    id = String.fromCodePoint(Number(BigInt.asUintN(Number(bitsPerCodePoint), bits))) + id;
   }
   return id;
 }

@@ -1,9 +1,8 @@
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import type { Operation, Parameter } from '@partner-network/contract/operations';
-import { bounds } from '../bounds.ts';
 import { nearest } from '../nearest.ts';
-import { echo, isCleanText, isLongerThan } from '../text.ts';
+import { echo, isCleanText, isLongerThan, isPlainInteger } from '../text.ts';
 import { decode, splitQuery } from './query.ts';
 import { Refusal } from './refusal.ts';
 
@@ -32,7 +31,7 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   }
 
   const known = Object.keys(operation.parameters);
-  for (const name of [...sent.keys()].slice(0, bounds.unknownParametersNamed)) {
+  for (const name of sent.keys()) {
     const field = echo(name, echoedCharacters);
     const facts = { name: field === '' ? 'the nameless parameter' : field, nearest: nearest(field, known) };
     errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
@@ -67,13 +66,11 @@ function read(
   return text;
 }
 
-const plainInteger = /^(?:0|-?[1-9][0-9]*)$/;
-
 function readInteger(
   text: string,
   { minimum, maximum }: { minimum: number; maximum: number },
 ): number | Fault {
-  if (!plainInteger.test(text)) return { fault: 'EXPECTED_INTEGER' };
+  if (!isPlainInteger(text)) return { fault: 'EXPECTED_INTEGER' };
   const number = Number(text);
   if (number < minimum) return { fault: 'VALUE_TOO_LOW' };
   if (number > maximum) return { fault: 'VALUE_TOO_HIGH' };

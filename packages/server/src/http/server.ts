@@ -6,12 +6,13 @@ import { bounds } from '../bounds.ts';
 import { OperatorError } from '../operator-error.ts';
 import { answer, type Routes } from './answer.ts';
 import { headerValues } from './headers.ts';
-import { answerToConnect, answerToFault } from './socket-answer.ts';
+import type { Refusal } from './refusal.ts';
+import { rawResponse, refusalOfMethod, refusalOfSocketFault } from './socket-answer.ts';
 
 /** What is under way on one connection. */
-interface Line {
+interface Connection {
   unanswered: number;
-  latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  latest?: { readonly request: IncomingMessage; readonly response: ServerResponse };
 }
 
 /** A server with bounds on all that a caller can make it wait for or keep. */
@@ -34,53 +35,60 @@ export function createHttpServer(): Server {
 
 /** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
 export function serveRoutes(server: Server, routes: Routes, log: Logger): void {
-  const lines = new WeakMap<Duplex, Line>();
+  const connections = new WeakMap<Duplex, Connection>();
 
   server.on('request', (request, response) => {
     const { socket } = request;
-    const line = lines.get(socket) ?? { unanswered: 0, latest: undefined };
-    const earlier = line.unanswered > 0 ? line.latest?.response : undefined;
-    lines.set(socket, line);
-    line.latest = { request, response };
-    line.unanswered += 1;
+    const connection = connections.get(socket) ?? { unanswered: 0 };
+    const earlier = connection.unanswered > 0 ? connection.latest?.response : undefined;
+    connections.set(socket, connection);
+    connection.latest = { request, response };
+    connection.unanswered += 1;
     response.once('close', () => {
-      line.unanswered -= 1;
+      connection.unanswered -= 1;
     });
     // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
     if (headerValues(request.rawHeaders, 'upgrade').length > 0) response.shouldKeepAlive = false;
 
     // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
-    if (line.unanswered > bounds.pipelinedRequests) socket.destroy();
+    if (connection.unanswered > bounds.pipelinedRequests) socket.destroy();
     else if (earlier === undefined) void answer(routes, log, request, response);
     else earlier.once('close', () => socket.destroyed || void answer(routes, log, request, response));
   });
 
+  /** Sends the last answer of a connection, if it gets one, after those before it, and lets go of it. */
+  function end(socket: Duplex, refused: Refusal | undefined): void {
+    // Node does not listen any more on a socket that it handed over, and an error without a listener kills.
+    socket.on('error', () => socket.destroy());
+    afterLatest(connections.get(socket), () => {
+      socket.end(refused === undefined ? '' : rawAnswer(refused, log));
+      // The other side may keep its end open for ever.
+      setTimeout(() => socket.destroy(), bounds.lingerMs).unref();
+    });
+  }
+
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const latest = lines.get(socket)?.latest;
     // A fault in a body belongs to a request that gets its answer anyway, and only one.
-    const isOfBody = latest !== undefined && !latest.request.complete;
-    endAfter(latest?.response, socket, isOfBody ? '' : answerToFault(error, routes));
+    const isOfBody = connections.get(socket)?.latest?.request.complete === false;
+    end(socket, isOfBody ? undefined : refusalOfSocketFault(error, routes));
   });
 
   // Without these, Node would answer 417 or nothing at all.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (request, socket: Duplex) => {
-    endAfter(lines.get(socket)?.latest?.response, socket, answerToConnect(request.url ?? '', routes));
-  });
+  server.on('connect', (request, socket: Duplex) => end(socket, refusalOfMethod(request.url ?? '', routes)));
 }
 
-/** Sends the last bytes of a connection once what is under way on it is answered, and lets go of it. */
-function endAfter(earlier: ServerResponse | undefined, socket: Duplex, bytes: string): void {
-  // Node does not listen any more on a socket that it handed over, and an error without a listener kills.
-  socket.on('error', () => socket.destroy());
-  const end = () => {
-    socket.end(bytes);
-    // The other side may keep its end open for ever.
-    setTimeout(() => socket.destroy(), bounds.lingerMs).unref();
-  };
-  if (earlier === undefined || earlier.writableFinished) end();
-  else earlier.once('close', end);
+function afterLatest(connection: Connection | undefined, work: () => void): void {
+  const response = connection?.latest?.response;
+  if (response === undefined || response.writableFinished) work();
+  else response.once('close', work);
+}
+
+function rawAnswer(refused: Refusal, log: Logger): string {
+  const { bytes, requestId } = rawResponse(refused);
+  log.info({ request_id: requestId, status: refused.status, code: refused.errors[0]?.code }, 'request');
+  return bytes;
 }
 
 /** Listens, and resolves to the port, which the system chooses when asked for 0. */

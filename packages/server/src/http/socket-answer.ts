@@ -1,8 +1,8 @@
 /** Answers as bytes, for sockets on which no request came of what was sent. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { type Routes, routeOf } from './answer.ts';
-import { Refusal, refusal } from './refusal.ts';
+import type { Routes } from './answer.ts';
+import { type Refusal, refusal } from './refusal.ts';
 import { splitTarget } from './target.ts';
 
 interface SocketFault extends NodeJS.ErrnoException {
@@ -10,25 +10,16 @@ interface SocketFault extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-export function answerToFault(fault: SocketFault, routes: Routes): string {
-  if (fault.code === 'HPE_HEADER_OVERFLOW') return rawAnswer(refusal('REQUEST_TOO_LARGE'));
-  if (fault.code === 'ERR_HTTP_REQUEST_TIMEOUT') return rawAnswer(refusal('REQUEST_TIMEOUT'));
+export function refusalOfSocketFault(fault: SocketFault, routes: Routes): Refusal {
+  if (fault.code === 'HPE_HEADER_OVERFLOW') return refusal('REQUEST_TOO_LARGE');
+  if (fault.code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('REQUEST_TIMEOUT');
   const target = fault.code === 'HPE_INVALID_METHOD' ? targetOfUnknownMethod(fault) : undefined;
-  return rawAnswer(target === undefined ? refusal('MALFORMED_REQUEST') : judge(target, routes));
+  return target === undefined ? refusal('MALFORMED_REQUEST') : refusalOfMethod(target, routes);
 }
 
-export function answerToConnect(target: string, routes: Routes): string {
-  return rawAnswer(judge(target, routes));
-}
-
-/** A method that Node cannot parse or hands over is none of ours; the path counts first, as always. */
-function judge(target: string, routes: Routes): Refusal {
-  try {
-    routeOf(routes, splitTarget(target).path, '');
-  } catch (thrown) {
-    if (thrown instanceof Refusal) return thrown;
-  }
-  return refusal('MALFORMED_REQUEST');
+/** A method that Node cannot parse, or hands over, is none of ours; the path counts first, as always. */
+export function refusalOfMethod(target: string, routes: Routes): Refusal {
+  return refusal(routes.has(splitTarget(target).path) ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND');
 }
 
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
@@ -40,12 +31,14 @@ function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketFault): str
   return requestLine.exec(rawPacket.toString('latin1', start))?.[1];
 }
 
-function rawAnswer({ status, errors, headers }: Refusal): string {
+/** A whole response, and the id under which the log has it. */
+export function rawResponse({ status, errors, headers }: Refusal): { bytes: string; requestId: string } {
+  const requestId = randomUUID();
   const body = JSON.stringify({ errors });
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Date: ${new Date().toUTCString()}`,
-    `X-Request-Id: ${randomUUID()}`,
+    `X-Request-Id: ${requestId}`,
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
     'Content-Type: application/json; charset=utf-8',
@@ -54,5 +47,5 @@ function rawAnswer({ status, errors, headers }: Refusal): string {
   ];
   for (let index = 0; index < headers.length; index += 2)
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
-  return [...lines, '', body].join('\r\n');
+  return { bytes: [...lines, '', body].join('\r\n'), requestId };
 }

@@ -1,9 +1,10 @@
 /** What an import may find wrong with a line: the codes, and the sentence of each. */
 import { echoedCharacters } from '@partner-network/contract/limits';
+import { fillIn } from '@partner-network/contract/sentence';
 import { bounds } from '../bounds.ts';
 import { echo } from '../text.ts';
 
-export const importFaults = {
+const sentences = {
   INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
   DUPLICATE_KEY: 'Give each key once.',
   UNKNOWN_FIELD: 'Remove this field or rename it to {nearest}: the record has no such field.',
@@ -24,7 +25,7 @@ export const importFaults = {
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
 } as const;
 
-export type ImportCode = keyof typeof importFaults;
+type ImportCode = keyof typeof sentences;
 
 export interface ImportFault {
   readonly field?: string;
@@ -36,6 +37,6 @@ type Facts = Readonly<Record<string, string | number>>;
 
 /** Names a field but never repeats a value: it may be a secret, an amount or about a person. */
 export function importFault(code: ImportCode, field?: string, facts: Facts = {}): ImportFault {
-  const detail = importFaults[code].replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name]));
+  const detail = fillIn(sentences[code], facts);
   return field === undefined ? { code, detail } : { field: echo(field, echoedCharacters), code, detail };
 }

@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
-import type { Accounts, ImportKind, ImportRows, ImportRun, Imports } from '../store/port.ts';
+import { newId } from '../ids.ts';
+import type { Accounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { toTime } from '../times.ts';
 import { createChecker } from './check.ts';
 import { type ImportFault, importFault } from './faults.ts';
@@ -36,7 +37,7 @@ export async function importRecords(
   readings: AsyncIterable<Reading>,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const run: ImportRun<object> = await store.beginImport(options.kind);
+  const run = await store.beginImport(options.kind);
   try {
     const { read, rejected_count, rejected } = await stageAll(store, readings, options, run);
     const isLost = rejected_count > 0 && !options.skipInvalid;
@@ -52,13 +53,13 @@ async function stageAll(
   store: Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<Reading>,
   options: ImportOptions,
-  run: ImportRun<object>,
+  run: ImportRun,
 ): Promise<Pick<ImportReport, 'read' | 'rejected_count' | 'rejected'>> {
   const check = createRecordCheck(store, options);
   const rejected: ImportReport['rejected'][number][] = [];
   let read = 0;
   let rejected_count = 0;
-  let batch: object[] = [];
+  let batch: ImportRow[] = [];
   for await (const reading of readings) {
     read += 1;
     const { row, faults } = await check(reading);
@@ -77,15 +78,19 @@ async function stageAll(
   return { read, rejected_count, rejected };
 }
 
+interface CheckedRecord {
+  readonly row: ImportRow;
+  readonly faults: readonly ImportFault[];
+}
+
 /** From a reading to a row, or to all that is wrong with it. */
-function createRecordCheck(store: Pick<Accounts, 'findPartner'>, { kind, partnerId }: ImportOptions) {
-  const checkFields = createChecker(kinds[kind].schema);
+function createRecordCheck(
+  store: Pick<Accounts, 'findPartner'>,
+  { kind, partnerId }: ImportOptions,
+): (reading: Reading) => Promise<CheckedRecord> {
+  const { schema, idPrefix, defaults } = kinds[kind];
+  const checkFields = createChecker(schema);
   const partners = new Set<string>();
-  const toRow = kinds[kind].toRow as (
-    fields: object,
-    now: string,
-    partnerId: string,
-  ) => ImportRows[ImportKind];
 
   async function isPartner(id: string): Promise<boolean> {
     if (partners.has(id)) return true;
@@ -95,15 +100,34 @@ function createRecordCheck(store: Pick<Accounts, 'findPartner'>, { kind, partner
     return isKnown;
   }
 
-  return async (
-    reading: Reading,
-  ): Promise<{ row: ImportRows[ImportKind]; faults: readonly ImportFault[] }> => {
-    const { fields, faults } =
-      'fault' in reading ? { fields: {}, faults: [reading.fault] } : checkFields(reading.value);
+  /** Fills in what the service issues. */
+  function toRow(fields: ImportRow): ImportRow {
+    const now = toTime(Date.now());
+    const owner = kind === 'brands' ? { partner_id: partnerId } : {};
+    const id = fields.id ?? newId(idPrefix);
+    return { created_at: now, updated_at: now, ...defaults, ...fields, ...owner, id };
+  }
+
+  return async (reading) => {
+    if ('fault' in reading) return { row: {}, faults: [reading.fault] };
+    const { fields, faults } = checkFields(reading.value);
     const owner = kind === 'grants' ? fields.partner_id : undefined;
-    if (typeof owner === 'string' && !(await isPartner(owner))) {
+    if (owner !== undefined && !(await isPartner(String(owner)))) {
       faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
     }
-    return { row: toRow(fields, toTime(Date.now()), partnerId), faults };
+    return { row: faults.length > 0 ? {} : toRow(fields), faults };
   };
+}
+
+/** Imports what is in memory already. */
+export async function importValues(
+  store: Imports & Pick<Accounts, 'findPartner'>,
+  kind: ImportKind,
+  values: readonly unknown[],
+  partnerId = '',
+): Promise<ImportReport> {
+  async function* readings(): AsyncGenerator<Reading> {
+    for (const [index, value] of values.entries()) yield { line: index + 1, value };
+  }
+  return importRecords(store, readings(), { kind, partnerId, skipInvalid: false, dryRun: false });
 }

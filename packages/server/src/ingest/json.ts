@@ -1,5 +1,7 @@
 /** JSON as an import takes it: stricter than JSON.parse, which forgets repeated keys and rounds numbers. */
 
+import { isPlainInteger } from '../text.ts';
+
 /** A number that is not a plain integer which JavaScript holds exactly; its digits as they were written. */
 export class InexactNumber {
   readonly source: string;
@@ -13,11 +15,9 @@ export type JsonReading =
   | { readonly value: unknown }
   | { readonly fault: 'INVALID_JSON' | 'DUPLICATE_KEY'; readonly key?: string };
 
-const plainInteger = /^(?:0|-?[1-9][0-9]*)$/;
-
 function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number') return value;
-  const isExact = plainInteger.test(context.source!) && Number.isSafeInteger(value);
+  const isExact = isPlainInteger(context.source!) && Number.isSafeInteger(value);
   return isExact ? value : new InexactNumber(context.source!);
 }
 

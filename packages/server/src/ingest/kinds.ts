@@ -1,14 +1,15 @@
-/** The three kinds of records that can be imported: their fields, and the row that each becomes. */
+/** The three kinds of records that can be imported. */
 import { lengths } from '@partner-network/contract/limits';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
-import { newId } from '../ids.ts';
-import { grantStatuses, type ImportKind, type ImportRows } from '../store/port.ts';
+import { grantStatuses, type ImportKind, type ImportRow } from '../store/port.ts';
 import type { RecordSchema } from './check.ts';
 
-interface KindOfRecord<Row> {
+interface KindOfRecord {
   readonly schema: RecordSchema;
-  /** Fills in what the service issues. The fields have been checked. */
-  toRow(fields: Partial<Row>, now: string, partnerId: string): Row;
+  /** How the ids that the service issues begin. */
+  readonly idPrefix: string;
+  /** What a record says when it leaves it out. */
+  readonly defaults?: ImportRow;
 }
 
 /** The service issues these where they are left out. */
@@ -33,34 +34,12 @@ const grantSchema: RecordSchema = {
   },
 };
 
-export const kinds: { readonly [Kind in ImportKind]: KindOfRecord<ImportRows[Kind]> } = {
-  brands: {
-    schema: withoutIssued(brandSchema),
-    toRow: (fields, now, partnerId) => ({
-      ...withIssued('BRAND', fields, now),
-      partner_id: partnerId,
-    }),
-  },
-  balances: {
-    schema: withoutIssued(balanceSchema),
-    toRow: (fields, now) => withIssued('BAL', fields, now),
-  },
+export const kinds: Readonly<Record<ImportKind, KindOfRecord>> = {
+  brands: { schema: withoutIssued(brandSchema), idPrefix: 'BRAND' },
+  balances: { schema: withoutIssued(balanceSchema), idPrefix: 'BAL' },
   grants: {
     schema: grantSchema,
-    toRow: (fields, now) => ({
-      ...withIssued('GRANT', fields, now),
-      action: fields.action ?? 'CHECKING_BALANCE',
-      status: fields.status ?? 'ACTIVE',
-    }),
+    idPrefix: 'GRANT',
+    defaults: { action: 'CHECKING_BALANCE', status: 'ACTIVE' },
   },
 };
-
-function withIssued<Row>(prefix: string, fields: Partial<Row>, now: string): Row {
-  const { id, created_at, updated_at } = fields as Record<string, unknown>;
-  return {
-    ...fields,
-    id: id ?? newId(prefix),
-    created_at: created_at ?? now,
-    updated_at: updated_at ?? now,
-  } as Row;
-}

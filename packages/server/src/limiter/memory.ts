@@ -12,10 +12,7 @@ interface Admissions {
  * Exact and in this process: remembers when each admitted request came, so that no span of a second, wherever
  * it starts, holds more than the rate. The clock must never go back, so it is not the time of day.
  */
-export function createMemoryLimiter(
-  ratePerSecond: number,
-  nowMs: () => number = () => performance.now(),
-): Limiter {
+export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number = () => performance.now()) {
   const partners = new Map<string, Admissions>();
   let sweepAt: number = bounds.limiterSweepPartners;
 
@@ -40,7 +37,7 @@ export function createMemoryLimiter(
 
   return {
     ratePerSecond,
-    admit(partnerId) {
+    admit(partnerId: string) {
       const now = nowMs();
       const admissions = admissionsOf(partnerId, now);
       forgetExpired(admissions, now);
@@ -56,7 +53,7 @@ export function createMemoryLimiter(
         untilMoreMs: bounds.rateWindowMs - (now - admissions.timesMs[admissions.oldest]!),
       };
     },
-  };
+  } satisfies Limiter;
 }
 
 /** An admission counts for one second: at exactly one second it does not count any more. */

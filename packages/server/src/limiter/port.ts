@@ -1,4 +1,4 @@
-export interface Decision {
+interface Decision {
   readonly isAdmitted: boolean;
   /** How many more would be admitted now. */
   readonly left: number;

@@ -1,4 +1,4 @@
-import type { Environment } from '@partner-network/contract/scopes';
+import type { Environment } from '@partner-network/contract/environments';
 import type { Store } from './port.ts';
 import { openSqlite } from './sqlite/open.ts';
 
@@ -7,6 +7,9 @@ export interface DatabaseAddress {
   readonly path: string;
 }
 
+/** To serve from it, to run one command on it, or to run one that may be the first and so makes it. */
+export type Purpose = 'serve' | 'command' | 'create';
+
 /** The address behind a database URL, or undefined when no engine knows it. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];
@@ -14,9 +17,9 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
 }
 
 export async function openStore(
-  address: DatabaseAddress,
+  { path }: DatabaseAddress,
   environment: Environment,
-  busyMs: number,
+  purpose: Purpose,
 ): Promise<Store> {
-  return openSqlite(address.path, environment, busyMs);
+  return openSqlite(path, environment, purpose);
 }

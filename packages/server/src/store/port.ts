@@ -1,5 +1,6 @@
 /** What the service asks of storage, and no more. Every engine passes the same suite. */
-import type { Environment, Scope } from '@partner-network/contract/scopes';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Scope } from '@partner-network/contract/scopes';
 
 /** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503. */
 export class StoreUnavailable extends Error {}
@@ -56,7 +57,7 @@ export interface CursorKey {
   readonly secret: Uint8Array;
 }
 
-/** What a request needs. */
+/** What a request needs. Keys, grants and balances as they are now; only brands may be a moment behind. */
 export interface Reads {
   findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
   listBrands(query: BrandsQuery): Promise<Page>;
@@ -86,7 +87,8 @@ export interface ApiKey {
   readonly revoked_at?: string;
 }
 
-export interface Grant {
+/** A type and not an interface: it is an import row, too. */
+export type Grant = {
   readonly id: string;
   readonly partner_id: string;
   readonly customer_id: string;
@@ -95,7 +97,7 @@ export interface Grant {
   readonly expires_at?: string;
   readonly created_at: string;
   readonly updated_at: string;
-}
+};
 
 /** What an operator does to partners, keys and grants. */
 export interface Accounts {
@@ -119,45 +121,22 @@ export interface Accounts {
   revokeGrant(customerId: string, id: string, at: string): Promise<void>;
 }
 
-export interface BrandRow {
-  readonly partner_id: string;
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly reference_id: string;
-  readonly color?: string;
-  readonly profile_image_url?: string;
-  /** As JSON, its keys sorted, so that equal metadata is equal text. */
-  readonly metadata?: string;
-}
+export type ImportKind = 'brands' | 'balances' | 'grants';
 
-export interface BalanceRow {
-  readonly id: string;
-  readonly customer_id: string;
-  readonly type: string;
-  readonly currency: string;
-  readonly amount: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+/**
+ * A record that was checked against its schema, by field; metadata is JSON with sorted keys, so that equal
+ * metadata is equal text.
+ */
+export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
-export interface ImportRows {
-  readonly brands: BrandRow;
-  readonly balances: BalanceRow;
-  readonly grants: Grant;
-}
-
-export type ImportKind = keyof ImportRows;
-
-export interface ImportCounts {
+interface ImportCounts {
   readonly written: number;
   readonly unchanged: number;
 }
 
 /** Rows that are staged apart, for as long as it takes, and then written together: all of them or none. */
-export interface ImportRun<Row> {
-  stage(rows: readonly Row[]): Promise<void>;
+export interface ImportRun {
+  stage(rows: readonly ImportRow[]): Promise<void>;
   /** Writes what was staged in one transaction, or only tries what that would do. */
   write(mode: 'keep' | 'try'): Promise<ImportCounts>;
   /** Forgets what was staged. */
@@ -165,7 +144,7 @@ export interface ImportRun<Row> {
 }
 
 export interface Imports {
-  beginImport<Kind extends ImportKind>(kind: Kind): Promise<ImportRun<ImportRows[Kind]>>;
+  beginImport(kind: ImportKind): Promise<ImportRun>;
 }
 
 export interface Migration {

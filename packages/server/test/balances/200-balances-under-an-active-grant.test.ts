@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { balances as fixtureBalances, importAll, keys } from '../support/fixture.ts';
+import { importValues } from '../../src/ingest/import.ts';
+import { balances as fixtureBalances, keys } from '../support/fixture.ts';
 import { startTestService } from '../support/service.ts';
 
 const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
@@ -43,7 +44,7 @@ test('pages through all balances, each exactly once', async (t) => {
     currency: 'USD',
     amount,
   }));
-  await importAll(store, 'balances', many);
+  await importValues(store, 'balances', many);
   const ids: string[] = [];
   for (let cursor = ''; ; ) {
     const { text } = await balances(`?customer_id=alice&type=CHECKING&limit=7${cursor}`, { key: keys.acme });

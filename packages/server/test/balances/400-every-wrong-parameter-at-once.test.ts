@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../support/fixture.ts';
 import { assertRefused } from '../support/http.ts';
-import { refusesLimits, refusesParameters } from '../support/parameters.ts';
+import { detailsOf, refusesLimits, refusesParameters } from '../support/parameters.ts';
 import { startTestService } from '../support/service.ts';
 
 refusesLimits('balances', 'customer_id=alice&type=CHECKING&');
@@ -59,4 +60,23 @@ test('judges the cursor before the grant, and only when all else is right', asyn
   assertRefused(bad, 400, ['INVALID_CURSOR', 'cursor']);
   const worse = await balances('?customer_id=nobody&type=CHECKING&cursor=x&limit=0', { key: keys.acme });
   assertRefused(worse, 400, ['VALUE_TOO_LOW', 'limit']);
+});
+
+test('takes values as long as their fields allow, in code points', async (t) => {
+  const { balances } = await startTestService(t);
+  const longest = (characters: number) => encodeURIComponent('é'.repeat(characters));
+  const query = `?customer_id=${longest(128)}&type=CHECKING&grant_id=${longest(256)}`;
+  assertRefused(await balances(query, { key: keys.acme }), 403, ['GRANT_NOT_FOUND', 'grant_id']);
+  const withCursor = await balances(`${query}&cursor=${'c'.repeat(1_024)}`, { key: keys.acme });
+  assertRefused(withCursor, 400, ['INVALID_CURSOR', 'cursor']);
+});
+
+test('says what to do about an empty value: a required one, an optional one, a cursor', async (t) => {
+  const { balances } = await startTestService(t);
+  const details = detailsOf(
+    await balances('?customer_id=&type=CHECKING&grant_id=&cursor=', { key: keys.acme }),
+  );
+  assert.match(details[0]!, /^customer_id is empty: give it a value\.$/);
+  assert.match(details[1]!, /^grant_id is empty: give it a value or leave it out\.$/);
+  assert.match(details[2]!, /^cursor is empty: .* stop there/);
 });

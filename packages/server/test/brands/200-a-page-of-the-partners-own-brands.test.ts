@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acmeBrands, createdAt, importAll, keys } from '../support/fixture.ts';
+import { importValues } from '../../src/ingest/import.ts';
+import { acmeBrands, createdAt, keys } from '../support/fixture.ts';
 import { publicUrl, startTestService } from '../support/service.ts';
 
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
@@ -50,7 +51,7 @@ test('reference_id restricts to brands that have exactly this one, of the caller
 test('gives 50 by default and at most the limit, with a cursor while there is more', async (t) => {
   const { brands, store } = await startTestService(t);
   const many = Array.from({ length: 60 }, (_, index) => ({ name: `n${index}`, reference_id: 'many' }));
-  await importAll(store, 'brands', many, 'acme');
+  await importValues(store, 'brands', many, 'acme');
 
   const first = JSON.parse((await brands('', { key: keys.acme })).text);
   assert.equal(first.brands.length, 50);

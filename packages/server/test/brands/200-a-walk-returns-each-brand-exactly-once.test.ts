@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { importValues } from '../../src/ingest/import.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { importAll, keys } from '../support/fixture.ts';
+import { keys } from '../support/fixture.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const total = 1_000;
@@ -36,7 +37,7 @@ async function walk(
 for (const limit of [1, 7, 50, 100]) {
   test(`a walk by ${limit} returns each of 1,000 brands once, in order`, async (t) => {
     const service = await startTestService(t);
-    await importAll(
+    await importValues(
       service.store,
       'brands',
       standing.map((number) => brandOf(number)),
@@ -48,13 +49,13 @@ for (const limit of [1, 7, 50, 100]) {
 
   test(`a walk by ${limit} returns what stands throughout once, while others write`, async (t) => {
     const service = await startTestService(t);
-    await importAll(
+    await importValues(
       service.store,
       'brands',
       standing.map((number) => brandOf(number)),
       'acme',
     );
-    const writer = openSqlite(service.databasePath, 'sandbox', 1_000);
+    const writer = openSqlite(service.databasePath, 'sandbox', 'create');
     t.after(() => writer.close());
 
     // Ahead of the walk and behind it, another connection inserts, updates, and deletes what it inserted.
@@ -65,8 +66,8 @@ for (const limit of [1, 7, 50, 100]) {
       const visitors = [here + 1, here + 15, Math.max(1, here - 5)].map((number) =>
         brandOf(number, 'visitor'),
       );
-      await importAll(writer, 'brands', visitors, 'acme');
-      await importAll(
+      await importValues(writer, 'brands', visitors, 'acme');
+      await importValues(
         writer,
         'brands',
         [brandOf(standing[(round * 7) % total]!, `renamed ${round}`)],

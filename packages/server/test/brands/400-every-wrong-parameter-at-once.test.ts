@@ -114,10 +114,10 @@ test('a nameless parameter is reported without a field', async (t) => {
   assertRefused(await brands('?=1', { key: keys.acme }), 400, 'UNKNOWN_QUERY_PARAMETER');
 });
 
-test('names at most 50 unknown parameters, so that a small request has no huge answer', async (t) => {
+test('names every unknown parameter, however many fit a request', async (t) => {
   const { brands } = await startTestService(t);
-  const query = Array.from({ length: 500 }, (_, index) => `x${index}`).join('&');
-  assert.equal(errorsOf(await brands(`?${query}`, { key: keys.acme })).length, 50);
+  const query = Array.from({ length: 2_500 }, (_, index) => `x${index}`).join('&');
+  assert.equal(errorsOf(await brands(`?${query}`, { key: keys.acme })).length, 2_500);
 });
 
 test('never repeats a key that was sent as a parameter or as its name', async (t) => {

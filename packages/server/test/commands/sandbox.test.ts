@@ -64,7 +64,7 @@ test('fills an empty sandbox only, and keeps what was changed in it', limits, as
 
 test('refuses a folder whose database is of production', limits, async (t) => {
   const folder = temporaryFolder(t);
-  await openSqlite(join(folder, 'sandbox.db'), 'production', 1_000).close();
+  await openSqlite(join(folder, 'sandbox.db'), 'production', 'create').close();
   assertFailed(await run(['sandbox', '--port', '0', '--data', folder]), 1, /production database/);
 });
 

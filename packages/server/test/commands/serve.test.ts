@@ -7,6 +7,7 @@ import { assertFailed, type CommandLine, commandLine, type Running, start } from
 interface Served extends Running {
   readonly line: CommandLine;
   readonly publicUrl: string;
+  readonly address: string;
   readonly operationsUrl: string;
 }
 
@@ -18,9 +19,9 @@ async function serve(t: TestContext, words: string[] = ['--drain-delay', '0']): 
   await line.inside(fillFixture, 'sandbox');
   const flags = ['--database', line.database, '--environment', 'sandbox', ...anyPorts];
   const running = start(t, ['serve', ...flags, ...words]);
-  const said = /^Serving sandbox at (\S+)\/network\/v1, operations at (\S+)\.$/m;
-  const [, publicUrl, operationsUrl] = await running.says('stderr', said);
-  return { ...running, line, publicUrl: publicUrl!, operationsUrl: operationsUrl! };
+  const said = /^Serving sandbox at (\S+)\/network\/v1; listening on (\S+), operations on (\S+)\.$/m;
+  const [, publicUrl = '', address = '', operationsUrl = ''] = await running.says('stderr', said);
+  return { ...running, line, publicUrl, address, operationsUrl };
 }
 
 async function statusOf(url: string): Promise<number> {
@@ -55,10 +56,48 @@ test(
   },
 );
 
-test('tells brands by the public address that it was given', limits, async (t) => {
-  const served = await serve(t, ['--public-url', 'https://network.example/', '--host', 'localhost']);
-  assert.equal(served.publicUrl, 'https://network.example');
-  assert.equal(await statusOf(`${served.operationsUrl}/readyz`), 200);
+test('tells brands by the public address that it was given, whatever is in it', limits, async (t) => {
+  const publicUrl = "https://network.example/$&/$'";
+  const served = await serve(t, ['--public-url', `${publicUrl}/`]);
+  assert.equal(served.publicUrl, publicUrl);
+  const { text } = await callerOf(t, served.address).brands('?reference_id=shared', { key: keys.acme });
+  assert.equal(JSON.parse(text).brands[0].profile_image_url, `${publicUrl}/assets/brand-placeholder.png`);
+});
+
+test('limits each listing by the rate that was set for it, brands by 50 when none was', limits, async (t) => {
+  const { address } = await serve(t, ['--balances-rate', '1']);
+  const caller = callerOf(t, address);
+  const policy = (await caller.brands('', { key: keys.acme })).headers['ratelimit-policy'];
+  assert.equal(policy, '"brands";q=50;w=1');
+  const query = '?customer_id=alice&type=CHECKING';
+  assert.equal((await caller.balances(query, { key: keys.acme })).status, 200);
+  assert.equal((await caller.balances(query, { key: keys.acme })).status, 429);
+});
+
+test('limits nothing where the rates are 0', limits, async (t) => {
+  const { address } = await serve(t, ['--brands-rate', '0']);
+  const caller = callerOf(t, address);
+  const query = '?customer_id=alice&type=CHECKING';
+  for (const { status, headers } of [
+    await caller.brands('', { key: keys.acme }),
+    await caller.balances(query, { key: keys.acme }),
+  ]) {
+    assert.deepEqual([status, headers.ratelimit], [200, undefined]);
+  }
+});
+
+test('a cursor survives a restart', limits, async (t) => {
+  const first = await serve(t);
+  const page = await callerOf(t, first.address).brands('?limit=1', { key: keys.acme });
+  first.signal('SIGINT');
+  assert.equal(await first.ended, 0);
+
+  const flags = ['--database', first.line.database, '--environment', 'sandbox', ...anyPorts];
+  const second = start(t, ['serve', ...flags]);
+  const [, address = ''] = await second.says('stderr', /listening on (\S+),/);
+  const { cursor } = JSON.parse(page.text);
+  const next = await callerOf(t, address).brands(`?limit=1&cursor=${cursor}`, { key: keys.acme });
+  assert.equal(JSON.parse(next.text).brands[0].id, 'b2');
 });
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -4,7 +4,9 @@ import { keys } from '../support/fixture.ts';
 import { startTestService } from '../support/service.ts';
 
 test('a request that does not arrive in time is a REQUEST_TIMEOUT, and the connection closes', async (t) => {
-  const { raw } = await startTestService(t);
+  const { raw, server } = await startTestService(t);
+  // As in service, only sooner.
+  server.headersTimeout = 50;
   const answer = await raw('GET /network/v1/brands HTTP/1.1\r\nHost: a\r\n');
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assert.match(answer, /\r\nConnection: close\r\n/);

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/service.ts';
 export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
 
 export async function openEmpty(t: TestContext): Promise<Store> {
-  const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 1_000);
+  const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 'create');
   t.after(() => store.close());
   for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
   return store;

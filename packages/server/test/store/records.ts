@@ -1,8 +1,9 @@
 /** What the suite is made of: arbitrary records, as the wire has them and as the store takes them. */
+
+import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
-import type { Environment } from '@partner-network/contract/scopes';
 import fc from 'fast-check';
-import type { BalanceRow, BrandRow, ImportKind, ImportRows, Store } from '../../src/store/port.ts';
+import type { ImportKind, ImportRow, Store } from '../../src/store/port.ts';
 import { createdAt } from '../support/fixture.ts';
 
 /** A promise in words, and how it is kept. It sees the port and nothing of the engine behind it. */
@@ -77,7 +78,7 @@ export const balances: fc.Arbitrary<Required<Balance>> = fc.record({
   updated_at: time,
 });
 
-export function brandRow(partner_id: string, { metadata, ...brand }: Brand): BrandRow {
+export function brandRow(partner_id: string, { metadata, ...brand }: Brand): ImportRow {
   return { ...brand, partner_id, ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }) };
 }
 
@@ -85,7 +86,7 @@ export function plainBrand(id: string, more: Partial<Brand> = {}): Brand {
   return { id, name: 'Name', ...times, reference_id: 'ref', ...more };
 }
 
-export function plainBalance(customer_id: string, id: string, amount = 1): BalanceRow {
+export function plainBalance(customer_id: string, id: string, amount = 1): ImportRow {
   return { id, customer_id, type: 'CHECKING', currency: 'USD', amount, ...times };
 }
 
@@ -98,11 +99,7 @@ export async function createPartners(store: Store, ...ids: string[]): Promise<vo
 }
 
 /** Writes rows in an import of their own. */
-export async function writeRows<Kind extends ImportKind>(
-  store: Store,
-  kind: Kind,
-  rows: readonly ImportRows[Kind][],
-) {
+export async function writeRows(store: Store, kind: ImportKind, rows: readonly ImportRow[]) {
   const run = await store.beginImport(kind);
   await run.stage(rows);
   const counts = await run.write('keep');

@@ -35,7 +35,7 @@ type Table = keyof typeof good;
 
 function openRaw(t: TestContext): DatabaseSync {
   const path = join(temporaryFolder(t), 'test.db');
-  void openSqlite(path, 'sandbox', 1_000).close();
+  void openSqlite(path, 'sandbox', 'create').close();
   const db = new DatabaseSync(path);
   t.after(() => db.close());
   insert(db, 'partners', good.partners);

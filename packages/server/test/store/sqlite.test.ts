@@ -20,7 +20,7 @@ function pathOf(t: TestContext): string {
 }
 
 storeSuite('the embedded database', async (t, environment) => {
-  const store = openSqlite(pathOf(t), environment, 1_000);
+  const store = openSqlite(pathOf(t), environment, 'create');
   t.after(() => store.close());
   return store;
 });
@@ -32,7 +32,7 @@ function rawConnection(t: TestContext): DatabaseSync {
 }
 
 function opens(t: TestContext): void {
-  const store = openSqlite(pathOf(t), 'sandbox', 1_000);
+  const store = openSqlite(pathOf(t), 'sandbox', 'create');
   t.after(() => store.close());
 }
 
@@ -75,7 +75,7 @@ test('refuses a schema that is newer than the program, and leaves it as it is', 
   const db = rawConnection(t);
   db.exec('pragma user_version = 999');
   assert.throws(
-    () => openSqlite(pathOf(t), 'sandbox', 0),
+    () => openSqlite(pathOf(t), 'sandbox', 'create'),
     (error) => {
       return error instanceof OperatorError && /schema 999.*newer program/.test(error.message);
     },
@@ -90,7 +90,7 @@ test('says so in a sentence when it cannot open a file, and leaves the file as i
   writeFileSync(letter, text);
   for (const path of [letter, folder, join(letter, 'below.db')]) {
     assert.throws(
-      () => openSqlite(path, 'sandbox', 0),
+      () => openSqlite(path, 'sandbox', 'create'),
       (error) =>
         error instanceof OperatorError && error.message.startsWith(`Cannot open the database ${path}`),
     );
@@ -111,7 +111,7 @@ class RememberingDatabase extends DatabaseSync {
 
 /** How a request's statements find their rows: by all that they know, never by looking at the rest. */
 const searches = [
-  ['api_keys', /digest = \?/, 'digest=?'],
+  ['api_keys', /digest = \$digest/, 'digest=?'],
   ['brands', /reference_id = \$/, 'partner_id=? AND reference_id=? AND id>?'],
   ['brands', /partner_id = \$/, 'partner_id=? AND id>?'],
   ['balances', /customer_id = \$/, 'customer_id=? AND id>?'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Environment } from '@partner-network/contract/scopes';
+import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../src/operator-error.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { StoreTests } from './records.ts';

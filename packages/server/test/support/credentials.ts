@@ -1,7 +1,7 @@
 /** The rules of credentials that hold for both listings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createdAt, keys } from './fixture.ts';
+import { createdAt, keys, past } from './fixture.ts';
 import { assertRefused, errorsOf } from './http.ts';
 import { startTestService } from './service.ts';
 
@@ -83,6 +83,14 @@ export function requiresKey(listing: 'brands' | 'balances', query: string): void
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);
     await service.store.revokeKey('KEY_0', createdAt);
     assertRefused(await service[listing](query, { key: keys.acme }), 401, 'API_KEY_REVOKED');
+  });
+
+  test('a key is over from the very moment at which it expires', async (t) => {
+    let now = Date.parse(past) - 1;
+    const service = await startTestService(t, { nowMs: () => now });
+    assert.equal((await service[listing](query, { key: keys.acmeExpired })).status, 200);
+    now += 1;
+    assertRefused(await service[listing](query, { key: keys.acmeExpired }), 401, 'API_KEY_EXPIRED');
   });
 
   test('judges the credentials before the parameters', async (t) => {

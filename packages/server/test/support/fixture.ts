@@ -1,8 +1,8 @@
 /** Two partners who must never learn of each other, and a key, grant and record for every rule. */
 import type { Scope } from '@partner-network/contract/scopes';
 import { apiKeyOf, digestOfKey } from '../../src/api-key.ts';
-import { type ImportReport, importRecords, type Reading } from '../../src/ingest/import.ts';
-import type { ImportKind, Store } from '../../src/store/port.ts';
+import { importValues } from '../../src/ingest/import.ts';
+import type { Store } from '../../src/store/port.ts';
 
 export const createdAt = '2026-01-01T00:00:00.000Z';
 export const past = '2026-01-02T00:00:00.000Z';
@@ -95,20 +95,8 @@ export async function fillFixture(store: Store): Promise<void> {
     const onFile = { id: `KEY_${index}`, last_four: text.slice(-4), created_at: createdAt, ...rest };
     await store.createKey(onFile, digestOfKey(text));
   }
-  await importAll(store, 'brands', acmeBrands, 'acme');
-  await importAll(store, 'brands', zenithBrands, 'zenith');
-  await importAll(store, 'balances', balances);
-  await importAll(store, 'grants', grants);
-}
-
-export async function importAll(
-  store: Store,
-  kind: ImportKind,
-  records: readonly unknown[],
-  partnerId = '',
-): Promise<ImportReport> {
-  async function* readings(): AsyncGenerator<Reading> {
-    for (const [index, value] of records.entries()) yield { line: index + 1, value };
-  }
-  return importRecords(store, readings(), { kind, partnerId, skipInvalid: false, dryRun: false });
+  await importValues(store, 'brands', acmeBrands, 'acme');
+  await importValues(store, 'brands', zenithBrands, 'zenith');
+  await importValues(store, 'balances', balances);
+  await importValues(store, 'grants', grants);
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Environment } from '@partner-network/contract/scopes';
+import type { Environment } from '@partner-network/contract/environments';
 import type { Store } from '../../src/store/port.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from './fixture.ts';
@@ -91,7 +91,7 @@ export function commandLine(t: TestContext): CommandLine {
       return JSON.parse(stdout);
     },
     inside: async (work, environment = 'production') => {
-      const store = openSqlite(databasePath, environment, 1_000);
+      const store = openSqlite(databasePath, environment, 'create');
       try {
         return await work(store);
       } finally {

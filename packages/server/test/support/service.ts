@@ -41,7 +41,7 @@ export function temporaryFolder(t: TestContext): string {
 /** The real service on a real socket and a real database, with the fixture's data, closed after the test. */
 export async function startTestService(t: TestContext, choices: Choices = {}): Promise<TestService> {
   const databasePath = join(temporaryFolder(t), 'test.db');
-  const store = openSqlite(databasePath, 'sandbox', 1_000);
+  const store = openSqlite(databasePath, 'sandbox', 'create');
   await fillFixture(store);
 
   const nowMs = choices.nowMs ?? Date.now;

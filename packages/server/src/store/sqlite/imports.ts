@@ -1,5 +1,5 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { ImportKind, ImportRows, ImportRun, Imports } from '../port.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { ImportKind, Imports } from '../port.ts';
 import { transaction } from './engine.ts';
 
 /** The tables' columns: their identity, and what a record says. Its times come after these. */
@@ -18,7 +18,7 @@ const tables: Readonly<Record<ImportKind, { identity: string[]; content: string[
  */
 export function createImports(db: DatabaseSync): Imports {
   return {
-    beginImport: async <Kind extends ImportKind>(kind: Kind): Promise<ImportRun<ImportRows[Kind]>> => {
+    beginImport: async (kind) => {
       const columns = [...tables[kind].identity, ...tables[kind].content, 'created_at', 'updated_at'];
       db.exec(`create temp table staged (${columns.join(', ')})`);
       const insert = db.prepare(`insert into staged values (${columns.map(() => '?').join(', ')})`);
@@ -27,7 +27,7 @@ export function createImports(db: DatabaseSync): Imports {
       return {
         stage: async (rows) => {
           transaction(db, 'deferred', () => {
-            for (const row of rows) insert.run(...columns.map((column) => cellOf(row, column)));
+            for (const row of rows) insert.run(...columns.map((column) => row[column] ?? null));
           });
           staged += rows.length;
         },
@@ -44,10 +44,6 @@ export function createImports(db: DatabaseSync): Imports {
       };
     },
   };
-}
-
-function cellOf(row: object, column: string): SQLInputValue {
-  return (row as Record<string, SQLInputValue>)[column] ?? null;
 }
 
 /** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */

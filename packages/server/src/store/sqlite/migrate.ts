@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Environment } from '@partner-network/contract/scopes';
+import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../operator-error.ts';
 import { toTime } from '../../times.ts';
 import type { Migration } from '../port.ts';
@@ -12,18 +12,16 @@ const folder = new URL('./migrations/', import.meta.url);
 /** The n-th file brings version n-1 to version n, so nothing else needs to say which version a file makes. */
 const files = readdirSync(folder).sort();
 
-export const currentVersion = files.length;
+const currentVersion = files.length;
 
 /** Brings the database to the current schema; safe to run twice, and from many processes at once. */
 export function migrate(db: DatabaseSync, environment: Environment): Migration {
-  refuseForeign(db, environment);
-  if (versionOf(db) === currentVersion) return { from: currentVersion, to: currentVersion };
+  if (versionOf(db, environment) === currentVersion) return { from: currentVersion, to: currentVersion };
 
   db.exec('pragma journal_mode = wal');
   return transaction(db, 'immediate', () => {
     // Asked again under the lock: another process may have been first.
-    refuseForeign(db, environment);
-    const from = versionOf(db);
+    const from = versionOf(db, environment);
     for (const file of files.slice(from)) db.exec(readFileSync(new URL(file, folder), 'utf8'));
     if (from === 0) stamp(db, environment);
     db.exec(`pragma user_version = ${currentVersion}`);
@@ -31,13 +29,22 @@ export function migrate(db: DatabaseSync, environment: Environment): Migration {
   });
 }
 
-function versionOf(db: DatabaseSync): number {
-  const version = Number(db.prepare('pragma user_version').get()?.user_version);
+/** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
+function versionOf(db: DatabaseSync, environment: Environment): number {
+  // In one statement, so that no migration of another process comes between.
+  const seen = db.prepare(
+    'select user_version, exists (select 1 from sqlite_master) as used from pragma_user_version',
+  );
+  const { user_version: version, used } = seen.get() as { user_version: number; used: number };
+  if (version === 0 && used === 0) return 0;
+  if (version === 0)
+    throw new OperatorError("This is another program's database: choose another --database.");
   if (version > currentVersion) {
     throw new OperatorError(
       `The database has schema ${version} and this program knows up to ${currentVersion}: run the newer program.`,
     );
   }
+  refuseOtherEnvironment(db, environment);
   return version;
 }
 
@@ -50,12 +57,7 @@ function stamp(db: DatabaseSync, environment: Environment): void {
   );
 }
 
-/** Leaves alone what is another program's or another environment's. */
-function refuseForeign(db: DatabaseSync, environment: Environment): void {
-  if (versionOf(db) === 0) {
-    if (db.prepare('select 1 from sqlite_master limit 1').get() === undefined) return;
-    throw new OperatorError("This is another program's database: choose another --database.");
-  }
+function refuseOtherEnvironment(db: DatabaseSync, environment: Environment): void {
   const stamped = db.prepare(`select value from settings where name = 'environment'`).get()?.value;
   if (stamped !== environment) {
     throw new OperatorError(

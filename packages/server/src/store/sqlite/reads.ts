@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Scope } from '@partner-network/contract/scopes';
-import type { BalancesAnswer, CursorKey, Page, Reads } from '../port.ts';
+import { bounds } from '../../bounds.ts';
+import { type BalancesAnswer, type CursorKey, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { translated } from './engine.ts';
 
 /** The hot statements, prepared once. A page is joined in the database and looks one row ahead. */
@@ -8,10 +9,11 @@ export function createReads(db: DatabaseSync): Reads {
   const keyByDigest = db.prepare(`
     select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at
     from api_keys k join partners p on p.id = k.partner_id
-    where k.digest = ?`);
+    where k.digest = $digest`);
 
   const brandsPage = db.prepare(pageOf('brands', 'partner_id = $partner_id'));
 
+  // Left to itself, SQLite takes the primary key for its order, and walks all brands of a partner.
   const brandsPageByReference = db.prepare(
     pageOf(
       'brands indexed by brands_by_reference',
@@ -36,9 +38,31 @@ export function createReads(db: DatabaseSync): Reads {
   const cursorKeys = db.prepare('select id, secret from cursor_keys order by created_at desc, id desc');
   const ping = db.prepare('select name from settings limit 1');
 
+  let busyUntilMs = 0;
+
+  /** Waiting for a lock blocks the process: once one has waited in vain, those after it are told at once. */
+  function firstRow(statement: StatementSync, parameters: Record<string, SQLInputValue> = {}) {
+    if (performance.now() < busyUntilMs) throw new StoreUnavailable('The embedded database is busy.');
+    try {
+      return statement.get(parameters);
+    } catch (error) {
+      const fault = translated(error);
+      if (fault instanceof StoreUnavailable) busyUntilMs = performance.now() + bounds.sqliteServeBusyMs;
+      throw fault;
+    }
+  }
+
+  function page(statement: StatementSync, parameters: Record<string, SQLInputValue>): Page {
+    const row = firstRow(statement, parameters);
+    return {
+      records: (row?.records as string | null) ?? '',
+      next: row?.has_more === 1 ? (row.last_id as string) : undefined,
+    };
+  }
+
   return {
     findKey: async (digest) => {
-      const row = firstRow(keyByDigest, digest);
+      const row = firstRow(keyByDigest, { digest });
       return row === undefined
         ? undefined
         : {
@@ -88,23 +112,4 @@ function pageOf(table: string, condition: string): string {
       select group_concat(record, ',') as records, max(id) as last_id
       from (select id, record from ${table} where ${condition} and id > $after order by id limit $limit)
     )`;
-}
-
-function page(statement: StatementSync, parameters: Record<string, SQLInputValue>): Page {
-  const row = firstRow(statement, parameters);
-  return {
-    records: (row?.records as string | null) ?? '',
-    next: row?.has_more === 1 ? (row.last_id as string) : undefined,
-  };
-}
-
-function firstRow(
-  statement: StatementSync,
-  parameters?: SQLInputValue | Record<string, SQLInputValue>,
-): Record<string, unknown> | undefined {
-  try {
-    return parameters === undefined ? statement.get() : statement.get(parameters as SQLInputValue);
-  } catch (error) {
-    throw translated(error);
-  }
 }

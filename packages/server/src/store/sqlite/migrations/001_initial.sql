@@ -62,7 +62,7 @@ create table grants (
   primary key (customer_id, id)
 ) strict, without rowid;
 
-create index grants_of_partner on grants (customer_id, partner_id, status, expires_at);
+create index grants_of_customer on grants (customer_id, partner_id, status, expires_at);
 
 -- The record as it goes over the wire is rendered here, once, when a row is written.
 create table balances (

@@ -4,7 +4,7 @@ import type { Exchange, Route } from './answer.ts';
 import { refusal } from './refusal.ts';
 import { addressOf, closeServer, createHttpServer, listen, serveRoutes } from './server.ts';
 
-export interface Operations {
+interface Health {
   readonly url: string;
   /** From now on not ready: balancers take their traffic elsewhere. */
   drain(): void;
@@ -12,12 +12,12 @@ export interface Operations {
 }
 
 /** The operators' listener: whether the process lives, and whether it may get traffic. */
-export async function startOperations(
+export async function startHealth(
   host: string,
   port: number,
   store: Pick<Reads, 'ping'>,
   log: Logger,
-): Promise<Operations> {
+): Promise<Health> {
   let isDraining = false;
 
   async function readiness({ headers }: Exchange): Promise<string> {

@@ -1,0 +1,7 @@
+/** A sentence with its `{name}`s filled in. */
+export function fillIn(
+  sentence: string,
+  facts: Readonly<Record<string, string | number | undefined>>,
+): string {
+  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name]));
+}

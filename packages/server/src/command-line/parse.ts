@@ -3,7 +3,7 @@ import { similar } from '../nearest.ts';
 import type { Command } from './command.ts';
 import { type Option, Problem } from './options.ts';
 
-export interface ParsedLine {
+interface ParsedLine {
   readonly values: Record<string, unknown>;
   readonly arguments: string[];
   /** All that is wrong, a sentence each. */

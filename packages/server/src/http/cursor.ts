@@ -11,7 +11,7 @@ import type { CursorKey } from '../store/port.ts';
 import { refusal } from './refusal.ts';
 
 /** What a cursor is good for. Used with anything else, it does not open. */
-export interface CursorScope {
+interface CursorScope {
   readonly endpoint: string;
   readonly partnerId: string;
   readonly filters: readonly (string | undefined)[];

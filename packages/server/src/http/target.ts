@@ -1,5 +1,5 @@
 /** A request target cut in two. The path is left as it was sent: it is matched exactly, not decoded. */
-export interface Target {
+interface Target {
   readonly path: string;
   readonly query: string;
 }

@@ -11,7 +11,7 @@ export class InexactNumber {
   }
 }
 
-export type JsonReading =
+type JsonReading =
   | { readonly value: unknown }
   | { readonly fault: 'INVALID_JSON' | 'DUPLICATE_KEY'; readonly key?: string };
 

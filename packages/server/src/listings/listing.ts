@@ -3,7 +3,7 @@ import type { Parameters } from '../http/parameters.ts';
 import type { KeyOnFile, Page, Reads } from '../store/port.ts';
 
 /** What a listing reads from. */
-export interface Sources {
+interface Sources {
   readonly store: Reads;
   /** As it stands inside a JSON string. */
   readonly publicAddress: string;

@@ -29,7 +29,7 @@ interface PageQuery {
   readonly limit: number;
 }
 
-export interface BrandsQuery extends PageQuery {
+interface BrandsQuery extends PageQuery {
   readonly partnerId: string;
   readonly referenceId: string | undefined;
 }
@@ -44,7 +44,7 @@ export interface BalancesQuery extends PageQuery {
 }
 
 export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
-export type GrantStatus = (typeof grantStatuses)[number];
+type GrantStatus = (typeof grantStatuses)[number];
 
 /** A page only under an active grant; otherwise what is wrong with the grant. */
 export type BalancesAnswer =

@@ -1,91 +1,79 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { importValues } from '../../src/ingest/import.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { keys } from '../support/fixture.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const total = 1_000;
 
-/** Ids that are in order as numbers are; every tenth is left free for what is inserted during a walk. */
+/** Brands that stand throughout have tens for numbers; visitors come and go at the fives between them. */
 const idOf = (number: number) => `walk-${String(number).padStart(6, '0')}`;
-const brandOf = (number: number, name = 'walked') => ({ id: idOf(number), name, reference_id: 'walk' });
+const brandOf = (number: number, name: string) => ({ id: idOf(number), name, reference_id: 'walk' });
 const standing = Array.from({ length: total }, (_, index) => index * 10);
+
+async function startWithBrands(t: TestContext): Promise<TestService> {
+  const service = await startTestService(t);
+  const brands = standing.map((number) => brandOf(number, 'standing'));
+  await importValues(service.store, 'brands', brands, 'acme');
+  return service;
+}
 
 async function walk(
   { brands }: TestService,
-  query: string,
+  limit: number,
   betweenPages: (lastId: string) => Promise<void> = async () => {},
 ): Promise<string[]> {
   const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const { status, text } = await brands(`?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`, {
-      key: keys.acme,
-    });
+  for (let cursor = ''; ; ) {
+    const { status, text } = await brands(`?reference_id=walk&limit=${limit}${cursor}`, { key: keys.acme });
     assert.equal(status, 200);
     const page = JSON.parse(text);
-    assert.ok(page.cursor === undefined || page.brands.length > 0, 'a page with a cursor is never empty');
     ids.push(...page.brands.map(({ id }: { id: string }) => id));
-    cursor = page.cursor;
-    await betweenPages(ids.at(-1) ?? '');
-  } while (cursor !== undefined);
-  return ids;
+    if (page.cursor === undefined) return ids;
+    assert.ok(page.brands.length > 0, 'a page with a cursor is never empty');
+    cursor = `&cursor=${page.cursor}`;
+    await betweenPages(ids.at(-1)!);
+  }
 }
+
+test('a walk returns each of 1,000 brands once, in order, by any limit', async (t) => {
+  const service = await startWithBrands(t);
+  for (const limit of [1, 7, 50, 100]) assert.deepEqual(await walk(service, limit), standing.map(idOf));
+});
 
 for (const limit of [1, 7, 50, 100]) {
-  test(`a walk by ${limit} returns each of 1,000 brands once, in order`, async (t) => {
-    const service = await startTestService(t);
-    await importValues(
-      service.store,
-      'brands',
-      standing.map((number) => brandOf(number)),
-      'acme',
-    );
-    const ids = await walk(service, `limit=${limit}&reference_id=walk`);
-    assert.deepEqual(ids, standing.map(idOf));
-  });
-
-  test(`a walk by ${limit} returns what stands throughout once, while others write`, async (t) => {
-    const service = await startTestService(t);
-    await importValues(
-      service.store,
-      'brands',
-      standing.map((number) => brandOf(number)),
-      'acme',
-    );
-    const writer = openSqlite(service.databasePath, 'sandbox', 'create');
+  test(`a walk by ${limit} returns what stands throughout once, while another writes`, async (t) => {
+    const service = await startWithBrands(t);
+    const writer = new DatabaseSync(service.databasePath, { timeout: 1_000 });
     t.after(() => writer.close());
+    const insert = writer.prepare(`
+      insert into brands (partner_id, id, name, created_at, updated_at, reference_id)
+      select partner_id, ?, 'visitor', created_at, updated_at, reference_id from brands where id = ?
+      on conflict do nothing`);
+    const rename = writer.prepare(`update brands set name = ? where partner_id = 'acme' and id = ?`);
+    const leave = writer.prepare(`delete from brands where name = 'visitor'`);
 
-    // Ahead of the walk and behind it, another connection inserts, updates, and deletes what it inserted.
+    let inserted = 0;
+    let deleted = 0;
     let round = 0;
-    const ids = await walk(service, `limit=${limit}`, async (lastId) => {
+    const ids = await walk(service, limit, async (lastId) => {
       round += 1;
-      const here = Number(lastId.split('-')[1] ?? 0);
-      const visitors = [here + 1, here + 15, Math.max(1, here - 5)].map((number) =>
-        brandOf(number, 'visitor'),
-      );
-      await importValues(writer, 'brands', visitors, 'acme');
-      await importValues(
-        writer,
-        'brands',
-        [brandOf(standing[(round * 7) % total]!, `renamed ${round}`)],
-        'acme',
-      );
-      if (round % 2 === 0) deleteVisitors(service.databasePath);
+      const here = Math.floor(Number(lastId.slice('walk-'.length)) / 10) * 10;
+      if (round % 3 === 0) deleted += Number(leave.run().changes);
+      for (const number of [here - 5, here + 5, here + 15]) {
+        inserted += Number(insert.run(idOf(Math.max(5, number)), idOf(0)).changes);
+      }
+      rename.run(`renamed ${round}`, idOf(standing[(round * 7) % total]!));
     });
-    const walked = ids.filter((id) => id.startsWith('walk-') && id.endsWith('0'));
-    assert.deepEqual(walked, standing.map(idOf));
-    assert.deepEqual(ids, ids.toSorted(), 'in byte order');
-    assert.equal(new Set(ids).size, ids.length, 'no id twice');
-  });
-}
 
-function deleteVisitors(path: string): void {
-  const db = new DatabaseSync(path, { timeout: 1_000 });
-  db.exec(`delete from brands where name = 'visitor'`);
-  db.close();
+    assert.ok(inserted > 5 && deleted > 5, `${inserted} came, ${deleted} went`);
+    assert.deepEqual(
+      ids.filter((id) => id.endsWith('0')),
+      standing.map(idOf),
+    );
+    assert.deepEqual(ids, [...new Set(ids)].toSorted(), 'no id twice, in byte order');
+  });
 }
 
 test('the row that a cursor stands on may go: the walk goes on after it', async (t) => {

@@ -176,14 +176,7 @@ test('refuses to rotate a key that works no more, and one that does not exist', 
 
 test('never repeats a key that is given where an id belongs, nor takes it for a name', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const { key } = await line.json<{ key: string }>(
-    'keys',
-    'create',
-    '--partner',
-    'acme',
-    '--scope',
-    'BRANDS_READ',
-  );
+  const { key } = await createKey(line);
   for (const words of [
     ['keys', 'revoke', key],
     ['keys', 'rotate', key],
@@ -204,13 +197,6 @@ test('never repeats a key that is given where an id belongs, nor takes it for a 
 
 test('bounds the overlap, so that no rotation outlives the years', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const { id } = await line.json<{ id: string }>(
-    'keys',
-    'create',
-    '--partner',
-    'acme',
-    '--scope',
-    'BRANDS_READ',
-  );
+  const { id } = await createKey(line);
   assertFailed(await line.run(['keys', 'rotate', id, '--overlap', '4000000d']), 2, /--overlap must be/);
 });

@@ -3,7 +3,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
 import fc from 'fast-check';
-import type { ImportKind, ImportRow, Store } from '../../src/store/port.ts';
+import type { Grant, ImportKind, ImportRow, Store } from '../../src/store/port.ts';
 import { createdAt } from '../support/fixture.ts';
 
 /** A promise in words, and how it is kept. It sees the port and nothing of the engine behind it. */
@@ -106,3 +106,12 @@ export async function writeRows(store: Store, kind: ImportKind, rows: readonly I
   await run.end();
   return counts;
 }
+
+export const grant: Grant = {
+  id: 'g',
+  partner_id: 'acme',
+  customer_id: 'alice',
+  action: 'CHECKING_BALANCE',
+  status: 'ACTIVE',
+  ...times,
+};

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { AlreadyExists, type ApiKey, type Grant } from '../../src/store/port.ts';
+import { AlreadyExists, type ApiKey } from '../../src/store/port.ts';
 import { createdAt, future, past } from '../support/fixture.ts';
-import { createPartners, type StoreTests, times } from './records.ts';
+import { createPartners, grant, type StoreTests } from './records.ts';
 
 function keyOf(id: string, more: Partial<ApiKey> = {}): ApiKey {
   const key = { id, partner_id: 'acme', last_four: 'abcd', created_at: createdAt };
@@ -11,15 +11,6 @@ function keyOf(id: string, more: Partial<ApiKey> = {}): ApiKey {
 function digest(fill: number): Uint8Array {
   return new Uint8Array(32).fill(fill);
 }
-
-const grant: Grant = {
-  id: 'g',
-  partner_id: 'acme',
-  customer_id: 'alice',
-  action: 'CHECKING_BALANCE',
-  status: 'ACTIVE',
-  ...times,
-};
 
 const taken = (error: unknown) => error instanceof AlreadyExists;
 

@@ -4,10 +4,10 @@ import { createdAt, future, past } from '../support/fixture.ts';
 import {
   brandRow,
   createPartners,
+  grant,
   plainBalance,
   plainBrand,
   type StoreTests,
-  times,
   writeRows,
 } from './records.ts';
 
@@ -15,15 +15,6 @@ async function brandTexts(store: Store): Promise<string> {
   return (await store.listBrands({ partnerId: 'acme', referenceId: undefined, after: '', limit: 100 }))
     .records;
 }
-
-const grant: Grant = {
-  id: 'g',
-  partner_id: 'acme',
-  customer_id: 'alice',
-  action: 'CHECKING_BALANCE',
-  status: 'ACTIVE',
-  ...times,
-};
 
 async function balanceTexts(store: Store): Promise<string> {
   const query = { partnerId: 'acme', customerId: 'alice', type: 'CHECKING', grantId: undefined };

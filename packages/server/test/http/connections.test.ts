@@ -67,15 +67,22 @@ test('a caller who opens a tunnel and hangs up does no harm', async (t) => {
   assert.equal((await call('/assets/brand-placeholder.png')).status, 200);
 });
 
-test('lets go of a connection after its last answer, though the caller holds on to it', async (t) => {
-  const { port, server } = await startTestService(t);
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  t.after(() => socket.destroy());
-  const [serverSide] = await once(server, 'connection');
-  socket.write('nonsense\r\n\r\n');
-  await once(serverSide, 'close');
-  assert.equal(serverSide.destroyed, true);
-});
+for (const [what, bytes] of Object.entries({
+  'a request that never came whole': 'GET /x HT',
+  'a tunnel': 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+})) {
+  test(`lets go of a connection after ${what}, though the caller holds on to it`, async (t) => {
+    const { port, server } = await startTestService(t);
+    server.headersTimeout = 50;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    const [serverSide] = await once(server, 'connection');
+    socket.write(bytes);
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 4/);
+    await once(serverSide, 'close');
+  });
+}
 
 test('a caller who sends ahead and never reads is cut off, and answers are not piled up', async (t) => {
   const { port, server, brands } = await startTestService(t);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
 import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
 
-const [startCommand = '', readmeCurl = '', testCommand = '', helpCommand = ''] = shellBlocks('README.md');
+const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] = shellBlocks('README.md');
 
 let clone: Clone;
 before(async () => {

@@ -41,6 +41,13 @@ export function environmentOfKey(text: string): Environment | undefined {
   return parts[1] === 'live' ? 'production' : 'sandbox';
 }
 
+const keyAnywhere = /pn_(?:live|test)_[0-9A-Za-z]{49}/;
+
+/** Whether a text has a key in it, or something that cannot be told from one. */
+export function holdsKey(text: string): boolean {
+  return keyAnywhere.test(text);
+}
+
 /** What is stored of a key. */
 export function digestOfKey(key: string): Uint8Array {
   return createHash('sha256').update(key).digest();

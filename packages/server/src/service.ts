@@ -3,7 +3,7 @@ import { createApp } from './app.ts';
 import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
 import { createCursors } from './http/cursor.ts';
-import { addressOf, closeServer, createHttpServer, listen, serveRoutes } from './http/server.ts';
+import { addressOf, type Close, createHttpServer, listen, serveRoutes } from './http/server.ts';
 import { createMemoryLimiter } from './limiter/memory.ts';
 import type { Limiter } from './limiter/port.ts';
 import type { Store } from './store/port.ts';
@@ -12,7 +12,7 @@ interface RunningService {
   /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
   readonly publicUrl: string;
   readonly address: string;
-  close(): Promise<void>;
+  readonly close: Close;
 }
 
 /** Builds the service on a store, listens, and answers. */
@@ -35,8 +35,7 @@ export async function startService(
     publicUrl,
     nowMs,
   });
-  serveRoutes(server, app, log);
-  return { publicUrl, address, close: () => closeServer(server) };
+  return { publicUrl, address, close: serveRoutes(server, app, log) };
 }
 
 function limiterOf(ratePerSecond: number): Limiter | undefined {

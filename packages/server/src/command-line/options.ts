@@ -1,6 +1,6 @@
 /** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
 
-import { environmentOfKey } from '../api-key.ts';
+import { holdsKey } from '../api-key.ts';
 import { bounds } from '../bounds.ts';
 import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime, parseDuration } from '../times.ts';
@@ -101,7 +101,7 @@ export function wholeNumber(min: number, max: number): Reader<number> {
 export function plainText(maxCodePoints: number): Reader<string> {
   return (text) => {
     // It would be stored and shown, as no key may be.
-    if (environmentOfKey(text) !== undefined) return new Problem('must not be an API key.');
+    if (holdsKey(text)) return new Problem('must not hold an API key.');
     return text !== '' && isCleanText(text) && !isLongerThan(text, maxCodePoints)
       ? text
       : new Problem(`must be 1 to ${maxCodePoints} characters, none of them a control character.`);

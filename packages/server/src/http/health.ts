@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Reads } from '../store/port.ts';
 import type { Exchange, Route } from './answer.ts';
 import { refusal } from './refusal.ts';
-import { addressOf, closeServer, createHttpServer, listen, serveRoutes } from './server.ts';
+import { addressOf, type Close, createHttpServer, listen, serveRoutes } from './server.ts';
 
 interface Health {
   readonly url: string;
   /** From now on not ready: balancers take their traffic elsewhere. */
   drain(): void;
-  close(): Promise<void>;
+  readonly close: Close;
 }
 
 /** The operators' listener: whether the process lives, and whether it may get traffic. */
@@ -33,13 +33,13 @@ export async function startHealth(
   const server = createHttpServer();
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));
   // Probes come every few seconds: only their failures are worth a line.
-  serveRoutes(server, routes, log.child({}, { level: 'warn' }));
+  const close = serveRoutes(server, routes, log.child({}, { level: 'warn' }));
   return {
     url,
     drain: () => {
       isDraining = true;
     },
-    close: () => closeServer(server),
+    close,
   };
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
@@ -14,6 +14,9 @@ interface Connection {
   unanswered: number;
   latest?: { readonly request: IncomingMessage; readonly response: ServerResponse };
 }
+
+/** Takes no new connections, and resolves when the last request is answered or time is up. */
+export type Close = () => Promise<void>;
 
 /** A server with bounds on all that a caller can make it wait for or keep. */
 export function createHttpServer(): Server {
@@ -34,21 +37,28 @@ export function createHttpServer(): Server {
 }
 
 /** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
-export function serveRoutes(server: Server, routes: Routes, log: Logger): void {
-  const connections = new WeakMap<Duplex, Connection>();
+export function serveRoutes(server: Server, routes: Routes, log: Logger): Close {
+  const connections = new Map<Duplex, Connection>();
+  let isClosing = false;
+
+  server.on('connection', (socket) => {
+    connections.set(socket, { unanswered: 0 });
+    socket.once('close', () => connections.delete(socket));
+  });
 
   server.on('request', (request, response) => {
     const { socket } = request;
-    const connection = connections.get(socket) ?? { unanswered: 0 };
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
     const earlier = connection.unanswered > 0 ? connection.latest?.response : undefined;
-    connections.set(socket, connection);
     connection.latest = { request, response };
     connection.unanswered += 1;
     response.once('close', () => {
       connection.unanswered -= 1;
     });
     // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
-    if (headerValues(request.rawHeaders, 'upgrade').length > 0) response.shouldKeepAlive = false;
+    const isLast = isClosing || headerValues(request.rawHeaders, 'upgrade').length > 0;
+    if (isLast) response.shouldKeepAlive = false;
 
     // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
     if (connection.unanswered > bounds.pipelinedRequests) socket.destroy();
@@ -57,9 +67,10 @@ export function serveRoutes(server: Server, routes: Routes, log: Logger): void {
   });
 
   /** Sends the last answer of a connection, if it gets one, after those before it, and lets go of it. */
-  function end(socket: Duplex, refused: Refusal | undefined): void {
-    // Node does not listen any more on a socket that it handed over, and an error without a listener kills.
+  function end(socket: Socket, refused: Refusal | undefined): void {
+    // Node does not watch over a socket any more that it handed over: an error without a listener kills.
     socket.on('error', () => socket.destroy());
+    socket.setTimeout(bounds.stalledSocketMs, () => socket.destroy());
     afterLatest(connections.get(socket), () => {
       socket.end(refused === undefined ? '' : rawAnswer(refused, log));
       // The other side may keep its end open for ever.
@@ -67,7 +78,7 @@ export function serveRoutes(server: Server, routes: Routes, log: Logger): void {
     });
   }
 
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     // A fault in a body belongs to a request that gets its answer anyway, and only one.
     const isOfBody = connections.get(socket)?.latest?.request.complete === false;
@@ -76,7 +87,32 @@ export function serveRoutes(server: Server, routes: Routes, log: Logger): void {
 
   // Without these, Node would answer 417 or nothing at all.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (request, socket: Duplex) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+
+  return () => {
+    isClosing = true;
+    return closeServer(server, connections);
+  };
+}
+
+/**
+ * Node's own closing takes a connection for idle whose answer is not sent to its end, and one for busy that
+ * never sent a byte; so this goes by what is unanswered, and closes the listener alone.
+ */
+function closeServer(server: Server, connections: ReadonlyMap<Duplex, Connection>): Promise<void> {
+  const destroy = (isDone: (connection: Connection) => boolean) => {
+    for (const [socket, connection] of connections) if (isDone(connection)) socket.destroy();
+  };
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => destroy(() => true), bounds.drainMs);
+    const sweep = setInterval(() => destroy(({ unanswered }) => unanswered === 0), bounds.drainSweepMs);
+    ListenerOnly.prototype.close.call(server, () => {
+      clearTimeout(deadline);
+      clearInterval(sweep);
+      resolve();
+    });
+    destroy(({ unanswered }) => unanswered === 0);
+  });
 }
 
 function afterLatest(connection: Connection | undefined, work: () => void): void {
@@ -114,18 +150,4 @@ function explained(error: NodeJS.ErrnoException, host: string, port: number, fla
 
 export function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Takes no new connections, and resolves when the last request is answered or time is up. */
-export function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), bounds.drainMs);
-    // Closing ends connections that are idle now; one that is busy becomes idle later, and would stay.
-    const sweep = setInterval(() => server.closeIdleConnections(), bounds.drainSweepMs);
-    server.close(() => {
-      clearTimeout(deadline);
-      clearInterval(sweep);
-      resolve();
-    });
-  });
 }

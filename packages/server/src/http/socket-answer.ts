@@ -22,12 +22,14 @@ export function refusalOfMethod(target: string, routes: Routes): Refusal {
   return refusal(routes.has(splitTarget(target).path) ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND');
 }
 
+const methodByte = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
 
 /** The target of a request that is good HTTP but for a method that Node does not know. */
 function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketFault): string | undefined {
   if (rawPacket === undefined) return undefined;
-  const start = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
+  let start = bytesParsed;
+  while (start > 0 && methodByte.test(String.fromCharCode(rawPacket[start - 1]!))) start -= 1;
   return requestLine.exec(rawPacket.toString('latin1', start))?.[1];
 }
 

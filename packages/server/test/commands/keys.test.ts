@@ -188,6 +188,7 @@ test('never repeats a key that is given where an id belongs, nor takes it for a 
     [key],
     ['keys', 'list', '--partner', key],
     ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--name', key],
+    ['partners', 'create', '--name', `the key ${key}`],
   ]) {
     const { status, stdout, stderr } = await line.run(words);
     assert.ok(status !== 0, words.join(' '));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { importValues } from '../../src/ingest/import.ts';
 import { keys } from '../support/fixture.ts';
 import { answersIn } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
@@ -37,6 +38,8 @@ test('a method that nobody knows is judged as any other: path first', async (t) 
     assert.deepEqual(answersIn(await raw(`${method} /x HTTP/1.1\r\nHost: a\r\n\r\n`)), ['404 NOT_FOUND']);
   }
   assert.deepEqual(answersIn(await raw(`${good}BREW /x HTTP/1.1\r\n\r\n`)), ['200', '404 NOT_FOUND']);
+  const withBody = `${head}Content-Length: 4\r\n\r\na\nb `;
+  assert.deepEqual(answersIn(await raw(`${withBody}BREW /x HTTP/1.1\r\n\r\n`)), ['200', '404 NOT_FOUND']);
 });
 
 for (const [what, rest] of Object.entries({
@@ -100,4 +103,46 @@ test('answers 100 requests that were sent ahead, in their order', async (t) => {
   const { raw } = await startTestService(t);
   const last = good.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
   assert.deepEqual(answersIn(await raw(good.repeat(99) + last)), Array(100).fill('200'));
+});
+
+test('closing sends what is under way to its end, however slowly it is read', async (t) => {
+  const { port, store, close } = await startTestService(t);
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, 'x'.repeat(1_000)]));
+  const large = Array.from({ length: 97 }, (_, id) => ({
+    id: `l${id}`,
+    name: 'n',
+    reference_id: 'l',
+    metadata,
+  }));
+  await importValues(store, 'brands', large, 'acme');
+
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write(good.replace('/brands', '/brands?limit=100'));
+  let received = Buffer.concat(await once(socket, 'data'));
+  // Nothing more is read until the service was told to close: most of the answer waits on its side.
+  socket.pause();
+  const closed = close();
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk]);
+  });
+  socket.resume();
+  await Promise.all([once(socket, 'end'), closed]);
+  const [head = '', body = ''] = received.toString().split('\r\n\r\n');
+  assert.equal(Buffer.byteLength(body), Number(/Content-Length: (\d+)/.exec(head)?.[1]));
+  assert.equal(JSON.parse(body).brands.length, 100);
+});
+
+test('closing does not wait for callers who have asked for nothing', { timeout: 5_000 }, async (t) => {
+  const { port, server, close } = await startTestService(t);
+  for (const bytes of ['', 'GET / HT', `${head}Content-Length: 10\r\n\r\nx`]) {
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.on('error', () => {});
+    const [serverSide] = await once(server, 'connection');
+    if (bytes !== '') socket.write(bytes);
+    if (bytes.startsWith(head)) await once(socket, 'data');
+    assert.equal(serverSide.destroyed, false);
+  }
+  await close();
 });

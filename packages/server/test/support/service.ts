@@ -7,7 +7,7 @@ import type { Operation } from '@partner-network/contract/operations';
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { createCursors } from '../../src/http/cursor.ts';
-import { closeServer, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
+import { type Close, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
 import type { Reads, Store } from '../../src/store/port.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -21,6 +21,7 @@ export interface TestService extends Caller {
   readonly databasePath: string;
   readonly store: Store;
   readonly server: Server;
+  readonly close: Close;
   /** Everything that was logged so far. */
   logs(): string;
 }
@@ -55,13 +56,14 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     nowMs,
   });
   const server = createHttpServer();
-  serveRoutes(server, app, pino({ level: 'info' }, { write: (line: string) => (logged += line) }));
+  const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
+  const close = serveRoutes(server, app, log);
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const caller = createCaller(port);
   t.after(async () => {
     caller.disconnect();
-    await closeServer(server);
+    await close();
     await store.close();
   });
-  return { ...caller, port, databasePath, store, server, logs: () => logged };
+  return { ...caller, port, databasePath, store, server, close, logs: () => logged };
 }

@@ -20,7 +20,7 @@ export function createImports(db: DatabaseSync): Imports {
   return {
     beginImport: async (kind) => {
       const columns = [...tables[kind].identity, ...tables[kind].content, 'created_at', 'updated_at'];
-      db.exec(`create temp table staged (${columns.join(', ')})`);
+      transaction(db, 'deferred', () => db.exec(`create temp table staged (${columns.join(', ')})`));
       const insert = db.prepare(`insert into staged values (${columns.map(() => '?').join(', ')})`);
       let staged = 0;
 
@@ -40,7 +40,13 @@ export function createImports(db: DatabaseSync): Imports {
           });
           return { written, unchanged: staged - written };
         },
-        end: async () => db.exec('drop table staged'),
+        end: async () => {
+          try {
+            db.exec('drop table staged');
+          } catch {
+            // On a full disk not even this works; the table goes with the connection.
+          }
+        },
       };
     },
   };

@@ -14,6 +14,9 @@ const files = readdirSync(folder).sort();
 
 const currentVersion = files.length;
 
+/** "PNet", which SQLite keeps in the file for the programs that care whose it is. */
+const applicationId = 0x504e6574;
+
 /** Brings the database to the current schema; safe to run twice, and from many processes at once. */
 export function migrate(db: DatabaseSync, environment: Environment): Migration {
   if (versionOf(db, environment) === currentVersion) return { from: currentVersion, to: currentVersion };
@@ -32,13 +35,14 @@ export function migrate(db: DatabaseSync, environment: Environment): Migration {
 /** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
 function versionOf(db: DatabaseSync, environment: Environment): number {
   // In one statement, so that no migration of another process comes between.
-  const seen = db.prepare(
-    'select user_version, exists (select 1 from sqlite_master) as used from pragma_user_version',
-  );
-  const { user_version: version, used } = seen.get() as { user_version: number; used: number };
-  if (version === 0 && used === 0) return 0;
-  if (version === 0)
+  const seen = db.prepare(`
+    select user_version as version, application_id as owner, exists (select 1 from sqlite_master) as used
+    from pragma_user_version, pragma_application_id`);
+  const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
+  if (version === 0 && owner === 0 && used === 0) return 0;
+  if (owner !== applicationId) {
     throw new OperatorError("This is another program's database: choose another --database.");
+  }
   if (version > currentVersion) {
     throw new OperatorError(
       `The database has schema ${version} and this program knows up to ${currentVersion}: run the newer program.`,
@@ -48,8 +52,9 @@ function versionOf(db: DatabaseSync, environment: Environment): number {
   return version;
 }
 
-/** A new database belongs to one environment for good, and gets the key that seals its cursors. */
+/** A new database belongs to us and one environment for good, and gets the key that seals its cursors. */
 function stamp(db: DatabaseSync, environment: Environment): void {
+  db.exec(`pragma application_id = ${applicationId}`);
   db.prepare(`insert into settings (name, value) values ('environment', ?)`).run(environment);
   db.prepare('insert into cursor_keys (id, secret, created_at) values (0, ?, ?)').run(
     randomBytes(32),

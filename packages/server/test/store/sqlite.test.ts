@@ -55,6 +55,18 @@ test('writes ahead, so that readers do not wait for a writer', async (t) => {
   assert.equal(db.prepare('pragma journal_mode').get()?.journal_mode, 'wal');
 });
 
+test('a copy that is put back is one that can be read while another writes', async (t) => {
+  opens(t);
+  const copy = `${pathOf(t)}.copy`;
+  rawConnection(t).prepare('vacuum into ?').run(copy);
+  const restored = openSqlite(copy, 'sandbox', 'serve');
+  t.after(() => restored.close());
+  const writer = new DatabaseSync(copy);
+  t.after(() => writer.close());
+  writer.exec('begin exclusive');
+  assert.equal((await restored.listPartners()).length, 0);
+});
+
 test('migrates once when ten processes migrate at the same time', async (t) => {
   const words = ['migrate', '--json', '--database', `sqlite:${pathOf(t)}`];
   const ended = await Promise.all(Array.from({ length: 10 }, () => run(words)));

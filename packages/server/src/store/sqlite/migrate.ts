@@ -19,9 +19,11 @@ const applicationId = 0x504e6574;
 
 /** Brings the database to the current schema; safe to run twice, and from many processes at once. */
 export function migrate(db: DatabaseSync, environment: Environment): Migration {
-  if (versionOf(db, environment) === currentVersion) return { from: currentVersion, to: currentVersion };
-
+  const version = versionOf(db, environment);
+  // The file keeps it, but a copy made by vacuum has lost it.
   db.exec('pragma journal_mode = wal');
+  if (version === currentVersion) return { from: version, to: version };
+
   return transaction(db, 'immediate', () => {
     // Asked again under the lock: another process may have been first.
     const from = versionOf(db, environment);

@@ -10,6 +10,8 @@ export const bounds = {
   /** Longer than the idle time of the usual balancers (60 s), so that they close first. */
   keepAliveMs: 65_000,
   connections: 10_000,
+  hostCharacters: 255,
+  pathCharacters: 4_096,
   /** A socket on which nothing moves for this long, in the middle of an answer, is given up. */
   stalledSocketMs: 30_000,
   /** After its last bytes a connection is given this long to be read. */
@@ -24,10 +26,7 @@ export const bounds = {
   limiterSweepPartners: 1_024,
   /** What a 503 asks the caller to wait. */
   retryAfterSeconds: 1,
-  /**
-   * A reader in WAL mode hardly ever waits; a caller must have an answer within 2 s, and this blocks the
-   * process.
-   */
+  /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */
   sqliteServeBusyMs: 250,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,

@@ -1,5 +1,4 @@
-/** The settings: flags and variables to one frozen Config. Each command takes those that concern it. */
-
+/** The settings: flags, variables and defaults. Each command takes those that concern it. */
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { bounds } from './bounds.ts';
@@ -15,8 +14,8 @@ import {
 import { type DatabaseAddress, parseDatabaseUrl } from './store/open.ts';
 
 const largestPort = 65_535;
-/** As long as a name can be; an empty one would listen on every interface. */
-const hostName = plainText(255);
+/** An empty one would listen on every interface. */
+const hostName = plainText(bounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 function databaseUrl(text: string): DatabaseAddress | Problem {
@@ -87,7 +86,7 @@ export const operationsSettings = {
   ),
 };
 
-export interface DatabaseConfig {
+interface DatabaseConfig {
   readonly environment: Environment;
   readonly database: DatabaseAddress;
 }

@@ -115,6 +115,13 @@ export function time(text: string): string | Problem {
   );
 }
 
+/** When a key or a grant expires. */
+export const expiresAt = optional(
+  'TIME',
+  time,
+  'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
+);
+
 export function durationMs(text: string): number | Problem {
   const ms = parseDuration(text);
   return ms !== undefined && ms <= bounds.longestOverlapMs

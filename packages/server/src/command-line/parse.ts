@@ -18,7 +18,7 @@ export function parseLine(command: Command, words: readonly string[], variables:
   const problems: string[] = [];
   const given = new Map<string, string[]>();
   const faulty = new Set<string>();
-  const positionals: string[] = [];
+  const positionals: Positional[] = [];
 
   const { tokens } = parseArgs({
     args: [...words],
@@ -35,8 +35,9 @@ export function parseLine(command: Command, words: readonly string[], variables:
 
   let afterUnknown = -1;
   for (const token of tokens) {
-    // The word after a flag that does not exist was meant for it, and is no mistake of its own.
-    if (token.kind === 'positional' && token.index !== afterUnknown) positionals.push(token.value);
+    if (token.kind === 'positional') {
+      positionals.push({ word: token.value, isAfterUnknown: token.index === afterUnknown });
+    }
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
     if (option === undefined) afterUnknown = token.index + 1;
@@ -56,7 +57,12 @@ export function parseLine(command: Command, words: readonly string[], variables:
   }
 
   problems.push(...faultsOfArguments(command, positionals));
-  return { values, arguments: positionals, problems };
+  return { values, arguments: positionals.map(({ word }) => word), problems };
+}
+
+interface Positional {
+  readonly word: string;
+  readonly isAfterUnknown: boolean;
 }
 
 interface FlagToken {
@@ -95,9 +101,10 @@ function resolve(
     : option.resolve([variable], option.variable!);
 }
 
-function faultsOfArguments(command: Command, positionals: readonly string[]): string[] {
+function faultsOfArguments(command: Command, positionals: readonly Positional[]): string[] {
   const expected = command.arguments ?? [];
   const missing = expected.slice(positionals.length).map(({ name }) => `${name} is missing.`);
-  const extra = positionals.slice(expected.length).map((word) => `Unexpected argument "${word}".`);
-  return [...missing, ...extra];
+  // A word too many after a flag that does not exist was meant for it, and is no mistake of its own.
+  const extra = positionals.slice(expected.length).filter(({ isAfterUnknown }) => !isAfterUnknown);
+  return [...missing, ...extra.map(({ word }) => `Unexpected argument "${word}".`)];
 }

@@ -1,6 +1,6 @@
 import { lengths } from '@partner-network/contract/limits';
 import { table, tell } from '../command-line/command.ts';
-import { optional, plainText, required, time } from '../command-line/options.ts';
+import { expiresAt, optional, plainText, required } from '../command-line/options.ts';
 import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Grant } from '../store/port.ts';
@@ -12,11 +12,7 @@ export const createGrant = onDatabase({
     partner: required('ID', plainText(lengths.partnerId), 'who may read'),
     customer: required('ID', plainText(lengths.customerId), 'whose balances'),
     id: optional('ID', plainText(lengths.grantId), "the grant's id; issued when left out"),
-    'expires-at': optional(
-      'TIME',
-      time,
-      'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
-    ),
+    'expires-at': expiresAt,
   },
   run: async (store, values, _words, output) => {
     await requirePartner(store, values.partner);

@@ -4,7 +4,15 @@ import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, keyPrefixes, newApiKey } from '../api-key.ts';
 import { bounds } from '../bounds.ts';
 import { table, tell } from '../command-line/command.ts';
-import { durationMs, oneOf, optional, plainText, repeated, required, time } from '../command-line/options.ts';
+import {
+  durationMs,
+  expiresAt,
+  oneOf,
+  optional,
+  plainText,
+  repeated,
+  required,
+} from '../command-line/options.ts';
 import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ApiKey, Store } from '../store/port.ts';
@@ -13,7 +21,7 @@ import { onDatabase, requirePartner } from './database.ts';
 
 type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
 
-/** A key and its text. The text is not stored, and is shown this once. */
+/** A key and its text. The text is not stored, and is shown only once. */
 function issue(environment: Environment, { partner_id, name, scopes, expires_at }: NewKey) {
   const text = newApiKey(environment);
   const key: ApiKey = {
@@ -43,11 +51,7 @@ export const createKey = onDatabase({
     partner: required('ID', plainText(lengths.partnerId), 'whose key it is'),
     scope: repeated('SCOPE', oneOf(scopes), `what it may do: ${scopes.join(', ')}`),
     name: optional('NAME', plainText(lengths.partnerName), 'what it is for'),
-    'expires-at': optional(
-      'TIME',
-      time,
-      'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
-    ),
+    'expires-at': expiresAt,
   },
   run: async (store, values, _words, output) => {
     await requirePartner(store, values.partner);
@@ -110,11 +114,7 @@ export const rotateKey = onDatabase({
       durationMs,
       'how long the old key still works, such as 30m, 24h or 7d (24h)',
     ),
-    'expires-at': optional(
-      'TIME',
-      time,
-      'when the new key expires, such as 2027-01-31T00:00:00Z; never when left out',
-    ),
+    'expires-at': expiresAt,
   },
   run: async (store, values, [id = ''], output) => {
     const old = await requireKey(store, id);

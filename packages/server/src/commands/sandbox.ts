@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
 import { optional, plainText } from '../command-line/options.ts';
 import { listenSettings, logLevel } from '../config.ts';
@@ -11,7 +12,7 @@ import { openStore } from '../store/open.ts';
 
 export const sandbox = command({
   options: {
-    data: optional('DIR', plainText(4_096), 'folder of its database (data)'),
+    data: optional('DIR', plainText(bounds.pathCharacters), 'folder of its database (data)'),
     ...listenSettings,
     'log-level': logLevel('warn'),
   },

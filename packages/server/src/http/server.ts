@@ -49,7 +49,7 @@ export function serveRoutes(server: Server, routes: Routes, log: Logger): Close 
   server.on('request', (request, response) => {
     const { socket } = request;
     const connection = connections.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined) return void socket.destroy();
     const earlier = connection.unanswered > 0 ? connection.latest?.response : undefined;
     connection.latest = { request, response };
     connection.unanswered += 1;

@@ -128,3 +128,21 @@ test('keeps each environment in a file of its own when no database is named', as
     assert.ok(existsSync(join(folder, 'data', `${environment}.db`)));
   }
 });
+
+test('an unknown flag is one mistake: its value is none, and an argument after it still counts', async () => {
+  const meant = await run([
+    'partners',
+    'create',
+    '--nme',
+    'x',
+    '--name',
+    'y',
+    '--database',
+    'sqlite:/nowhere/x',
+  ]);
+  assert.equal(meant.status, 2);
+  assert.match(meant.stderr, /^There is no flag --nme; did you mean --name\?\n".*lists its flags\.\n$/);
+  const counted = await run(['import', 'grants', '--fast', 'file.jsonl', 'another']);
+  assert.equal(counted.status, 2);
+  assert.match(counted.stderr, /^There is no flag --fast\.\nUnexpected argument "another"\.\n".*\n$/);
+});

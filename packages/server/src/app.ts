@@ -4,7 +4,7 @@ import type { Operation } from '@partner-network/contract/operations';
 import type { Exchange, Route, Routes } from './http/answer.ts';
 import { authenticate } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';
-import type { Cursors } from './http/cursor.ts';
+import { type Cursors, firstPosition } from './http/cursor.ts';
 import { parseParameters } from './http/parameters.ts';
 import { admit } from './http/rate-limit.ts';
 import type { Limiter } from './limiter/port.ts';
@@ -54,10 +54,10 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
     const filters = listing.filters(parameters);
     const scope = { endpoint: operation.id, partnerId: key.partnerId, filters };
     const cursor = parameters.cursor as string | undefined;
-    const after = cursor === undefined ? '' : cursors.open(scope, cursor);
+    const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
 
-    const { records, next } = await listing.page(sources, key, parameters, after);
-    const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, next)}"`;
+    const { records, next, moment = 0n } = await listing.page(sources, key, parameters, position);
+    const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, moment })}"`;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     return `{"${operation.name}":[${records}]${ending}}`;
   };

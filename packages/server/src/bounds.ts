@@ -30,6 +30,33 @@ export const bounds = {
   sqliteServeBusyMs: 250,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,
+  /** Whatever happens behind it, a request is answered by then. */
+  answerMs: 1_900,
+  /** Set on the server, and kept by us when the server does not. */
+  postgresStatementMs: 2_000,
+  /** How long a request waits for one of the connections when all are in use. */
+  postgresPoolWaitMs: 250,
+  postgresConnectMs: 1_000,
+  /** Connections of one process to one server, if nothing else is set, and at the most. */
+  postgresConnections: 10,
+  mostPostgresConnections: 1_000,
+  postgresIdleMs: 60_000,
+  /** A connection is renewed after half an hour, so that load finds its way to a server that is new. */
+  postgresConnectionSeconds: 1_800,
+  postgresCloseMs: 1_000,
+  /** How often the primary and the replicas are asked where they are. */
+  replicaWatchMs: 200,
+  /** A replica that is further behind is left out. */
+  replicaLagMs: 1_000,
+  /** A replica that takes longer is given up for the primary. */
+  replicaAnswerMs: 500,
+  /** How long it is remembered where the primary was, to tell how far behind a replica is. */
+  replicaMarksMs: 60_000,
+  replicas: 16,
+  /** Twenty that migrate at once wait for each other this long. */
+  migrationWaitMs: 60_000,
+  /** A migration gives up on a lock after this, because everybody waits behind it. */
+  migrationLockMs: 2_000,
   /** In-flight requests get this long after the listener closed. */
   drainMs: 25_000,
   drainSweepMs: 100,
@@ -54,4 +81,7 @@ function assertBound(holds: boolean, what: string): void {
 
 assertBound(bounds.headersTimeoutMs <= bounds.requestTimeoutMs, 'headers are a part of the request');
 assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id must fit');
-assertBound(bounds.sqliteServeBusyMs < 2_000, 'a caller is answered within 2 s');
+assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
+assertBound(bounds.sqliteServeBusyMs < bounds.answerMs, 'a locked database is told in time');
+assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < bounds.answerMs, 'the primary gets its turn');
+assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives a look that fails');

@@ -7,11 +7,12 @@ import {
   oneOf,
   Problem,
   plainText,
+  repeatedSetting,
   setting,
   type Values,
   wholeNumber,
 } from './command-line/options.ts';
-import { type DatabaseAddress, parseDatabaseUrl } from './store/open.ts';
+import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from './store/open.ts';
 
 const largestPort = 65_535;
 /** An empty one would listen on every interface. */
@@ -19,7 +20,13 @@ const hostName = plainText(bounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 function databaseUrl(text: string): DatabaseAddress | Problem {
-  return parseDatabaseUrl(text) ?? new Problem('must be sqlite:PATH, such as sqlite:data/production.db.');
+  return (
+    parseDatabaseUrl(text) ?? new Problem('must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME.')
+  );
+}
+
+function replicaUrl(text: string): string | Problem {
+  return postgresUrls(text)?.[0] ?? new Problem('must be postgres://USER:PASSWORD@HOST:PORT/NAME.');
 }
 
 /** Which database, and what it must be. */
@@ -36,7 +43,32 @@ export const databaseSettings = {
     'DATABASE_URL',
     databaseUrl,
     undefined,
-    'sqlite:PATH (sqlite:data/<environment>.db)',
+    'sqlite:PATH or postgres://… (sqlite:data/<environment>.db)',
+  ),
+};
+
+/** How to use a Postgres database. */
+export const postgresSettings = {
+  replica: repeatedSetting(
+    'URL',
+    'DATABASE_REPLICA_URLS',
+    replicaUrl,
+    bounds.replicas,
+    'streaming standby that list brands may read from',
+  ),
+  connections: setting(
+    'N',
+    'DATABASE_CONNECTIONS',
+    wholeNumber(1, bounds.mostPostgresConnections),
+    bounds.postgresConnections,
+    `connections of a process to each Postgres server (${bounds.postgresConnections})`,
+  ),
+  'prepared-statements': setting(
+    'on|off',
+    'PREPARED_STATEMENTS',
+    oneOf(['on', 'off']),
+    'on',
+    'off behind a pooler in transaction mode (on)',
   ),
 };
 
@@ -94,4 +126,12 @@ interface DatabaseConfig {
 export function databaseConfig({ environment, database }: Values<typeof databaseSettings>): DatabaseConfig {
   const fallback: DatabaseAddress = { engine: 'sqlite', path: `data/${environment}.db` };
   return Object.freeze({ environment, database: database ?? fallback });
+}
+
+export function storeOptions(values: Values<typeof postgresSettings>): StoreOptions {
+  return {
+    replicas: values.replica,
+    connections: values.connections,
+    keepsSession: values['prepared-statements'] === 'on',
+  };
 }

@@ -76,6 +76,26 @@ export function setting<T, D extends T | undefined>(
   };
 }
 
+/** One that can be given several times, or in a variable with commas between. */
+export function repeatedSetting<T>(
+  valueName: string,
+  variable: string,
+  read: Reader<T>,
+  most: number,
+  help: string,
+): Option<readonly T[]> {
+  return {
+    valueName,
+    variable,
+    help: `${help} (repeatable)`,
+    resolve: (texts, origin) => {
+      const values = texts.flatMap((text) => text.split(',')).map((text) => readAs(text, origin, read));
+      if (values.length > most) return new Problem(`${origin} is given more than ${most} times.`);
+      return values.find((value) => value instanceof Problem) ?? (values as T[]);
+    },
+  };
+}
+
 function resolveOne<T>(texts: readonly string[], origin: string, read: Reader<T>): T | Problem | undefined {
   if (texts.length > 1) return new Problem(`${origin} is given twice.`);
   return texts.length === 0 ? undefined : readAs(texts[0]!, origin, read);

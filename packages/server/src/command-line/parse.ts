@@ -56,6 +56,7 @@ export function parseLine(command: Command, words: readonly string[], variables:
     else values[name] = value;
   }
 
+  if (problems.length === 0) problems.push(...(command.conflicts?.(values) ?? []));
   problems.push(...faultsOfArguments(command, positionals));
   return { values, arguments: positionals.map(({ word }) => word), problems };
 }

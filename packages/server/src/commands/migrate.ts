@@ -3,7 +3,7 @@ import { onDatabase } from './database.ts';
 
 export const migrate = onDatabase({
   options: {},
-  purpose: 'create',
+  purpose: 'migrate',
   run: async ({ environment, migration: { from, to } }, values, _words, output) => {
     tell(output, values.json, { environment, from, to }, () =>
       from === to

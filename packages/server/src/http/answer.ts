@@ -48,7 +48,7 @@ export async function answer(
       exchange.headers.push('Allow', allowedMethods.join(', '));
       send(log, exchange, response, 204);
     } else {
-      send(log, exchange, response, 200, await route(exchange));
+      send(log, exchange, response, 200, await inTime(route(exchange)));
     }
   } catch (thrown) {
     const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
@@ -56,6 +56,19 @@ export async function answer(
     exchange.headers.push(...refused.headers);
     const body = JSON.stringify({ errors: refused.errors });
     send(log, exchange, response, refused.status, body, refused.errors[0]?.code);
+  }
+}
+
+/** Whatever a request waits for, its caller is answered in time. */
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new StoreUnavailable('It took too long.')), bounds.answerMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -17,24 +17,33 @@ interface CursorScope {
   readonly filters: readonly (string | undefined)[];
 }
 
+/** Where a walk stands: the last id it returned, and how far into the database's history it has seen. */
+export interface Position {
+  readonly after: string;
+  readonly moment: bigint;
+}
+
+export const firstPosition: Position = { after: '', moment: 0n };
+
 export interface Cursors {
-  /** A cursor for the records after this id. */
-  seal(scope: CursorScope, position: string): string;
+  /** A cursor for what comes after this position. */
+  seal(scope: CursorScope, position: Position): string;
   /** The position inside, or one identical refusal for whatever is wrong. */
-  open(scope: CursorScope, cursor: string): string;
+  open(scope: CursorScope, cursor: string): Position;
 }
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 const timeBytes = 6;
+const momentBytes = 8;
 /** Key id and nonce, in clear. */
 const headBytes = 1 + nonceBytes;
-const fixedBytes = headBytes + timeBytes + 1 + tagBytes;
-const largestPositionBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
+const fixedBytes = headBytes + timeBytes + momentBytes + 1 + tagBytes;
+const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
 const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
-/** Cursors sealed by the newest key, opened by any: key id, nonce, sealed (expiry, position), tag. */
+/** Cursors sealed by the newest key, opened by any: key id, nonce, sealed (expiry, moment, id), tag. */
 export function createCursors(
   keys: readonly CursorKey[],
   environment: Environment,
@@ -48,7 +57,7 @@ export function createCursors(
     return Buffer.from(JSON.stringify([environment, endpoint, partnerId, ...filters.map((f) => f ?? null)]));
   }
 
-  function unseal(scope: CursorScope, cursor: string): string | undefined {
+  function unseal(scope: CursorScope, cursor: string): Position | undefined {
     const bytes = Buffer.from(cursor, 'base64url');
     // Decoding forgives: stray characters and unused bits would make two texts of one cursor.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
@@ -61,7 +70,10 @@ export function createCursors(
     const sealed = bytes.subarray(headBytes, -tagBytes);
     const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
     if (plain.readUIntBE(0, timeBytes) <= nowMs()) return undefined;
-    return unpackPosition(plain.subarray(timeBytes));
+    return {
+      after: unpackId(plain.subarray(timeBytes + momentBytes)),
+      moment: plain.readBigUInt64BE(timeBytes),
+    };
   }
 
   return {
@@ -69,18 +81,19 @@ export function createCursors(
       const head = Buffer.allocUnsafe(headBytes);
       head[0] = sealingKey;
       randomFillSync(head, 1);
-      const time = Buffer.allocUnsafe(timeBytes);
-      time.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
+      const when = Buffer.allocUnsafe(timeBytes + momentBytes);
+      when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
+      when.writeBigUInt64BE(position.moment, timeBytes);
       const sealer = createCipheriv(cipher, secrets.get(sealingKey)!, head.subarray(1), {
         authTagLength: tagBytes,
       });
       sealer.setAAD(bindingOf(scope));
-      const sealed = [sealer.update(time), sealer.update(packPosition(position)), sealer.final()];
+      const sealed = [sealer.update(when), sealer.update(packId(position.after)), sealer.final()];
       return Buffer.concat([head, ...sealed, sealer.getAuthTag()]).toString('base64url');
     },
 
     open(scope, cursor) {
-      let position: string | undefined;
+      let position: Position | undefined;
       try {
         position = unseal(scope, cursor);
       } catch {
@@ -100,9 +113,9 @@ const bitsPerCodePoint = 21n;
  * An id as bytes that fit: 256 code points take up to 1,024 bytes in UTF-8, more than a cursor of 1,024
  * characters can hold, but 21 bits each make 672.
  */
-function packPosition(id: string): Buffer {
+function packId(id: string): Buffer {
   const utf8 = Buffer.from(id);
-  if (utf8.length <= largestPositionBytes) return Buffer.concat([Buffer.of(asUtf8), utf8]);
+  if (utf8.length <= largestIdBytes) return Buffer.concat([Buffer.of(asUtf8), utf8]);
   let bits = 1n;
   for (const character of id) bits = (bits << bitsPerCodePoint) | BigInt(character.codePointAt(0)!);
   const hex = bits.toString(16);
@@ -112,7 +125,7 @@ function packPosition(id: string): Buffer {
   ]);
 }
 
-function unpackPosition(packed: Buffer): string {
+function unpackId(packed: Buffer): string {
   const body = packed.subarray(1);
   if (packed[0] === asUtf8) return body.toString();
   let id = '';

@@ -5,11 +5,12 @@ import type { Listing } from './listing.ts';
 export const brands: Listing<typeof listBrands> = {
   operation: listBrands,
   filters: ({ reference_id }) => [reference_id],
-  async page({ store, publicAddress }, key, { reference_id, limit }, after) {
+  async page({ store, publicAddress }, key, { reference_id, limit }, { after, moment }) {
     const page = await store.listBrands({
       partnerId: key.partnerId,
       referenceId: reference_id,
       after,
+      moment,
       limit,
     });
     return { ...page, records: page.records.replaceAll(publicAddressMark, () => publicAddress) };

@@ -1,4 +1,5 @@
 import type { Operation } from '@partner-network/contract/operations';
+import type { Position } from '../http/cursor.ts';
 import type { Parameters } from '../http/parameters.ts';
 import type { KeyOnFile, Page, Reads } from '../store/port.ts';
 
@@ -16,5 +17,5 @@ export interface Listing<O extends Operation> {
   /** What a cursor is bound to besides partner and endpoint: the search, not the page size or the grant. */
   filters(parameters: Parameters<O>): readonly (string | undefined)[];
   /** The page after a position, or a refusal. */
-  page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, after: string): Promise<Page>;
+  page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, position: Position): Promise<Page>;
 }

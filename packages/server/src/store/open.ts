@@ -1,25 +1,53 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Store } from './port.ts';
-import { openSqlite } from './sqlite/open.ts';
 
-export interface DatabaseAddress {
-  readonly engine: 'sqlite';
-  readonly path: string;
+export type DatabaseAddress =
+  | { readonly engine: 'sqlite'; readonly path: string }
+  /** One database under several addresses, of which one at a time is the primary. */
+  | { readonly engine: 'postgres'; readonly urls: readonly string[] };
+
+/** To serve, to run one command, to run one that may be the first, or to bring the schema up to date. */
+export type Purpose = 'serve' | 'command' | 'create' | 'migrate';
+
+/** What concerns only an engine with servers of its own. */
+export interface StoreOptions {
+  readonly replicas: readonly string[];
+  /** Connections to each server, at the most. */
+  readonly connections: number;
+  /** False behind a pooler that gives each transaction another connection. */
+  readonly keepsSession: boolean;
 }
 
-/** To serve from it, to run one command on it, or to run one that may be the first and so makes it. */
-export type Purpose = 'serve' | 'command' | 'create';
+const forCommands: StoreOptions = { replicas: [], connections: 1, keepsSession: true };
 
 /** The address behind a database URL, or undefined when no engine knows it. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];
-  return path === undefined ? undefined : { engine: 'sqlite', path };
+  if (path !== undefined) return { engine: 'sqlite', path };
+  const urls = postgresUrls(url);
+  return urls === undefined ? undefined : { engine: 'postgres', urls };
 }
 
+/** `postgres://USER@HOST1,HOST2/NAME`: two addresses of one database, as Postgres's own programs read it. */
+export function postgresUrls(url: string): string[] | undefined {
+  const [, scheme, user = '', hosts = '', rest = ''] =
+    /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^/?#]*)(.*)$/s.exec(url) ?? [];
+  if (scheme === undefined) return undefined;
+  const urls = hosts.split(',').map((host) => `${scheme}${user}${host}${rest}`);
+  return urls.every((one) => URL.canParse(one)) ? urls : undefined;
+}
+
+/** An engine is loaded when it is used. */
 export async function openStore(
-  { path }: DatabaseAddress,
+  address: DatabaseAddress,
   environment: Environment,
   purpose: Purpose,
+  options: StoreOptions = forCommands,
 ): Promise<Store> {
-  return openSqlite(path, environment, purpose);
+  if (address.engine === 'sqlite') {
+    const { openSqlite } = await import('./sqlite/open.ts');
+    return openSqlite(address.path, environment, purpose);
+  }
+  const { openPostgres } = await import('./postgres/open.ts');
+  return openPostgres(address.urls, environment, purpose, options);
 }

@@ -12,6 +12,8 @@ export class AlreadyExists extends Error {}
 export interface Page {
   readonly records: string;
   readonly next: string | undefined;
+  /** How far into the database's history it was read, where copies of it can differ in that. */
+  readonly moment?: bigint | undefined;
 }
 
 export interface KeyOnFile {
@@ -29,9 +31,11 @@ interface PageQuery {
   readonly limit: number;
 }
 
-interface BrandsQuery extends PageQuery {
+export interface BrandsQuery extends PageQuery {
   readonly partnerId: string;
   readonly referenceId: string | undefined;
+  /** The moment of the page before: a walk is not read from a copy that has not come as far. */
+  readonly moment?: bigint | undefined;
 }
 
 export interface BalancesQuery extends PageQuery {

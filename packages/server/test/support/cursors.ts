@@ -97,10 +97,11 @@ export function refusesForeignCursors(listing: Listing): void {
       partnerId: 'acme',
       filters: listing === 'brands' ? [undefined] : ['alice', 'CHECKING'],
     };
+    const position = { after: 'b1', moment: 0n };
     const cursorKeys = await service.store.cursorKeys();
-    const own = createCursors(cursorKeys, 'sandbox', Date.now).seal(scope, 'b1');
+    const own = createCursors(cursorKeys, 'sandbox', Date.now).seal(scope, position);
     assert.equal((await send(service, own)).status, 200);
-    const foreign = createCursors(cursorKeys, 'production', Date.now).seal(scope, 'b1');
+    const foreign = createCursors(cursorKeys, 'production', Date.now).seal(scope, position);
     assertRefused(await send(service, foreign), 400, ['INVALID_CURSOR', 'cursor']);
   });
 

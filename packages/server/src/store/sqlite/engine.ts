@@ -1,5 +1,6 @@
-/** What the files of this engine share: its error codes and its transactions. */
-import type { DatabaseSync } from 'node:sqlite';
+/** What the files of this engine share: its error codes, its transactions, and plain statements. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Sql } from '../accounts.ts';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
 
 /** Primary result codes of an engine that cannot answer now: busy, locked, I/O error, full, cannot open. */
@@ -32,4 +33,23 @@ export function transaction<Result>(
     if (db.isTransaction) db.exec('rollback');
     throw translated(error);
   }
+}
+
+/** Statements are prepared when they are used: an operator's command runs one or two of them. */
+export function plainSql(db: DatabaseSync): Sql {
+  const prepared = (text: string, values: readonly SQLInputValue[]) =>
+    [db.prepare(text), Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]))] as const;
+  return {
+    rows: async (text, ...values) => {
+      const [statement, parameters] = prepared(text, values);
+      return statement.all(parameters);
+    },
+    write: async (...statements) =>
+      transaction(db, 'immediate', () => {
+        for (const [text, ...values] of statements) {
+          const [statement, parameters] = prepared(text, values);
+          statement.run(parameters);
+        }
+      }),
+  };
 }

@@ -1,16 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { importColumns } from '../import-columns.ts';
 import type { ImportKind, Imports } from '../port.ts';
 import { transaction } from './engine.ts';
-
-/** The tables' columns: their identity, and what a record says. Its times come after these. */
-const tables: Readonly<Record<ImportKind, { identity: string[]; content: string[] }>> = {
-  brands: {
-    identity: ['partner_id', 'id'],
-    content: ['name', 'reference_id', 'color', 'profile_image_url', 'metadata'],
-  },
-  balances: { identity: ['customer_id', 'id'], content: ['type', 'currency', 'amount'] },
-  grants: { identity: ['customer_id', 'id'], content: ['partner_id', 'action', 'status', 'expires_at'] },
-};
 
 /**
  * Rows wait in a temporary table, which belongs to this connection alone, and are written in one transaction
@@ -19,7 +10,7 @@ const tables: Readonly<Record<ImportKind, { identity: string[]; content: string[
 export function createImports(db: DatabaseSync): Imports {
   return {
     beginImport: async (kind) => {
-      const columns = [...tables[kind].identity, ...tables[kind].content, 'created_at', 'updated_at'];
+      const columns = importColumns[kind].all;
       transaction(db, 'deferred', () => db.exec(`create temp table staged (${columns.join(', ')})`));
       const insert = db.prepare(`insert into staged values (${columns.map(() => '?').join(', ')})`);
       let staged = 0;
@@ -34,7 +25,7 @@ export function createImports(db: DatabaseSync): Imports {
         write: async (mode) => {
           const written = transaction(db, 'immediate', () => {
             db.exec('savepoint trial');
-            const { changes } = db.prepare(upsert(kind, columns)).run();
+            const { changes } = db.prepare(upsert(kind)).run();
             if (mode === 'try') db.exec('rollback to trial');
             return Number(changes);
           });
@@ -53,14 +44,14 @@ export function createImports(db: DatabaseSync): Imports {
 }
 
 /** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
-function upsert(kind: ImportKind, columns: string[]): string {
-  const { identity, content } = tables[kind];
+function upsert(kind: ImportKind): string {
+  const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
   const stored = content.map((column) => `${kind}.${column}`);
   const given = content.map((column) => `excluded.${column}`);
   // Row by row, so that the later of two lines with one id wins. SQLite's grammar needs the "where true".
   return `
-    insert into ${kind} (${columns.join(', ')})
+    insert into ${kind} (${all.join(', ')})
     select * from staged where true order by rowid
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
     where (${stored.join(', ')}) is not (${given.join(', ')})`;

@@ -1,18 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
-import { OperatorError } from '../../operator-error.ts';
 import { toTime } from '../../times.ts';
 import type { Migration } from '../port.ts';
+import { migrationsIn, refuseNewer, refuseOtherEnvironment, refuseStranger } from '../schema.ts';
 import { transaction } from './engine.ts';
 
-const folder = new URL('./migrations/', import.meta.url);
-
-/** The n-th file brings version n-1 to version n, so nothing else needs to say which version a file makes. */
-const files = readdirSync(folder).sort();
-
-const currentVersion = files.length;
+const { scripts, current } = migrationsIn(new URL('./migrations/', import.meta.url));
 
 /** "PNet", which SQLite keeps in the file for the programs that care whose it is. */
 const applicationId = 0x504e6574;
@@ -22,15 +16,15 @@ export function migrate(db: DatabaseSync, environment: Environment): Migration {
   const version = versionOf(db, environment);
   // The file keeps it, but a copy made by vacuum has lost it.
   db.exec('pragma journal_mode = wal');
-  if (version === currentVersion) return { from: version, to: version };
+  if (version === current) return { from: version, to: version };
 
   return transaction(db, 'immediate', () => {
     // Asked again under the lock: another process may have been first.
     const from = versionOf(db, environment);
-    for (const file of files.slice(from)) db.exec(readFileSync(new URL(file, folder), 'utf8'));
+    for (const script of scripts.slice(from)) db.exec(script());
     if (from === 0) stamp(db, environment);
-    db.exec(`pragma user_version = ${currentVersion}`);
-    return { from, to: currentVersion };
+    db.exec(`pragma user_version = ${current}`);
+    return { from, to: current };
   });
 }
 
@@ -42,15 +36,9 @@ function versionOf(db: DatabaseSync, environment: Environment): number {
     from pragma_user_version, pragma_application_id`);
   const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
   if (version === 0 && owner === 0 && used === 0) return 0;
-  if (owner !== applicationId) {
-    throw new OperatorError("This is another program's database: choose another --database.");
-  }
-  if (version > currentVersion) {
-    throw new OperatorError(
-      `The database has schema ${version} and this program knows up to ${currentVersion}: run the newer program.`,
-    );
-  }
-  refuseOtherEnvironment(db, environment);
+  refuseStranger(owner === applicationId);
+  refuseNewer(version, current);
+  refuseOtherEnvironment(stampOf(db), environment);
   return version;
 }
 
@@ -64,11 +52,6 @@ function stamp(db: DatabaseSync, environment: Environment): void {
   );
 }
 
-function refuseOtherEnvironment(db: DatabaseSync, environment: Environment): void {
-  const stamped = db.prepare(`select value from settings where name = 'environment'`).get()?.value;
-  if (stamped !== environment) {
-    throw new OperatorError(
-      `This is a ${stamped} database and ${environment} was asked for: pass --environment ${stamped}, or another --database.`,
-    );
-  }
+function stampOf(db: DatabaseSync): unknown {
+  return db.prepare(`select value from settings where name = 'environment'`).get()?.value;
 }

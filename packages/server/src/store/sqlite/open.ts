@@ -4,9 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { bounds } from '../../bounds.ts';
 import { OperatorError } from '../../operator-error.ts';
+import { createAccounts } from '../accounts.ts';
 import type { Purpose } from '../open.ts';
 import type { Store } from '../port.ts';
-import { createAccounts } from './accounts.ts';
+import { plainSql } from './engine.ts';
 import { createImports } from './imports.ts';
 import { migrate } from './migrate.ts';
 import { createReads } from './reads.ts';
@@ -23,7 +24,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       environment,
       migration,
       ...createReads(db),
-      ...createAccounts(db),
+      ...createAccounts(plainSql(db)),
       ...createImports(db),
       close: async () => db?.close(),
     };

@@ -1,0 +1,34 @@
+import { DatabaseError } from 'pg';
+import { AlreadyExists, StoreUnavailable } from '../port.ts';
+
+const uniqueViolation = '23505';
+
+/**
+ * SQLSTATEs of a server that cannot answer now, by class or in full: no connection, rolled back by a
+ * conflict, out of resources or of disk, canceled or going down, a lock that was not to be had, an I/O error,
+ * and a write to what has become a standby.
+ */
+const unavailable = ['08', '40', '53', '57', '55P03', '58', '25006'];
+
+/**
+ * The error in the port's terms. What the server says of it in detail is dropped: that may hold the values of
+ * a whole row.
+ */
+export function translated(error: unknown): Error {
+  if (!(error instanceof DatabaseError)) {
+    // The driver's own errors: refused, reset, timed out. They name hosts at the most.
+    const { message, code } = error as NodeJS.ErrnoException;
+    return new StoreUnavailable(`The database cannot be reached (${message || code}).`);
+  }
+  const { code = '', message } = error;
+  if (code === uniqueViolation) return new AlreadyExists('That id is taken.');
+  if (unavailable.some((known) => code.startsWith(known))) {
+    return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);
+  }
+  return new Error(`The database refused a statement (${message}, ${code}).`);
+}
+
+/** Whether a connection is still good after this error: the server refused one statement, no more. */
+export function isOfStatement(error: unknown): boolean {
+  return error instanceof DatabaseError && !['08', '57', '58'].some((known) => error.code?.startsWith(known));
+}

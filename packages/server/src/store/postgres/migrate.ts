@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Client } from 'pg';
+import { bounds } from '../../bounds.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { toTime } from '../../times.ts';
+import type { Migration } from '../port.ts';
+import {
+  type Migrations,
+  migrationsIn,
+  refuseNewer,
+  refuseOtherEnvironment,
+  refuseStranger,
+} from '../schema.ts';
+
+const ours = migrationsIn(new URL('./migrations/', import.meta.url));
+
+/** "PNet": whoever migrates a database holds this lock on it. */
+const lock = 0x504e6574;
+
+const oldestServer = 150_000;
+
+/** Brings the database to the current schema; safe to run twice, and from many machines at once. */
+export async function migrate(
+  client: Client,
+  environment: Environment,
+  { scripts, current }: Migrations = ours,
+): Promise<Migration> {
+  await refuseUnfit(client);
+  await client.query(`set lock_timeout = ${bounds.migrationWaitMs}`);
+  await client.query(`select pg_advisory_lock(${lock})`);
+  // A table that is in use is waited for this long, and those who come after us wait no longer than that.
+  await client.query(`set lock_timeout = ${bounds.migrationLockMs}`);
+  const from = await versionOf(client, environment, current);
+  for (const [index, script] of scripts.entries()) {
+    if (index >= from) await step(client, environment, script(), index + 1);
+  }
+  await client.query(`select pg_advisory_unlock(${lock})`);
+  return { from, to: current };
+}
+
+/** Refuses a database that is not at the current schema, and says how it gets there. */
+export async function requireCurrent(client: Client, environment: Environment): Promise<Migration> {
+  await refuseUnfit(client);
+  const version = await versionOf(client, environment, ours.current);
+  if (version < ours.current) {
+    const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${ours.current}`;
+    throw new OperatorError(`The database ${state}: run "partner-network migrate" on it first.`);
+  }
+  return { from: version, to: version };
+}
+
+async function step(
+  client: Client,
+  environment: Environment,
+  script: string,
+  version: number,
+): Promise<void> {
+  // An index on a large table is built concurrently, which Postgres does outside of a transaction only.
+  if (/\bconcurrently\b/i.test(script)) {
+    await client.query(script);
+    await setVersion(client, version);
+    return;
+  }
+  try {
+    await client.query('begin');
+    await client.query(script);
+    if (version === 1) await stamp(client, environment);
+    await setVersion(client, version);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+async function setVersion(client: Client, version: number): Promise<void> {
+  const upsert = `insert into settings (name, value) values ('schema', $1)
+    on conflict (name) do update set value = excluded.value`;
+  await client.query(upsert, [String(version)]);
+}
+
+/** A new database belongs to us and one environment for good, and gets the key that seals its cursors. */
+async function stamp(client: Client, environment: Environment): Promise<void> {
+  await client.query(`insert into settings (name, value) values ('environment', $1)`, [environment]);
+  await client.query('insert into cursor_keys (id, secret, created_at) values (0, $1, $2)', [
+    randomBytes(32),
+    toTime(Date.now()),
+  ]);
+}
+
+/** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
+async function versionOf(client: Client, environment: Environment, current: number): Promise<number> {
+  const { rows: found } = await client.query(`
+    select array_agg(attname::text order by attnum) as columns
+    from pg_attribute where attrelid = to_regclass('settings') and attnum > 0`);
+  const columns: string[] | null = found[0].columns;
+  if (columns === null) return 0;
+  refuseStranger(columns.join() === 'name,value');
+  const { rows } = await client.query('select name, value from settings');
+  const settings = new Map(rows.map(({ name, value }) => [name, value]));
+  refuseStranger(settings.has('environment') && settings.has('schema'));
+  const version = Number(settings.get('schema'));
+  refuseNewer(version, current);
+  refuseOtherEnvironment(settings.get('environment'), environment);
+  return version;
+}
+
+async function refuseUnfit(client: Client): Promise<void> {
+  const { rows } = await client.query(`
+    select current_setting('server_version_num')::integer as version,
+      current_setting('server_version') as version_name, current_setting('server_encoding') as encoding`);
+  const { version, version_name, encoding } = rows[0];
+  if (version < oldestServer) {
+    throw new OperatorError(`The database is Postgres ${version_name}: use version 15 or later.`);
+  }
+  if (encoding !== 'UTF8') {
+    throw new OperatorError(`The database's encoding is ${encoding}: create it with encoding UTF8.`);
+  }
+}

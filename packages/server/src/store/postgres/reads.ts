@@ -1,0 +1,64 @@
+import type { Scope } from '@partner-network/contract/scopes';
+import type { BalancesAnswer, CursorKey, Page, Reads } from '../port.ts';
+import type { Pool, Rows } from './pool.ts';
+import type { Replicas } from './replicas.ts';
+import {
+  balancesUnderAnyGrant,
+  balancesUnderGrant,
+  brandsPage,
+  brandsPageByReference,
+  keyByDigest,
+} from './statements.ts';
+
+/** Keys, grants and balances come from the primary; brands from a replica when there is a fit one. */
+export function createReads(primary: Pool, replicas: Replicas | undefined): Reads {
+  return {
+    findKey: async (digest) => {
+      const row = (await primary.query(keyByDigest, [digest]))[0];
+      return row === undefined
+        ? undefined
+        : {
+            id: row.id as string,
+            partnerId: row.partner_id as string,
+            scopes: (row.scopes as string).split(' ') as Scope[],
+            expiresAt: (row.expires_at as string | null) ?? undefined,
+            isRevoked: row.revoked_at !== null,
+            isPartnerDisabled: row.disabled_at !== null,
+          };
+    },
+
+    listBrands: async ({ partnerId, referenceId, after, limit, moment = 0n }) => {
+      const statement = referenceId === undefined ? brandsPage : brandsPageByReference;
+      const values = [partnerId, after, limit, ...(referenceId === undefined ? [] : [referenceId])];
+      const rows =
+        (await replicas?.query(statement, values, moment)) ?? (await primary.query(statement, values));
+      return { ...pageOf(rows), moment: BigInt(rows[0]!.moment as string) };
+    },
+
+    listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
+      const whose = [customerId, after, limit, type, partnerId, at];
+      const rows = await (grantId === undefined
+        ? primary.query(balancesUnderAnyGrant, whose)
+        : primary.query(balancesUnderGrant, [...whose, grantId]));
+      const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
+      return grant === 'ACTIVE' ? { grant, page: pageOf(rows) } : { grant };
+    },
+
+    cursorKeys: async () => {
+      const text = 'select id, secret from cursor_keys order by created_at desc, id desc';
+      return (await primary.query({ text }, [])) as unknown as CursorKey[];
+    },
+
+    ping: async () => {
+      await primary.query({ text: 'select name from settings limit 1' }, []);
+    },
+  };
+}
+
+function pageOf(rows: Rows): Page {
+  const { records, has_more, last_id } = rows[0]!;
+  return {
+    records: (records as string | null) ?? '',
+    next: has_more === true ? (last_id as string) : undefined,
+  };
+}

@@ -1,0 +1,132 @@
+import { bounds } from '../../bounds.ts';
+import type { Value } from '../accounts.ts';
+import { StoreUnavailable } from '../port.ts';
+import { addressOf } from './connect.ts';
+import { createPool, type Pool, type PoolSettings, type Rows } from './pool.ts';
+import { progress, type Statement } from './statements.ts';
+
+/** How it stands with a replica, for those who watch. */
+interface ReplicaState {
+  /** Where it is, without user and password. */
+  readonly name: string;
+  readonly isUsed: boolean;
+  /** Undefined when it is not known. */
+  readonly lagMs: number | undefined;
+}
+
+export interface Replicas {
+  /**
+   * The rows from a replica that is less than a second behind, and had come as far as this moment before it
+   * read them; undefined when there is no such replica.
+   */
+  query(statement: Statement, values: readonly Value[], moment: bigint): Promise<Rows | undefined>;
+  states(): readonly ReplicaState[];
+  close(): Promise<void>;
+}
+
+interface Replica {
+  readonly name: string;
+  readonly pool: Pool;
+  /** When the primary had what this replica has replayed. */
+  currentAtMs: number;
+}
+
+interface Mark {
+  readonly atMs: number;
+  readonly position: bigint;
+}
+
+/** Clocks of servers are not compared: what counts is how long ago the primary was where a replica is now. */
+export function createReplicas(
+  primaryUrls: readonly string[],
+  urls: readonly string[],
+  settings: Omit<PoolSettings, 'urls' | 'role'>,
+): Replicas {
+  // A connection apart: when all of the others are in use, replicas must not be left out for it.
+  const primary = createPool({ ...settings, urls: primaryUrls, role: 'primary', connections: 1 });
+  const replicas = urls.map(
+    (url): Replica => ({
+      name: addressOf(url),
+      pool: createPool({ ...settings, urls: [url], role: 'standby' }),
+      currentAtMs: Number.NEGATIVE_INFINITY,
+    }),
+  );
+  const marks: Mark[] = [];
+  let turn = 0;
+
+  const isFresh = ({ currentAtMs }: Replica) => performance.now() - currentAtMs < bounds.replicaLagMs;
+
+  async function markPrimary(): Promise<void> {
+    // Taken before the question: what was committed by then is in the answer.
+    const atMs = performance.now();
+    const position = positionOf(await primary.query(progress, []));
+    marks.push({ atMs, position });
+    while (atMs - marks[0]!.atMs > bounds.replicaMarksMs) marks.shift();
+  }
+
+  async function measure(replica: Replica): Promise<void> {
+    try {
+      const position = positionOf(await replica.pool.query(progress, []));
+      const reached = marks.findLast((mark) => mark.position <= position);
+      replica.currentAtMs = reached?.atMs ?? Number.NEGATIVE_INFINITY;
+    } catch (error) {
+      leaveOut(replica);
+      throw error;
+    }
+  }
+
+  const watches = [watch(markPrimary), ...replicas.map((replica) => watch(() => measure(replica)))];
+
+  return {
+    async query(statement, values, moment) {
+      const fresh = replicas.filter(isFresh);
+      const replica = fresh[turn++ % fresh.length];
+      if (replica === undefined) return undefined;
+      try {
+        const answer = replica.pool.queryAfterProgress(statement, values, bounds.replicaAnswerMs);
+        const [before, rows] = await answer;
+        return positionOf(before) >= moment ? rows : undefined;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        leaveOut(replica);
+        return undefined;
+      }
+    },
+
+    states: () =>
+      replicas.map((replica) => ({
+        name: replica.name,
+        isUsed: isFresh(replica),
+        lagMs: Number.isFinite(replica.currentAtMs) ? performance.now() - replica.currentAtMs : undefined,
+      })),
+
+    async close() {
+      for (const stop of watches) stop();
+      await Promise.all([primary, ...replicas.map(({ pool }) => pool)].map((pool) => pool.close()));
+    },
+  };
+}
+
+/** Until it is measured again. */
+function leaveOut(replica: Replica): void {
+  replica.currentAtMs = Number.NEGATIVE_INFINITY;
+}
+
+function positionOf(rows: Rows): bigint {
+  return BigInt(rows[0]!.position as string);
+}
+
+/** Looks again and again; a look that fails is worth no more than the next one. */
+function watch(look: () => Promise<void>): () => void {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  async function loop(): Promise<void> {
+    await look().catch(() => {});
+    if (!isStopped) timer = setTimeout(loop, bounds.replicaWatchMs).unref();
+  }
+  void loop();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,98 @@
+/** The hot statements, one or two a request. Each names its shard key and reads a bounded piece of an index. */
+
+/** A hot statement has a name, under which each connection prepares it once. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+/**
+ * How far into the write-ahead log a snapshot can have seen, as a number. On the primary, nothing visible is
+ * beyond the insert position. A standby shows a commit an instant before it counts it as replayed, so while
+ * more is at hand than it has replayed, the record that it is at counts as seen, too.
+ */
+const moment = `
+  case
+    when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0'
+    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then pg_last_wal_replay_lsn() - '0/0'
+    else pg_last_wal_replay_lsn() - '0/0' + 1
+  end`;
+
+/** How far a server is: what it has written for sure, or replayed. */
+export const progress: Statement = {
+  name: 'progress',
+  text: `
+    select case
+      when pg_is_in_recovery() then pg_last_wal_replay_lsn()
+      else pg_current_wal_flush_lsn()
+    end - '0/0' as position`,
+};
+
+/** A page joined in the database, and a look one row ahead. */
+function pageOf(table: string, condition: string, more: string): string {
+  return `
+    select ${more}
+      page.records,
+      page.last_id,
+      exists (select 1 from ${table} where ${condition} and id > page.last_id) as has_more
+    from (
+      select string_agg(record, ',') as records, max(id) as last_id
+      from (
+        select id, record from ${table} where ${condition} and id > $2 order by id limit $3
+      ) as found
+    ) as page`;
+}
+
+export const keyByDigest: Statement = {
+  name: 'key_by_digest',
+  text: `
+    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at
+    from api_keys k join partners p on p.id = k.partner_id
+    where k.digest = $1`,
+};
+
+/** $1 partner, $2 after, $3 limit. */
+export const brandsPage: Statement = {
+  name: 'brands_page',
+  text: pageOf('brands', 'partner_id = $1', `(${moment}) as moment,`),
+};
+
+/** The same with $4 reference. The index finds its hash, and the row is compared. */
+export const brandsPageByReference: Statement = {
+  name: 'brands_page_by_reference',
+  text: pageOf(
+    'brands',
+    'partner_id = $1 and hashtextextended(reference_id, 0) = hashtextextended($4, 0) and reference_id = $4',
+    `(${moment}) as moment,`,
+  ),
+};
+
+/** The grant and the page it opens in one statement, so that no revocation comes between. */
+function balancesUnder(permit: string): string {
+  const isOpen = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
+  return `
+    with permit as (${permit})
+    ${pageOf('balances', isOpen, '(select standing from permit) as standing,')}`;
+}
+
+/** $1 customer, $2 after, $3 limit, $4 type, $5 partner, $6 now, $7 grant. */
+export const balancesUnderGrant: Statement = {
+  name: 'balances_under_grant',
+  text: balancesUnder(`
+    select case when status = 'ACTIVE' and expires_at <= $6 then 'EXPIRED' else status end as standing
+    from grants
+    where customer_id = $1 and id = $7 and partner_id = $5`),
+};
+
+/** The same without $7: any active grant will do. */
+export const balancesUnderAnyGrant: Statement = {
+  name: 'balances_under_any_grant',
+  text: balancesUnder(`
+    select 'ACTIVE' as standing
+    from (
+      select expires_at from grants
+      where customer_id = $1 and partner_id = $5 and status = 'ACTIVE'
+      order by expires_at desc nulls first limit 1
+    ) as longest
+    where expires_at is null or expires_at > $6`),
+};

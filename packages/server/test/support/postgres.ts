@@ -1,0 +1,86 @@
+/**
+ * Real Postgres for tests. Databases are made on one server that all tests share: the one that
+ * TEST_DATABASE_URL names, or else one that is started for the run. Tests that kill, freeze or promote
+ * start servers of their own.
+ */
+import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
+import pg from 'pg';
+import { afterAllElse, type Lifetime, startPostgres } from './postgres-start.ts';
+
+export type { PostgresServer } from './postgres-process.ts';
+export {
+  caughtUp,
+  type Lifetime,
+  promote,
+  type Settings,
+  startPostgres,
+  startStandby,
+  withoutOwnServers,
+} from './postgres-start.ts';
+
+/** When all tests of this file are over, last things first. A hook that is given inside a test would be the test's. */
+const endings: (() => Promise<void> | void)[] = [];
+const wholeFile: Lifetime = { after: (work) => endings.push(work) };
+after(async () => {
+  while (endings.length > 0) await endings.pop()!();
+});
+
+let server: Promise<string> | undefined;
+
+/** `npm test` starts it once for all files and sets the variable. A file that is run alone starts its own. */
+function sharedServer(): Promise<string> {
+  const given = process.env.TEST_DATABASE_URL;
+  server ??= given ? Promise.resolve(given) : startPostgres(wholeFile).then((started) => started.url());
+  return server;
+}
+
+/** A new empty database on the shared server, dropped after the test, whoever is still connected. */
+export function emptyDatabase(t: Lifetime): Promise<string> {
+  return createDatabase(t, 'template0');
+}
+
+const templates = new Map<string, Promise<string>>();
+
+/** A copy of a database that is filled once in a test file; `fill` must leave no connection behind. */
+export async function databaseLike(
+  t: Lifetime,
+  name: string,
+  fill: (url: string) => Promise<void>,
+): Promise<string> {
+  let template = templates.get(name);
+  if (template === undefined) {
+    template = emptyDatabase(wholeFile).then((url) => fill(url).then(() => url));
+    templates.set(name, template);
+  }
+  return createDatabase(t, new URL(await template).pathname.slice(1));
+}
+
+async function createDatabase(t: Lifetime, template: string): Promise<string> {
+  const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
+  await administer(`create database ${name} template ${template}`);
+  afterAllElse(t, () => administer(`drop database ${name} with (force)`));
+  const url = new URL(await sharedServer());
+  url.pathname = name;
+  return url.href;
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client(await sharedServer());
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A client on a URL, ended after the test. */
+export async function connectTo(t: Lifetime, url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  // A server that is killed under it is what a test wants; its next query says so.
+  client.on('error', () => {});
+  await client.connect();
+  t.after(() => client.end());
+  return client;
+}

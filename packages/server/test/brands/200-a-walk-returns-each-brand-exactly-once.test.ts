@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { importValues } from '../../src/ingest/import.ts';
 import { keys } from '../support/fixture.ts';
@@ -45,14 +44,17 @@ test('a walk returns each of 1,000 brands once, in order, by any limit', async (
 for (const limit of [1, 7, 50, 100]) {
   test(`a walk by ${limit} returns what stands throughout once, while another writes`, async (t) => {
     const service = await startWithBrands(t);
-    const writer = new DatabaseSync(service.databasePath, { timeout: 1_000 });
-    t.after(() => writer.close());
-    const insert = writer.prepare(`
-      insert into brands (partner_id, id, name, created_at, updated_at, reference_id)
-      select partner_id, ?, 'visitor', created_at, updated_at, reference_id from brands where id = ?
-      on conflict do nothing`);
-    const rename = writer.prepare(`update brands set name = ? where partner_id = 'acme' and id = ?`);
-    const leave = writer.prepare(`delete from brands where name = 'visitor'`);
+    const { execute } = service.database;
+    const insert = (id: string) =>
+      execute(
+        `insert into brands (partner_id, id, name, created_at, updated_at, reference_id)
+        select partner_id, $1, 'visitor', created_at, updated_at, reference_id from brands where id = $2
+        on conflict do nothing`,
+        id,
+        idOf(0),
+      );
+    const rename = (id: string, name: string) =>
+      execute(`update brands set name = $1 where partner_id = 'acme' and id = $2`, name, id);
 
     let inserted = 0;
     let deleted = 0;
@@ -60,11 +62,11 @@ for (const limit of [1, 7, 50, 100]) {
     const ids = await walk(service, limit, async (lastId) => {
       round += 1;
       const here = Math.floor(Number(lastId.slice('walk-'.length)) / 10) * 10;
-      if (round % 3 === 0) deleted += Number(leave.run().changes);
+      if (round % 3 === 0) deleted += await execute(`delete from brands where name = 'visitor'`);
       for (const number of [here - 5, here + 5, here + 15]) {
-        inserted += Number(insert.run(idOf(Math.max(5, number)), idOf(0)).changes);
+        inserted += await insert(idOf(Math.max(5, number)));
       }
-      rename.run(`renamed ${round}`, idOf(standing[(round * 7) % total]!));
+      await rename(idOf(standing[(round * 7) % total]!), `renamed ${round}`);
     });
 
     assert.ok(inserted > 5 && deleted > 5, `${inserted} came, ${deleted} went`);
@@ -79,9 +81,7 @@ for (const limit of [1, 7, 50, 100]) {
 test('the row that a cursor stands on may go: the walk goes on after it', async (t) => {
   const service = await startTestService(t);
   const first = JSON.parse((await service.brands('?limit=1', { key: keys.acme })).text);
-  const db = new DatabaseSync(service.databasePath);
-  db.exec(`delete from brands where partner_id = 'acme' and id = 'b1'`);
-  db.close();
+  await service.database.execute(`delete from brands where partner_id = 'acme' and id = 'b1'`);
   const { text } = await service.brands(`?limit=1&cursor=${first.cursor}`, { key: keys.acme });
   assert.equal(JSON.parse(text).brands[0].id, 'b2');
 });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { environmentOfKey } from '../../src/api-key.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { assertFailed, run, start } from '../support/run.ts';
-import { temporaryFolder } from '../support/service.ts';
 
 const limits = { timeout: 30_000 };
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../support/folder.ts';
 import { assertFailed, commandLine, run } from '../support/run.ts';
-import { temporaryFolder } from '../support/service.ts';
 
 /** The sentences of a usage error, without the line that points to the help. */
 function sentencesOf(stderr: string): string[] {

@@ -1,19 +1,17 @@
 /** Imports into a new database, and looks at what is there. */
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ImportOptions, type ImportReport, importRecords } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/json-lines.ts';
 import { publicAddressMark, type Store } from '../../src/store/port.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { createdAt } from '../support/fixture.ts';
-import { temporaryFolder } from '../support/service.ts';
 
 export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
 
 export async function openEmpty(t: TestContext): Promise<Store> {
-  const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 'create');
-  t.after(() => store.close());
-  for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
+  const { store } = await openTestDatabase(t, 'partners', async (store) => {
+    for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
+  });
   return store;
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from '../support/fixture.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 type Row = Readonly<Record<string, SQLInputValue>>;
 

@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createReads } from '../../src/store/sqlite/reads.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { run } from '../support/run.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { storeSuite } from './suite.ts';
 
 const paths = new WeakMap<TestContext, string>();

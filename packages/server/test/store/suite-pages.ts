@@ -23,8 +23,9 @@ function idsOf({ records }: Page): string[] {
   return JSON.parse(`[${records.replaceAll(publicAddressMark, '')}]`).map(({ id }: { id: string }) => id);
 }
 
-function brandsPage(store: Store, limit: number, after = '', referenceId?: string): Promise<Page> {
-  return store.listBrands({ partnerId: 'acme', referenceId, after, limit });
+async function brandsPage(store: Store, limit: number, after = '', referenceId?: string): Promise<Page> {
+  const { records, next } = await store.listBrands({ partnerId: 'acme', referenceId, after, limit });
+  return { records, next };
 }
 
 async function writeBrands(store: Store, ids: readonly string[], reference_id = 'ref'): Promise<void> {

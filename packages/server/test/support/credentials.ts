@@ -63,7 +63,7 @@ export function requiresKey(listing: 'brands' | 'balances', query: string): void
   test('a malformed key never reaches the database', async (t) => {
     let asked = 0;
     const service = await startTestService(t, {
-      reads: (store) => ({
+      reads: async ({ store }) => ({
         ...store,
         findKey: (digest) => {
           asked += 1;

@@ -1,15 +1,13 @@
 /** What callers of both listings see when the database fails for real. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
-import { createReads } from '../../src/store/sqlite/reads.ts';
+import type { TestDatabase } from './database.ts';
 import { keys } from './fixture.ts';
 import { assertRefused, errorsOf } from './http.ts';
-import { startTestService, temporaryFolder } from './service.ts';
+import { startTestService } from './service.ts';
 
 type Listing = 'brands' | 'balances';
 
@@ -17,9 +15,7 @@ type Listing = 'brands' | 'balances';
 export function survivesCrash(listing: Listing, query: string): void {
   test('a fault of ours tells the caller the request id and nothing else', async (t) => {
     const service = await startTestService(t, { limiters: { [listing]: createMemoryLimiter(50) } });
-    const db = new DatabaseSync(service.databasePath);
-    db.exec(`drop table ${listing}`);
-    db.close();
+    await service.database.execute(`drop table ${listing}`);
 
     const answer = await service[listing](query, { key: keys.acme });
     assertRefused(answer, 500, 'INTERNAL_SERVER_ERROR');
@@ -31,44 +27,40 @@ export function survivesCrash(listing: Listing, query: string): void {
     const line = service
       .logs()
       .split('\n')
-      .find((text) => text.includes('no such table'));
+      .find((text) => /no such table|does not exist/.test(text));
     assert.ok(line?.includes(requestId), 'the log tells us what happened to this request');
 
     assert.equal((await service.call('/assets/brand-placeholder.png')).status, 200, 'the process lives on');
   });
 }
 
-/** Locks out readers. That takes a database without a write-ahead log, as a copy by vacuum is. */
 export function answersWhileLocked(listing: Listing, query: string): void {
   test('a database that cannot answer is a 503 with Retry-After, for every caller within 2 s', async (t) => {
-    const copy = join(temporaryFolder(t), 'copy.db');
+    let lock: Awaited<ReturnType<TestDatabase['lockable']>>['lock'];
     const service = await startTestService(t, {
       limiters: { [listing]: createMemoryLimiter(50) },
-      reads: (store, databasePath) => {
-        const source = new DatabaseSync(databasePath);
-        source.prepare('vacuum into ?').run(copy);
-        source.close();
-        const reader = new DatabaseSync(copy, { timeout: bounds.sqliteServeBusyMs });
-        t.after(() => reader.close());
-        // The key is found, so that the request gets as far as the limiter and the page.
-        return { ...createReads(reader), findKey: store.findKey };
+      reads: async (database) => {
+        const lockable = await database.lockable();
+        lock = lockable.lock;
+        return lockable.reads;
       },
     });
-    const locker = new DatabaseSync(copy);
-    t.after(() => locker.close());
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);
 
-    locker.exec('begin exclusive');
+    const release = await lock!(listing);
     const started = performance.now();
     const callers = Array.from({ length: 40 }, () => service[listing](query, { key: keys.acme }));
-    for (const answer of await Promise.all(callers)) {
+    const answers = await Promise.all(callers);
+    for (const answer of answers) {
       assertRefused(answer, 503, 'SERVICE_UNAVAILABLE');
       assert.equal(answer.headers['retry-after'], '1');
-      assert.match(String(answer.headers.ratelimit), /;r=\d+;t=1$/);
     }
     assert.ok(performance.now() - started < 2_000);
+    // A caller for whom there is no connection left may be turned away before the limiter.
+    const limited = answers.filter(({ headers }) => /;r=\d+;t=1$/.test(String(headers.ratelimit)));
+    assert.ok(limited.length >= 10, `${limited.length} of them count`);
 
-    locker.exec('rollback');
+    await release();
     await wait(bounds.sqliteServeBusyMs);
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200, 'it passes by itself');
   });

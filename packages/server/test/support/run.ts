@@ -11,7 +11,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Store } from '../../src/store/port.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from './fixture.ts';
-import { temporaryFolder } from './service.ts';
+import { temporaryFolder } from './folder.ts';
 
 const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
 

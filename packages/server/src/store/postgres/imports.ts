@@ -3,10 +3,9 @@ import { importColumns } from '../import-columns.ts';
 import type { ImportKind, Imports } from '../port.ts';
 import { translated } from './errors.ts';
 
-/** The columns that are not text. */
+/** The columns that are not text; metadata is staged as the text that it is given as. */
 const types: Readonly<Record<string, string>> = {
   amount: 'bigint',
-  metadata: 'json',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
   expires_at: 'timestamptz',
@@ -85,13 +84,14 @@ async function writeStaged(
 function upsert(kind: ImportKind, source: string): string {
   const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
+  const given = all.map((column) => (column === 'metadata' ? 'metadata::json' : column)).join(', ');
   // JSON has no equality; its text, with sorted keys, has.
   const compared = (table: string) =>
-    content.map((column) => `${table}.${column}${types[column] === 'json' ? '::text' : ''}`).join(', ');
+    content.map((column) => `${table}.${column}${column === 'metadata' ? '::text' : ''}`).join(', ');
   // In the order of ids, so that two imports take their locks in the same order.
   return `
     insert into ${kind} (${all.join(', ')})
-    select ${all.join(', ')} from (${source}) as source order by ${identity.join(', ')}
+    select ${given} from (${source}) as source order by ${identity.join(', ')}
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
     where (${compared(kind)}) is distinct from (${compared('excluded')})`;
 }

@@ -24,6 +24,26 @@ export const bounds = {
   ratePerSecond: 10_000,
   /** Tracked partners after which the limiter looks for idle ones to forget. */
   limiterSweepPartners: 1_024,
+  /** How long Redis may take to decide; after it, this process decides. */
+  redisBudgetMs: 20,
+  /** How often Redis is tried while it is missed. */
+  redisProbeMs: 100,
+  /** A connection that owes an answer for this long is made anew. */
+  redisSilenceMs: 1_000,
+  /** Also how long a start waits for Redis before it serves without. */
+  redisConnectMs: 1_000,
+  redisDisconnectMs: 20,
+  /** Between attempts to connect: so much longer each time, up to the second. */
+  redisRetryStepMs: 50,
+  redisRetryMs: 500,
+  /** A partner's log in Redis is gone by itself this long after the last admission. */
+  redisLogLifeMs: 2_000,
+  /** How often an instance says that it lives, and after how much silence it does not count any more. */
+  heartbeatMs: 1_000,
+  instanceStaleMs: 3_000,
+  /** After Redis was missed, an instance keeps to its share until what was admitted without Redis is past, on
+   * this instance and on one that comes back a second later. */
+  rateHoldMs: 2_000,
   /** What a 503 asks the caller to wait. */
   retryAfterSeconds: 1,
   /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */
@@ -85,3 +105,6 @@ assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
 assertBound(bounds.sqliteServeBusyMs < bounds.answerMs, 'a locked database is told in time');
 assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < bounds.answerMs, 'the primary gets its turn');
 assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives a look that fails');
+assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive what counts in it');
+assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');
+assertBound(bounds.instanceStaleMs > 2 * bounds.heartbeatMs, 'one lost heartbeat is no dead instance');

@@ -12,6 +12,7 @@ import {
   type Values,
   wholeNumber,
 } from './command-line/options.ts';
+import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.ts';
 import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from './store/open.ts';
 
 const largestPort = 65_535;
@@ -104,6 +105,28 @@ export const listenSettings = {
   ),
   'log-level': logLevel('info'),
 };
+
+/** The sentence does not repeat what was given: a password may be in it. */
+function redisUrl(text: string): RedisAddress | Problem {
+  const form =
+    'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE where it needs them';
+  return parseRedisUrl(text) ?? new Problem(`must be ${form}, special characters percent-encoded.`);
+}
+
+/** What many instances have in common. */
+export const sharedSettings = {
+  redis: setting(
+    'URL',
+    'REDIS_URL',
+    redisUrl,
+    undefined,
+    'shared rate limit of many instances: redis://HOST:PORT (in this process)',
+  ),
+};
+
+export function ratesOf(config: Values<typeof listenSettings>): { brands: number; balances: number } {
+  return { brands: config['brands-rate'], balances: config['balances-rate'] };
+}
 
 /** How to be watched and stopped. */
 export const operationsSettings = {

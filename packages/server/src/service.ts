@@ -4,8 +4,7 @@ import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
 import { createCursors } from './http/cursor.ts';
 import { addressOf, type Close, createHttpServer, listen, serveRoutes } from './http/server.ts';
-import { createMemoryLimiter } from './limiter/memory.ts';
-import type { Limiter } from './limiter/port.ts';
+import type { OpenLimiters } from './limiter/open.ts';
 import type { Store } from './store/port.ts';
 
 interface RunningService {
@@ -15,10 +14,11 @@ interface RunningService {
   readonly close: Close;
 }
 
-/** Builds the service on a store, listens, and answers. */
+/** Builds the service on a store and limiters, listens, and answers. */
 export async function startService(
   config: Values<typeof listenSettings>,
   store: Store,
+  limiters: OpenLimiters['limiters'],
   log: Logger,
 ): Promise<RunningService> {
   const nowMs = Date.now;
@@ -31,13 +31,9 @@ export async function startService(
     environment: store.environment,
     store,
     cursors,
-    limiters: { brands: limiterOf(config['brands-rate']), balances: limiterOf(config['balances-rate']) },
+    limiters,
     publicUrl,
     nowMs,
   });
   return { publicUrl, address, close: serveRoutes(server, app, log) };
-}
-
-function limiterOf(ratePerSecond: number): Limiter | undefined {
-  return ratePerSecond === 0 ? undefined : createMemoryLimiter(ratePerSecond);
 }

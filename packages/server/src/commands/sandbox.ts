@@ -3,10 +3,11 @@ import { pino } from 'pino';
 import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
 import { optional, plainText } from '../command-line/options.ts';
-import { listenSettings, logLevel } from '../config.ts';
+import { listenSettings, logLevel, ratesOf } from '../config.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
+import { openLimiters } from '../limiter/open.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
@@ -22,7 +23,9 @@ export const sandbox = command({
     const store = await openStore({ engine: 'sqlite', path }, 'sandbox', 'serve');
     try {
       await fillWithDemo(store);
-      const service = await startService(values, store, pino({ level: values['log-level'] }));
+      const log = pino({ level: values['log-level'] });
+      const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
+      const service = await startService(values, store, limiters, log);
       output.answer(greeting(`${service.publicUrl}/network/v1`));
       await stopOn(signal, 0, () => {}, service.close);
       output.answer('Stopped.');

@@ -6,15 +6,24 @@ import {
   listenSettings,
   operationsSettings,
   postgresSettings,
+  ratesOf,
+  sharedSettings,
   storeOptions,
 } from '../config.ts';
 import { startHealth } from '../http/health.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
+import { openLimiters } from '../limiter/open.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
 export const serve = command({
-  options: { ...databaseSettings, ...postgresSettings, ...listenSettings, ...operationsSettings },
+  options: {
+    ...databaseSettings,
+    ...postgresSettings,
+    ...listenSettings,
+    ...sharedSettings,
+    ...operationsSettings,
+  },
   conflicts: (values) =>
     databaseConfig(values).database.engine === 'sqlite' && values.replica.length > 0
       ? ['--replica needs a Postgres database: set --database, too.']
@@ -24,9 +33,10 @@ export const serve = command({
     const log = pino({ level: values['log-level'] });
     const { database, environment } = databaseConfig(values);
     const store = await openStore(database, environment, 'serve', storeOptions(values));
+    const rateLimit = await openLimiters({ environment, rates: ratesOf(values), redis: values.redis }, log);
     try {
-      const health = await startHealth(values['ops-host'], values['ops-port'], store, log);
-      const service = await startService(values, store, log).catch(async (error) => {
+      const health = await startHealth(values['ops-host'], values['ops-port'], store, rateLimit.metrics, log);
+      const service = await startService(values, store, rateLimit.limiters, log).catch(async (error) => {
         await health.close();
         throw error;
       });
@@ -38,6 +48,7 @@ export const serve = command({
         await health.close();
       });
     } finally {
+      await rateLimit.close();
       await store.close();
     }
   },

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
+import type { Metric } from '../metric.ts';
 import type { Reads } from '../store/port.ts';
 import type { Exchange, Route } from './answer.ts';
+import { metricsRoute } from './metrics.ts';
 import { refusal } from './refusal.ts';
 import { addressOf, type Close, createHttpServer, listen, serveRoutes } from './server.ts';
 
@@ -11,11 +13,12 @@ interface Health {
   readonly close: Close;
 }
 
-/** The operators' listener: whether the process lives, and whether it may get traffic. */
+/** The operators' listener: whether the process lives, whether it may get traffic, and how it does. */
 export async function startHealth(
   host: string,
   port: number,
   store: Pick<Reads, 'ping'>,
+  metrics: readonly Metric[],
   log: Logger,
 ): Promise<Health> {
   let isDraining = false;
@@ -29,6 +32,7 @@ export async function startHealth(
   const routes = new Map<string, Route>([
     ['/healthz', async ({ headers }) => plainText('alive', headers)],
     ['/readyz', readiness],
+    ['/metrics', metricsRoute(metrics)],
   ]);
   const server = createHttpServer();
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));

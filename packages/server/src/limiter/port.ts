@@ -1,4 +1,4 @@
-interface Decision {
+export interface Decision {
   readonly isAdmitted: boolean;
   /** How many more would be admitted now. */
   readonly left: number;
@@ -6,8 +6,29 @@ interface Decision {
   readonly untilMoreMs: number;
 }
 
+/** What decided: this process for itself, Redis for all, or this process in the place of Redis. */
+export type Source = 'memory' | 'redis' | 'local';
+
+/** The decisions of one source so far. */
+export interface Tally {
+  readonly source: Source;
+  admitted: number;
+  refused: number;
+}
+
 /** Admits at most so many requests of one partner in any span of a second. A refused one does not count. */
 export interface Limiter {
   readonly ratePerSecond: number;
+  readonly tallies: readonly Readonly<Tally>[];
   admit(partnerId: string): Promise<Decision> | Decision;
+}
+
+export function tallyOf(source: Source): Tally {
+  return { source, admitted: 0, refused: 0 };
+}
+
+/** Counts a decision, and gives it back. */
+export function counted(tally: Tally, decision: Decision): Decision {
+  tally[decision.isAdmitted ? 'admitted' : 'refused'] += 1;
+  return decision;
 }

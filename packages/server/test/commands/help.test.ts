@@ -4,12 +4,13 @@ import { assertFailed, run } from '../support/run.ts';
 
 const database = ['--environment', '--database'];
 const service = ['--host', '--port', '--public-url', '--brands-rate', '--balances-rate', '--log-level'];
+const shared = ['--redis'];
 const operations = ['--ops-host', '--ops-port', '--drain-delay'];
 
 /** Every command, with the words and flags that its help must name. */
 const commands = {
   sandbox: ['--port', '--data'],
-  serve: [...database, ...service, ...operations],
+  serve: [...database, ...service, ...shared, ...operations],
   migrate: [...database, '--json'],
   'partners create': ['--name', '--id', ...database, '--json'],
   'partners list': [...database, '--json'],

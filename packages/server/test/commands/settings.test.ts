@@ -51,6 +51,7 @@ const serveFlags = [
   ['log-level', 'LOG_LEVEL', ['loud', 'INFO']],
   ['public-url', 'PUBLIC_URL', ['example.com', 'ftp://x', 'https://u:p@x', 'https://x?y=1', 'https://x#y']],
   ['environment', 'ENVIRONMENT', ['staging', 'Production']],
+  ['redis', 'REDIS_URL', ['localhost:6379', 'http://x', 'redis://x/y']],
   ['database', 'DATABASE_URL', ['data.db', 'sqlite:', 'mysql://x']],
 ] as const;
 

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Redis, RedisOptions } from 'ioredis';
+import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
+import type { Decision } from './port.ts';
+import type { RedisAddress } from './redis-url.ts';
+import { inTime, watchRedis } from './redis-watch.ts';
+
+/** This process's connection to the Redis that it shares with the other instances. */
+export interface RedisLink {
+  /** Redis's decision, or undefined when there is none within the budget. */
+  admit(key: string, ratePerSecond: number): Promise<Decision | undefined>;
+  /** How many instances there were, this one included, when Redis was last heard of. */
+  instances(): number;
+  /** Until then, by this process's clock, Redis may have forgotten what it admitted before. */
+  heldUntilMs(): number;
+  close(): Promise<void>;
+}
+
+interface Scripts {
+  admit(log: string, rate: number, windowMicros: number, lifeMs: number): Promise<[number, number, number]>;
+  heartbeat(instances: string, instance: string, staleMs: number): Promise<number>;
+}
+
+/** Resolves when Redis has answered for the first time, or when it is plain that it does not. */
+export async function openRedisLink(
+  address: RedisAddress,
+  environment: Environment,
+  log: Logger,
+): Promise<RedisLink> {
+  // Loaded only where it is used: that takes 58 ms.
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(optionsOf(address)) as Redis & Scripts;
+  const [instances, instance] = [`partner-network:${environment}:instances`, randomUUID()];
+  const heartbeat = () => redis.heartbeat(instances, instance, bounds.instanceStaleMs);
+  const watch = watchRedis(redis, heartbeat, log);
+  await watch.settled;
+
+  return {
+    instances: watch.instances,
+    heldUntilMs: watch.heldUntilMs,
+    async admit(key, ratePerSecond) {
+      if (!watch.isAnswering()) return undefined;
+      const sent = redis.admit(key, ratePerSecond, bounds.rateWindowMs * 1_000, bounds.redisLogLifeMs);
+      const answer = await inTime(sent, watch.miss);
+      if (answer === undefined) return undefined;
+      const [admitted, left, untilMoreMicros] = answer;
+      return { isAdmitted: admitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
+    },
+    async close() {
+      watch.stop();
+      if (watch.isAnswering()) await inTime(redis.zrem(instances, instance));
+      redis.disconnect();
+    },
+  };
+}
+
+function optionsOf({ host, port, username, password, db, isEncrypted }: RedisAddress): RedisOptions {
+  return {
+    host,
+    port,
+    username,
+    password,
+    db,
+    ...(isEncrypted ? { tls: {} } : {}),
+    scripts: { admit: scriptOf('admit'), heartbeat: scriptOf('heartbeat') },
+    // What cannot be sent now, or was sent before the connection broke, is decided here and never sent again.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: bounds.redisConnectMs,
+    // A Redis that hangs would not close its end.
+    disconnectTimeout: bounds.redisDisconnectMs,
+    retryStrategy: (attempts) => Math.min(attempts * bounds.redisRetryStepMs, bounds.redisRetryMs),
+    // The first heartbeat shows whether it is ready, also of one that still loads its data.
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    protocol: 2,
+  };
+}
+
+function scriptOf(name: string): { lua: string; numberOfKeys: number } {
+  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 1 };
+}

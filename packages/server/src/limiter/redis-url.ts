@@ -1,0 +1,39 @@
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly db: number;
+  readonly isEncrypted: boolean;
+}
+
+const defaultPort = 6379;
+const schemes = ['redis:', 'rediss:'];
+
+/** The address behind a URL, or undefined when it is none of a Redis. */
+export function parseRedisUrl(text: string): RedisAddress | undefined {
+  const url = URL.parse(text);
+  if (url === null || !schemes.includes(url.protocol) || url.hostname === '' || /[?#\s]/.test(text)) {
+    return undefined;
+  }
+  const db = /^\/?(\d{0,5})$/.exec(url.pathname)?.[1];
+  const [username, password] = [decoded(url.username), decoded(url.password)];
+  if (db === undefined || username === undefined || password === undefined) return undefined;
+  return {
+    // An address of IPv6 stands in brackets in a URL, and nowhere else.
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? defaultPort : Number(url.port),
+    username: username === '' ? undefined : username,
+    password: password === '' ? undefined : password,
+    db: Number(db),
+    isEncrypted: url.protocol === 'rediss:',
+  };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

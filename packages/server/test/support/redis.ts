@@ -1,0 +1,142 @@
+/** A real Redis for tests: the one at TEST_REDIS_URL, or one of a test's own, which ends with the test. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chownSync, constants } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { temporaryFolder } from './service.ts';
+
+export interface OwnRedis {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it as kill -9 does: what it held is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port. */
+  start(): Promise<void>;
+  /** Stops it where it stands: connections stay open, and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
+}
+
+const sharedUrl = process.env.TEST_REDIS_URL;
+const program = findProgram();
+const howToGetOne =
+  'there is no Redis here: install redis-server or valkey-server ("apt-get install redis-server", "brew install redis")';
+
+const skipWithoutOwn =
+  program !== undefined
+    ? false
+    : `${howToGetOne}${sharedUrl === undefined ? '' : '; the one at TEST_REDIS_URL is not ours to stop'}`;
+const skipWithoutAny =
+  sharedUrl !== undefined ? false : skipWithoutOwn && `${howToGetOne} or set TEST_REDIS_URL`;
+
+/** What a test that needs a Redis is declared with; without one it is skipped, and says so. */
+export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
+
+/** The same for a test that stops its Redis, or counts who uses it. */
+export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
+
+/** A Redis that others may use at the same time. */
+export async function redisUrl(t: TestContext): Promise<string> {
+  return sharedUrl ?? (await startRedis(t)).url;
+}
+
+/** A Redis of the test's own. */
+export async function startRedis(t: TestContext): Promise<OwnRedis> {
+  const folder = temporaryFolder(t);
+  const user = unprivilegedUser();
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const port = await freePort();
+  let running = await launch(port, folder, user);
+  t.after(() => running.kill());
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    kill: () => running.kill(),
+    start: async () => {
+      running = await launch(port, folder, user);
+    },
+    freeze: () => process.kill(running.pid, 'SIGSTOP'),
+    thaw: () => process.kill(running.pid, 'SIGCONT'),
+  };
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The shell reads until this process ends, however it ends, and takes Redis with it. */
+const guard = '"$@" > redis.log 2>&1 & echo $!; read -r _; kill -9 $!; wait';
+
+async function launch(port: number, folder: string, user: User | undefined) {
+  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('sh', ['-c', guard, 'sh', program!, ...flags, '--dir', folder], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    ...user,
+  });
+  const ended = once(child, 'close');
+  const [printed] = await once(child.stdout, 'data');
+  await untilAnswering(port);
+  return {
+    pid: Number.parseInt(String(printed), 10),
+    kill: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+async function untilAnswering(port: number): Promise<void> {
+  for (;;) {
+    const isAnswering = await new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+      socket.once('data', (answer) => {
+        socket.destroy();
+        resolve(String(answer).startsWith('+PONG'));
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (isAnswering) return;
+    await wait(10);
+  }
+}
+
+/** Redis needs no rights: a test run as root gives it none. */
+function unprivilegedUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}
+
+function findProgram(): string | undefined {
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...['/opt/homebrew/bin', '/usr/local/bin', '/home/linuxbrew/.linuxbrew/bin'],
+  ];
+  const candidates = folders.flatMap((folder) =>
+    ['redis-server', 'valkey-server'].map((name) => join(folder, name)),
+  );
+  return candidates.find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -5,12 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  databaseSettings,
-  listenSettings,
-  operationsSettings,
-  sharedSettings,
-} from '../packages/server/src/config.ts';
+import { serveSettings } from '../packages/server/src/config.ts';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -93,8 +88,7 @@ function cloneFolder(): string {
 
 /** Without the npm that runs the tests, our Node, and our settings, which may name a real database. */
 function freshEnvironment(): NodeJS.ProcessEnv {
-  const settings = { ...databaseSettings, ...listenSettings, ...sharedSettings, ...operationsSettings };
-  const ours = new Set(Object.values(settings).map(({ variable }) => variable));
+  const ours = new Set(Object.values(serveSettings).map(({ variable }) => variable));
   const ofNpm = /^(npm_(?!config_(registry|cafile|cache|proxy|https_proxy)$)|NODE_|INIT_CWD$)/;
   const kept = Object.entries(process.env).filter(([name]) => !ours.has(name) && !ofNpm.test(name));
   const folders = (process.env.PATH ?? '').split(delimiter);

@@ -44,6 +44,9 @@ export const bounds = {
   /** After Redis was missed, an instance keeps to its share until what was admitted without Redis is past, on
    * this instance and on one that comes back a second later. */
   rateHoldMs: 2_000,
+  workers: 64,
+  /** A worker that ended is replaced after this, so that one that cannot live does not keep us busy. */
+  workerRestartMs: 500,
   /** What a 503 asks the caller to wait. */
   retryAfterSeconds: 1,
   /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */

@@ -115,6 +115,13 @@ function redisUrl(text: string): RedisAddress | Problem {
 
 /** What many instances have in common. */
 export const sharedSettings = {
+  workers: setting(
+    'N',
+    'WORKERS',
+    wholeNumber(1, bounds.workers),
+    1,
+    'processes that answer together; several need a Postgres database (1)',
+  ),
   redis: setting(
     'URL',
     'REDIS_URL',
@@ -140,6 +147,17 @@ export const operationsSettings = {
     'seconds to go on accepting after SIGTERM (5)',
   ),
 };
+
+/** All that `serve` can be told. */
+export const serveSettings = {
+  ...databaseSettings,
+  ...postgresSettings,
+  ...listenSettings,
+  ...sharedSettings,
+  ...operationsSettings,
+};
+
+export type ServeConfig = Values<typeof serveSettings>;
 
 interface DatabaseConfig {
   readonly environment: Environment;

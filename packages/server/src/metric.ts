@@ -4,11 +4,29 @@ export interface Reading {
   readonly value: number;
 }
 
-/** What operators can read of a part of the service: counted as plain numbers where it happens, read when asked. */
-export interface Metric {
+interface Description {
   readonly name: `partner_network_${string}`;
   readonly help: string;
   readonly type: 'counter' | 'gauge';
   readonly labels: readonly string[];
+}
+
+/** What operators can read of a part of the service: plain numbers, counted where it happens, read when asked. */
+export interface Metric extends Description {
   read(): readonly Reading[];
+}
+
+/** A metric as it was read, which can be sent from one process to another. */
+export interface MetricRead extends Description {
+  readonly readings: readonly Reading[];
+}
+
+export function readMetrics(metrics: readonly Metric[]): MetricRead[] {
+  return metrics.map(({ name, help, type, labels, read }) => ({
+    name,
+    help,
+    type,
+    labels,
+    readings: read(),
+  }));
 }

@@ -1,55 +1,53 @@
-import { pino } from 'pino';
-import { command } from '../command-line/command.ts';
-import {
-  databaseConfig,
-  databaseSettings,
-  listenSettings,
-  operationsSettings,
-  postgresSettings,
-  ratesOf,
-  sharedSettings,
-  storeOptions,
-} from '../config.ts';
+import cluster from 'node:cluster';
+import { command, type Output } from '../command-line/command.ts';
+import { databaseConfig, ratesOf, type ServeConfig, serveSettings, storeOptions } from '../config.ts';
 import { startHealth } from '../http/health.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
+import { createLog } from '../log.ts';
+import { readMetrics } from '../metric.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
 export const serve = command({
-  options: {
-    ...databaseSettings,
-    ...postgresSettings,
-    ...listenSettings,
-    ...sharedSettings,
-    ...operationsSettings,
+  options: serveSettings,
+  conflicts: (config) => {
+    if (databaseConfig(config).database.engine === 'postgres') return [];
+    const needs = 'needs a Postgres database: set --database to one.';
+    return [
+      ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
+      ...(config.workers > 1 ? [`--workers ${needs}`] : []),
+    ];
   },
-  conflicts: (values) =>
-    databaseConfig(values).database.engine === 'sqlite' && values.replica.length > 0
-      ? ['--replica needs a Postgres database: set --database, too.']
-      : [],
-  run: async (values, _words, output) => {
-    const signal = stopSignal();
-    const log = pino({ level: values['log-level'] });
-    const { database, environment } = databaseConfig(values);
-    const store = await openStore(database, environment, 'serve', storeOptions(values));
-    const rateLimit = await openLimiters({ environment, rates: ratesOf(values), redis: values.redis }, log);
-    try {
-      const health = await startHealth(values['ops-host'], values['ops-port'], store, rateLimit.metrics, log);
-      const service = await startService(values, store, rateLimit.limiters, log).catch(async (error) => {
-        await health.close();
-        throw error;
-      });
-      output.remark(
-        `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
-      );
-      await stopOn(signal, values['drain-delay'], health.drain, async () => {
-        await service.close();
-        await health.close();
-      });
-    } finally {
-      await rateLimit.close();
-      await store.close();
-    }
+  run: async (config, _words, output) => {
+    if (cluster.isWorker) return (await import('../workers/worker.ts')).serveAsWorker(config);
+    if (config.workers === 1) return serveAlone(config, output);
+    return (await import('../workers/supervisor.ts')).superviseWorkers(config, output);
   },
 });
+
+async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
+  const signal = stopSignal();
+  const log = createLog(config);
+  const { database, environment } = databaseConfig(config);
+  const store = await openStore(database, environment, 'serve', storeOptions(config));
+  const rateLimit = await openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log);
+  try {
+    const read = async () => readMetrics([...store.metrics, ...rateLimit.metrics]);
+    const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
+    const service = await startService(config, store, rateLimit.limiters, log).catch(async (error) => {
+      await health.close();
+      throw error;
+    });
+    output.remark(
+      `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
+    );
+    await stopOn(signal, config['drain-delay'], health.drain, async () => {
+      await service.close();
+      await health.close();
+    });
+  } finally {
+    await rateLimit.close();
+    await store.close();
+  }
+}

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Metric } from '../metric.ts';
+import type { MetricRead } from '../metric.ts';
 import type { Reads } from '../store/port.ts';
 import type { Exchange, Route } from './answer.ts';
 import { metricsRoute } from './metrics.ts';
@@ -18,7 +18,7 @@ export async function startHealth(
   host: string,
   port: number,
   store: Pick<Reads, 'ping'>,
-  metrics: readonly Metric[],
+  readMetrics: () => Promise<readonly MetricRead[]>,
   log: Logger,
 ): Promise<Health> {
   let isDraining = false;
@@ -32,7 +32,7 @@ export async function startHealth(
   const routes = new Map<string, Route>([
     ['/healthz', async ({ headers }) => plainText('alive', headers)],
     ['/readyz', readiness],
-    ['/metrics', metricsRoute(metrics)],
+    ['/metrics', metricsRoute(readMetrics)],
   ]);
   const server = createHttpServer();
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));

@@ -1,6 +1,7 @@
 /** What the service asks of storage, and no more. Every engine passes the same suite. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Scope } from '@partner-network/contract/scopes';
+import type { Metric } from '../metric.ts';
 
 /** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503. */
 export class StoreUnavailable extends Error {}
@@ -158,6 +159,7 @@ export interface Migration {
 
 export interface Store extends Reads, Accounts, Imports {
   readonly environment: Environment;
+  readonly metrics: readonly Metric[];
   /** What opening it did to its schema. */
   readonly migration: Migration;
   close(): Promise<void>;

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { temporaryFolder } from './service.ts';
+import { temporaryFolder } from './folder.ts';
 
 export interface OwnRedis {
   readonly url: string;

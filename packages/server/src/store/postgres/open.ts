@@ -6,6 +6,7 @@ import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
 import { translated } from './errors.ts';
 import { createImports } from './imports.ts';
+import { storeMetrics } from './metrics.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createReads } from './reads.ts';
@@ -25,6 +26,7 @@ export async function openPostgres(
   return {
     environment,
     migration,
+    metrics: storeMetrics(primary, replicas),
     ...createReads(primary, replicas),
     ...createAccounts(sqlOn(primary)),
     ...createImports(() => connectToPrimary(urls)),

@@ -10,8 +10,9 @@ interface ReplicaState {
   /** Where it is, without user and password. */
   readonly name: string;
   readonly isUsed: boolean;
-  /** Undefined when it is not known. */
-  readonly lagMs: number | undefined;
+  /** How long ago the primary was where it is now; NaN when that is not known. */
+  readonly lagMs: number;
+  readonly pages: number;
 }
 
 export interface Replicas {
@@ -29,6 +30,7 @@ interface Replica {
   readonly pool: Pool;
   /** When the primary had what this replica has replayed. */
   currentAtMs: number;
+  pages: number;
 }
 
 interface Mark {
@@ -49,6 +51,7 @@ export function createReplicas(
       name: addressOf(url),
       pool: createPool({ ...settings, urls: [url], role: 'standby' }),
       currentAtMs: Number.NEGATIVE_INFINITY,
+      pages: 0,
     }),
   );
   const marks: Mark[] = [];
@@ -85,7 +88,9 @@ export function createReplicas(
       try {
         const answer = replica.pool.queryAfterProgress(statement, values, bounds.replicaAnswerMs);
         const [before, rows] = await answer;
-        return positionOf(before) >= moment ? rows : undefined;
+        if (positionOf(before) < moment) return undefined;
+        replica.pages += 1;
+        return rows;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         leaveOut(replica);
@@ -97,7 +102,8 @@ export function createReplicas(
       replicas.map((replica) => ({
         name: replica.name,
         isUsed: isFresh(replica),
-        lagMs: Number.isFinite(replica.currentAtMs) ? performance.now() - replica.currentAtMs : undefined,
+        lagMs: Number.isFinite(replica.currentAtMs) ? performance.now() - replica.currentAtMs : Number.NaN,
+        pages: replica.pages,
       })),
 
     async close() {

@@ -23,6 +23,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     return {
       environment,
       migration,
+      metrics: [],
       ...createReads(db),
       ...createAccounts(plainSql(db)),
       ...createImports(db),

@@ -1,0 +1,76 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
+import type { MetricRead } from '../metric.ts';
+import { type Answers, type Ask, openChannel } from './channel.ts';
+
+export interface Crew {
+  /** The port that they answer on. */
+  readonly port: number;
+  /** What each of them measures, with its number. */
+  metrics(): Promise<readonly MetricRead[]>;
+  stop(): Promise<void>;
+}
+
+/** So many workers at any time: one that ends before it is told to is replaced. */
+export async function startCrew(count: number, answers: Answers, log: Logger): Promise<Crew | undefined> {
+  const crew = new Map<Worker, Ask>();
+  const replacements = new Set<NodeJS.Timeout>();
+  let isStopping = false;
+
+  async function start(): Promise<number | undefined> {
+    const worker = cluster.fork();
+    crew.set(worker, openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers));
+    const ended = once(worker, 'exit');
+    const listening = once(worker, 'listening').then(([address]) => address.port as number);
+    void ended.then(() => crew.delete(worker));
+    return Promise.race([listening, ended.then(() => undefined)]);
+  }
+
+  cluster.on('exit', (worker, code, signal) => {
+    if (isStopping || port === undefined) return;
+    log.error({ worker: worker.id, code, signal }, 'a worker ended; another takes its place');
+    const timer = setTimeout(() => {
+      replacements.delete(timer);
+      void start();
+    }, bounds.workerRestartMs);
+    replacements.add(timer);
+  });
+
+  // The first goes ahead: what keeps it from starting would keep the others, and is said once.
+  const port = await start();
+  if (port === undefined) return undefined;
+  await Promise.all(Array.from({ length: count - 1 }, start));
+
+  return {
+    port,
+    async metrics() {
+      const asked = [...crew].map(async ([{ id }, ask]) =>
+        (await ask('metrics', undefined)).map((metric) => ofWorker(metric, String(id))),
+      );
+      const answered = await Promise.allSettled(asked);
+      return joined(answered.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+    },
+    async stop() {
+      isStopping = true;
+      for (const timer of replacements) clearTimeout(timer);
+      const ended = [...crew.keys()].map((worker) => once(worker, 'exit'));
+      for (const ask of crew.values()) void ask('stop', undefined).catch(() => {});
+      await Promise.all(ended);
+    },
+  };
+}
+
+function ofWorker({ labels, readings, ...metric }: MetricRead, worker: string): MetricRead {
+  const numbered = readings.map(({ labels, value }) => ({ labels: { ...labels, worker }, value }));
+  return { ...metric, labels: [...labels, 'worker'], readings: numbered };
+}
+
+/** One metric of each name, with the readings of all workers. */
+function joined(metrics: readonly MetricRead[]): MetricRead[] {
+  return Object.values(Object.groupBy(metrics, ({ name }) => name)).map((same) => ({
+    ...same![0]!,
+    readings: same!.flatMap(({ readings }) => readings),
+  }));
+}

@@ -1,0 +1,48 @@
+import type { Output } from '../command-line/command.ts';
+import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
+import { startHealth } from '../http/health.ts';
+import { addressOf } from '../http/server.ts';
+import { stopOn, stopSignal } from '../lifetime.ts';
+import { openLimiters } from '../limiter/open.ts';
+import { createLog } from '../log.ts';
+import { readMetrics } from '../metric.ts';
+import { OperatorError } from '../operator-error.ts';
+import { openStore } from '../store/open.ts';
+import { startCrew } from './crew.ts';
+
+/** Starts the workers, decides their rate limit where there is no Redis, and answers the operators. */
+export async function superviseWorkers(config: ServeConfig, output: Output): Promise<void> {
+  const signal = stopSignal();
+  const log = createLog(config);
+  const { database, environment } = databaseConfig(config);
+  const options = { ...storeOptions(config), replicas: [], connections: 1 };
+  const store = await openStore(database, environment, 'serve', options);
+  const rates = config.redis === undefined ? ratesOf(config) : {};
+  const { limiters, metrics } = await openLimiters({ environment, rates }, log);
+  try {
+    const crew = await startCrew(
+      config.workers,
+      { admit: ({ operation, partnerId }) => limiters[operation]!.admit(partnerId) },
+      log,
+    );
+    if (crew === undefined) throw new OperatorError('No worker could be started.');
+    const read = async () => [...readMetrics(metrics), ...(await crew.metrics())];
+    const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log).catch(
+      async (error) => {
+        await crew.stop();
+        throw error;
+      },
+    );
+    const address = addressOf(config.host, crew.port);
+    output.remark(
+      `Serving ${environment} at ${config['public-url'] ?? address}/network/v1; ` +
+        `${config.workers} workers listening on ${address}, operations on ${health.url}.`,
+    );
+    await stopOn(signal, config['drain-delay'], health.drain, async () => {
+      await crew.stop();
+      await health.close();
+    });
+  } finally {
+    await store.close();
+  }
+}

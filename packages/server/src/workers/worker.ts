@@ -1,0 +1,55 @@
+import type { Operation } from '@partner-network/contract/operations';
+import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
+import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
+import type { Limiter } from '../limiter/port.ts';
+import { createLog } from '../log.ts';
+import { readMetrics } from '../metric.ts';
+import { startService } from '../service.ts';
+import { openStore } from '../store/open.ts';
+import { type Ask, openChannel } from './channel.ts';
+
+/** One of several processes that answer on the same address, until its supervisor tells it to stop. */
+export async function serveAsWorker(config: ServeConfig): Promise<void> {
+  // A terminal sends its signals to every process; here only the supervisor decides.
+  process.on('SIGINT', () => {}).on('SIGTERM', () => {});
+  const stopped = Promise.withResolvers<void>();
+  const ask = openChannel(process as Parameters<typeof openChannel>[0], {
+    stop: async () => {
+      stopped.resolve();
+      return undefined;
+    },
+    metrics: () => readMetrics([...store.metrics, ...rateLimit.metrics]),
+  });
+  const log = createLog(config);
+  const { database, environment } = databaseConfig(config);
+  const store = await openStore(database, environment, 'serve', storeOptions(config));
+  const rateLimit = await (config.redis === undefined
+    ? limitersOfSupervisor(config, ask)
+    : openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log));
+  try {
+    const service = await startService(config, store, rateLimit.limiters, log);
+    await stopped.promise;
+    await service.close();
+  } finally {
+    await rateLimit.close();
+    await store.close();
+    process.disconnect();
+  }
+}
+
+/** All workers count together in the memory of their supervisor. */
+function limitersOfSupervisor(config: ServeConfig, ask: Ask): OpenLimiters {
+  const limited = Object.entries(ratesOf(config)).filter(([, rate]) => rate > 0);
+  const limiterOf = (operation: Operation['name'], ratePerSecond: number): Limiter => ({
+    ratePerSecond,
+    tallies: [],
+    admit: (partnerId) => ask('admit', { operation, partnerId }),
+  });
+  return {
+    limiters: Object.fromEntries(
+      limited.map(([operation, rate]) => [operation, limiterOf(operation as Operation['name'], rate)]),
+    ),
+    metrics: [],
+    close: async () => {},
+  };
+}

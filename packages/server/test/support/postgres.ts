@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
+import type { PostgresServer } from './postgres-process.ts';
 import { afterAllElse, type Lifetime, startPostgres } from './postgres-start.ts';
 
 export type { PostgresServer } from './postgres-process.ts';
@@ -21,7 +22,7 @@ export {
 
 /** When all tests of this file are over, last things first. A hook that is given inside a test would be the test's. */
 const endings: (() => Promise<void> | void)[] = [];
-const wholeFile: Lifetime = { after: (work) => endings.push(work) };
+export const wholeFile: Lifetime = { after: (work) => endings.push(work) };
 after(async () => {
   while (endings.length > 0) await endings.pop()!();
 });
@@ -65,8 +66,13 @@ async function createDatabase(t: Lifetime, template: string): Promise<string> {
   return url.href;
 }
 
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client(await sharedServer());
+/** A new empty database on a server of the test's own. */
+export function emptyDatabaseOn(server: PostgresServer, name: string): Promise<void> {
+  return administer(`create database ${name} template template0`, server.url());
+}
+
+async function administer(statement: string, url?: string): Promise<void> {
+  const client = new pg.Client(url ?? (await sharedServer()));
   await client.connect();
   try {
     await client.query(statement);

@@ -56,6 +56,8 @@ export function createPool(settings: PoolSettings): Pool {
   class Connection extends pg.Client {
     constructor(config: pg.ClientConfig) {
       super({ ...config, connectionString: urls[address]! });
+      // Whoever uses it learns of its end from a statement; without a listener it would end the process.
+      this.on('error', () => {});
     }
   }
 
@@ -74,7 +76,7 @@ export function createPool(settings: PoolSettings): Pool {
     ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: plans }),
     onConnect: (client: pg.ClientBase) => verify(client, settings),
   } as pg.PoolConfig);
-  // A connection that breaks while it is idle is dropped by the pool; without a listener it would kill us.
+  // A connection that breaks while it is idle is dropped by the pool, which tells of it.
   pool.on('error', () => {});
 
   async function acquire(): Promise<pg.PoolClient> {
@@ -144,7 +146,10 @@ export function createPool(settings: PoolSettings): Pool {
     }),
 
     // A frozen server does not even say goodbye.
-    close: () => Promise.race([pool.end(), wait(bounds.postgresCloseMs, undefined, { ref: false })]),
+    close: async () => {
+      if (!pool.ending)
+        await Promise.race([pool.end(), wait(bounds.postgresCloseMs, undefined, { ref: false })]);
+    },
   };
 }
 

@@ -88,7 +88,7 @@ async function spawnPostmaster(folder: string): Promise<ChildProcess> {
   return postmaster;
 }
 
-/** Reads from us until we are gone, however that came about; then it ends the server and removes its folder. */
+/** Reads from us until we are gone, in whatever way; then ends the server and removes its folder. */
 const watchScript = `
 trap '' HUP INT TERM
 read -r nothing

@@ -25,8 +25,8 @@ export interface Lifetime {
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * A crash of the machine may cost these servers their data, a crash of their own must not: hence a commit that
- * is answered is with the operating system (synchronous_commit), though not on the disk (fsync).
+ * A crash of the machine may cost these servers their data, a crash of their own must not: a commit that was
+ * answered is with the operating system (synchronous_commit stays on), though not on the disk (fsync).
  */
 const testSettings: Settings = {
   listen_addresses: '127.0.0.1',
@@ -47,7 +47,7 @@ export function withoutOwnServers(): string | false {
   return programsFolder() === undefined ? howToGetPrograms : false;
 }
 
-/** A server of the test's own. The folder, when there is one, holds its data and is the server's from now on. */
+/** A server of the test's own. A folder that is given holds its data, and is the server's from now on. */
 export async function startPostgres(
   t: Lifetime,
   settings: Settings = {},

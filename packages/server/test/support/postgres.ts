@@ -20,7 +20,7 @@ export {
   withoutOwnServers,
 } from './postgres-start.ts';
 
-/** When all tests of this file are over, last things first. A hook that is given inside a test would be the test's. */
+/** For the end of all tests of this file, last things first: a hook given in a test would be the test's. */
 const endings: (() => Promise<void> | void)[] = [];
 export const wholeFile: Lifetime = { after: (work) => endings.push(work) };
 after(async () => {

@@ -38,6 +38,8 @@ const testSettings: Settings = {
   max_wal_senders: '10',
   wal_keep_size: '256MB',
   hot_standby: 'on',
+  // How long a standby waits before it asks again; 5 s otherwise, and a test with it.
+  wal_retrieve_retry_interval: '100ms',
   // In the data folder, where it goes away with a server that was killed.
   dynamic_shared_memory_type: 'mmap',
 };

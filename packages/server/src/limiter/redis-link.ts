@@ -10,6 +10,7 @@ import { inTime, watchRedis } from './redis-watch.ts';
 
 /** This process's connection to the Redis that it shares with the other instances. */
 export interface RedisLink {
+  isAnswering(): boolean;
   /** Redis's decision, or undefined when there is none within the budget. */
   admit(key: string, ratePerSecond: number): Promise<Decision | undefined>;
   /** How many instances there were, this one included, when Redis was last heard of. */
@@ -39,6 +40,7 @@ export async function openRedisLink(
   await watch.settled;
 
   return {
+    isAnswering: watch.isAnswering,
     instances: watch.instances,
     heldUntilMs: watch.heldUntilMs,
     async admit(key, ratePerSecond) {

@@ -24,6 +24,8 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
   let isProbing = false;
   let wasDisconnected = false;
   let instances = 1;
+  /** When there were last as many instances as that. */
+  let countedMs = 0;
   let heldUntilMs = 0;
   let heardMs = performance.now();
   /** Since when the connection owes its first answer, or the answer to a heartbeat. */
@@ -33,12 +35,23 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
 
   function hear(): void {
     heardMs = performance.now();
-    // It may have been started anew, and remember nothing.
-    if (wasDisconnected) heldUntilMs = heardMs + bounds.rateHoldMs;
+    if (wasDisconnected) {
+      // It may have been started anew, and remember nothing.
+      heldUntilMs = heardMs + bounds.rateHoldMs;
+      countedMs = heardMs;
+    }
     wasDisconnected = false;
     isAnswering = true;
     news.heard();
     settled.resolve();
+  }
+
+  /** Fewer are believed after a while only: where Redis was missed, the others may not be back yet. */
+  function count(found: number): void {
+    const now = performance.now();
+    if (found < instances && now - countedMs < bounds.instanceStaleMs) return;
+    instances = found;
+    countedMs = now;
   }
 
   async function probe(): Promise<void> {
@@ -49,7 +62,7 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
     try {
       if ((await inTime(answer)) === undefined) isAnswering = false;
       else hear();
-      instances = await answer;
+      count(await answer);
     } catch (error) {
       isAnswering = false;
       news.failed(error);

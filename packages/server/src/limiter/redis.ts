@@ -29,6 +29,7 @@ export function createRedisLimiter(
   const share = () => Math.max(1, Math.floor(ratePerSecond / link.instances()));
 
   function decideWhileHeld(partnerId: string): Decision | undefined {
+    if (!link.isAnswering()) return undefined;
     const now = performance.now();
     const own = partners.of(partnerId, now);
     const isHeld = now < Math.max(own.heldUntilMs, link.heldUntilMs());

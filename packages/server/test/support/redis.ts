@@ -1,7 +1,7 @@
 /** A real Redis for tests: the one at TEST_REDIS_URL, or one of a test's own, which ends with the test. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants } from 'node:fs';
+import { accessSync, chownSync, constants, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -80,7 +80,7 @@ async function launch(port: number, folder: string, user: User | undefined) {
   });
   const ended = once(child, 'close');
   const [printed] = await once(child.stdout, 'data');
-  await untilAnswering(port);
+  await untilAnswering(port, folder);
   return {
     pid: Number.parseInt(String(printed), 10),
     kill: async () => {
@@ -90,19 +90,23 @@ async function launch(port: number, folder: string, user: User | undefined) {
   };
 }
 
-async function untilAnswering(port: number): Promise<void> {
-  for (;;) {
-    const isAnswering = await new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
-      socket.once('data', (answer) => {
-        socket.destroy();
-        resolve(String(answer).startsWith('+PONG'));
-      });
-      socket.once('error', () => resolve(false));
-    });
-    if (isAnswering) return;
+async function untilAnswering(port: number, folder: string): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    if (await isAnswering(port)) return;
     await wait(10);
   }
+  throw new Error(`Redis does not start: ${readFileSync(join(folder, 'redis.log'), 'utf8')}`);
+}
+
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('error', () => resolve(false));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      resolve(String(answer).startsWith('+PONG'));
+    });
+  });
 }
 
 /** Redis needs no rights: a test run as root gives it none. */

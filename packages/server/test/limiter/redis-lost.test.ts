@@ -1,0 +1,226 @@
+/** What becomes of the rate limit when its Redis is killed, frozen, slow, cut off or not there at all. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Decision } from '../../src/limiter/port.ts';
+import { openLimiter, openLimiterInstances, type TestLimiter, until } from '../support/limiters.ts';
+import { startProxy } from '../support/proxy.ts';
+import { needsOwnRedis, startRedis } from '../support/redis.ts';
+import { mostWithinASecond, type Span } from '../support/spans.ts';
+
+type Timed = Decision & Span;
+
+const longestDecisionMs = 60;
+const longestReturnMs = 1_500;
+
+/** Asks each limiter in turn, every few milliseconds until it is told to stop, and keeps what each decided. */
+function load(limiters: readonly TestLimiter[], everyMs = 4) {
+  const decided = limiters.map(() => [] as Timed[]);
+  const pending: Promise<unknown>[] = [];
+  const timer = setInterval(() => {
+    for (const [index, limiter] of limiters.entries()) {
+      pending.push(limiter.timed('p').then((decision) => decided[index]!.push(decision)));
+    }
+  }, everyMs);
+  return {
+    stop: async (): Promise<Timed[][]> => {
+      clearInterval(timer);
+      await Promise.all(pending);
+      return decided;
+    },
+  };
+}
+
+function admittedAfter(decided: readonly Timed[], ms: number): Timed[] {
+  return decided.filter(({ isAdmitted, sentMs }) => isAdmitted && sentMs > ms);
+}
+
+/** The longest that any took. This process itself may have been kept waiting, which is no delay of theirs. */
+function assertPrompt(t: TestContext, decided: readonly Timed[]): void {
+  const longest = Math.max(...decided.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
+  t.diagnostic(`${decided.length} decisions, the longest in ${longest.toFixed(1)} ms`);
+  assert.ok(longest < longestDecisionMs, `${longest} ms`);
+}
+
+/** Resolves when Redis decides again. */
+async function assertReturn(t: TestContext, limiter: TestLimiter): Promise<void> {
+  const before = limiter.decisions('redis');
+  const ms = await until(longestReturnMs, () => limiter.decisions('redis') > before);
+  t.diagnostic(`Redis decides again ${ms.toFixed(0)} ms after its return`);
+}
+
+test(
+  'killed and started anew: each instance admits its share, and all together never over the rate',
+  needsOwnRedis,
+  async (t) => {
+    const redis = await startRedis(t);
+    const limiters = await openLimiterInstances(t, redis.url, 4);
+    const running = load(limiters);
+    await wait(1_200);
+    await redis.kill();
+    const killedMs = performance.now();
+    await wait(2_500);
+    await redis.start();
+    const startedMs = performance.now();
+    await Promise.all(limiters.map((limiter) => assertReturn(t, limiter)));
+    await wait(2_500);
+    const decided = await running.stop();
+
+    assertPrompt(t, decided.flat());
+    for (const [index, decisions] of decided.entries()) {
+      assert.ok(limiters[index]!.fallbacks() > 300);
+      const alone = admittedAfter(decisions, killedMs).filter(({ receivedMs }) => receivedMs < startedMs);
+      assert.ok(mostWithinASecond(alone) <= 12, 'more than 50 / 4 in a second');
+      assert.ok(alone.length >= 12 && alone.length <= 36, `${alone.length} in 2.5 s`);
+    }
+    const together = decided.flatMap((decisions) => admittedAfter(decisions, killedMs));
+    assert.ok(mostWithinASecond(together) <= 50, `${mostWithinASecond(together)} in a second`);
+  },
+);
+
+test('what Redis admitted here counts against the share when Redis is gone', needsOwnRedis, async (t) => {
+  const redis = await startRedis(t);
+  const limiter = await openLimiter(t, redis.url);
+  const [first] = await Promise.all(Array.from({ length: 50 }, () => limiter.timed('p')));
+  await redis.kill();
+  const decision = await limiter.timed('p');
+  assert.deepEqual([decision.isAdmitted, decision.left, limiter.fallbacks()], [false, 0, 1]);
+  assert.ok(decision.receivedMs - first!.sentMs < 1_000, 'within the second');
+  await wait(Math.ceil(decision.untilMoreMs) + 1);
+  assert.equal((await limiter.admit('p')).isAdmitted, true);
+});
+
+test(
+  'frozen: nothing waits, nothing piles up, and Redis decides again when it thaws',
+  needsOwnRedis,
+  async (t) => {
+    const redis = await startRedis(t);
+    const limiter = await openLimiter(t, redis.url);
+    const client = new Redis(redis.url);
+    t.after(() => client.disconnect());
+    const scriptCalls = async () => {
+      const calls = (await client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g);
+      return [...calls].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    await limiter.admit('p');
+    const before = await scriptCalls();
+    redis.freeze();
+    const crowd = await Promise.all(Array.from({ length: 100 }, () => limiter.timed('p')));
+    assertPrompt(t, crowd);
+    const running = load([limiter], 1);
+    await wait(2_500);
+    const [decided = []] = await running.stop();
+    assertPrompt(t, decided);
+    assert.equal(limiter.fallbacks(), crowd.length + decided.length);
+    assert.ok(mostWithinASecond([...crowd, ...decided].filter(({ isAdmitted }) => isAdmitted)) <= 50);
+
+    const after = load([limiter]);
+    redis.thaw();
+    await assertReturn(t, limiter);
+    await after.stop();
+    const sent = (await scriptCalls()) - before;
+    t.diagnostic(`${sent} of ${crowd.length + decided.length} were sent to the frozen Redis, or since`);
+    assert.ok(sent < crowd.length + 500, `${sent}`);
+  },
+);
+
+test(
+  'slow: decides without it after the first, and asks it again when it is fast',
+  needsOwnRedis,
+  async (t) => {
+    const proxy = await startProxy(t, (await startRedis(t)).port);
+    const limiter = await openLimiter(t, `redis://127.0.0.1:${proxy.port}`);
+    await limiter.admit('p');
+    proxy.delay(50);
+    const running = load([limiter]);
+    await until(1_000, () => limiter.fallbacks() > 0);
+    const before = limiter.decisions('redis');
+    await wait(2_000);
+    assert.equal(limiter.decisions('redis'), before, 'an answer that is late is none');
+    proxy.delay(0);
+    await assertReturn(t, limiter);
+    const [decided = []] = await running.stop();
+    assertPrompt(t, decided);
+    const slow = decided.filter(({ sentMs, receivedMs }) => receivedMs - sentMs > 15);
+    assert.ok(slow.length < 20, `${slow.length} of ${decided.length} waited for a slow Redis`);
+  },
+);
+
+test('cut off without a word: the connection is made anew', needsOwnRedis, async (t) => {
+  const proxy = await startProxy(t, (await startRedis(t)).port);
+  const limiter = await openLimiter(t, `redis://127.0.0.1:${proxy.port}`);
+  const running = load([limiter]);
+  await until(1_000, () => limiter.decisions('redis') > 0);
+  proxy.swallow();
+  await until(1_000, () => limiter.fallbacks() > 0);
+  await assertReturn(t, limiter);
+  const [decided = []] = await running.stop();
+  assertPrompt(t, decided);
+});
+
+test('an answer that came while the process was busy is not missed', needsOwnRedis, async (t) => {
+  const limiter = await openLimiter(t, (await startRedis(t)).url);
+  for (let round = 0; round < 10; round += 1) {
+    const pending = limiter.admit('p');
+    const busyUntilMs = performance.now() + 60;
+    while (performance.now() < busyUntilMs);
+    await pending;
+  }
+  assert.deepEqual([limiter.decisions('redis'), limiter.fallbacks()], [10, 0]);
+});
+
+test('instances count while they live, and leave when they close', needsOwnRedis, async (t) => {
+  const redis = await startRedis(t);
+  const [first, second, third] = await openLimiterInstances(t, redis.url, 3);
+  await third!.close();
+  await until(5_000, () => first!.instances() === 2 && second!.instances() === 2);
+  const client = new Redis(redis.url);
+  t.after(() => client.disconnect());
+  // One that is gone without a word is forgotten after three seconds, and missed for as many.
+  await client.zadd('partner-network:sandbox:instances', Date.now() * 1_000, 'gone');
+  await until(2_000, () => first!.instances() === 3);
+  await until(8_000, () => first!.instances() === 2);
+  assert.ok((await client.pttl('partner-network:sandbox:instances')) <= 3_000);
+});
+
+test(
+  'not there at the start: serves without it, says so once, and uses it when it comes',
+  needsOwnRedis,
+  async (t) => {
+    const redis = await startRedis(t);
+    await redis.kill();
+    const startedMs = performance.now();
+    const limiter = await openLimiter(t, `redis://user:secret@127.0.0.1:${redis.port}`);
+    assert.ok(performance.now() - startedMs < 1_500);
+    assert.equal((await limiter.admit('p')).isAdmitted, true);
+    await wait(1_500);
+    const warnings = limiter
+      .logs()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      warnings.map(({ level, reason }) => [level, reason]),
+      [[40, 'ECONNREFUSED']],
+    );
+
+    await redis.start();
+    const client = new Redis(redis.url);
+    t.after(() => client.disconnect());
+    await client.call('ACL', 'SETUSER', 'user', 'on', '>secret', '~*', '+@all');
+    await until(longestReturnMs, () => limiter.logs().includes('Redis answers again'));
+    await limiter.admit('p');
+    assert.equal(limiter.decisions('redis'), 1);
+    assert.ok(!limiter.logs().includes('secret'));
+  },
+);
+
+test('a wrong password is told by its kind, and never repeated', needsOwnRedis, async (t) => {
+  const { port } = await startRedis(t);
+  const limiter = await openLimiter(t, `redis://user:secret@127.0.0.1:${port}`);
+  assert.equal((await limiter.admit('p')).isAdmitted, true);
+  assert.equal(limiter.fallbacks(), 1);
+  assert.match(limiter.logs(), /"reason":"WRONGPASS"/);
+  assert.ok(!limiter.logs().includes('secret'));
+});

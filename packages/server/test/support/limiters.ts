@@ -1,0 +1,72 @@
+/** Limiters on a real Redis, each with a connection of its own as an instance has it. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import { type OpenLimiters, openLimiters } from '../../src/limiter/open.ts';
+import type { Decision } from '../../src/limiter/port.ts';
+import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
+import type { Span } from './spans.ts';
+
+export interface TestLimiter {
+  admit(partnerId: string): Promise<Decision>;
+  /** Decides, and tells when it was asked and when it had decided. */
+  timed(partnerId: string): Promise<Decision & Span>;
+  /** Decisions of one source, or those made here because Redis was missed. */
+  decisions(source: 'redis' | 'local'): number;
+  fallbacks(): number;
+  instances(): number;
+  close(): Promise<void>;
+  logs(): string;
+}
+
+interface Choices {
+  readonly environment?: 'production' | 'sandbox';
+  readonly operation?: 'brands' | 'balances';
+  readonly rate?: number;
+}
+
+export async function openLimiter(t: TestContext, url: string, choices: Choices = {}): Promise<TestLimiter> {
+  const { environment = 'sandbox', operation = 'brands', rate = 50 } = choices;
+  let logged = '';
+  const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
+  const config = { environment, rates: { [operation]: rate }, redis: parseRedisUrl(url) };
+  const opened = await openLimiters(config, log);
+  t.after(opened.close);
+  const admit = async (partnerId: string) => opened.limiters[operation]!.admit(partnerId);
+  return {
+    admit,
+    timed: async (partnerId) => {
+      const sentMs = performance.now();
+      const decision = await admit(partnerId);
+      return { ...decision, sentMs, receivedMs: performance.now() };
+    },
+    decisions: (source) => sumOf(opened, 'decisions_total', source),
+    fallbacks: () => sumOf(opened, 'fallbacks_total'),
+    instances: () => sumOf(opened, 'instances'),
+    close: opened.close,
+    logs: () => logged,
+  };
+}
+
+/** So many instances that know of each other. */
+export async function openLimiterInstances(t: TestContext, url: string, count: number) {
+  const limiters = await Promise.all(Array.from({ length: count }, () => openLimiter(t, url)));
+  await until(2_500, () => limiters.every((limiter) => limiter.instances() === count));
+  return limiters;
+}
+
+function sumOf({ metrics }: OpenLimiters, name: string, source?: string): number {
+  const readings = metrics.find((metric) => metric.name === `partner_network_limiter_${name}`)!.read();
+  return readings.filter(({ labels }) => labels.source === source).reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Resolves to the milliseconds until it holds; within the limit it must. */
+export async function until(limitMs: number, holds: () => boolean | Promise<boolean>): Promise<number> {
+  const startedMs = performance.now();
+  while (!(await holds())) {
+    assert.ok(performance.now() - startedMs < limitMs, `not within ${limitMs} ms`);
+    await wait(5);
+  }
+  return performance.now() - startedMs;
+}

@@ -28,8 +28,11 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     return Promise.race([listening, ended.then(() => undefined)]);
   }
 
+  // The first goes ahead: what keeps it from starting would keep the others, and is said once.
+  const port = await start();
+  if (port === undefined) return undefined;
   cluster.on('exit', (worker, code, signal) => {
-    if (isStopping || port === undefined) return;
+    if (isStopping) return;
     log.error({ worker: worker.id, code, signal }, 'a worker ended; another takes its place');
     const timer = setTimeout(() => {
       replacements.delete(timer);
@@ -37,10 +40,6 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     }, bounds.workerRestartMs);
     replacements.add(timer);
   });
-
-  // The first goes ahead: what keeps it from starting would keep the others, and is said once.
-  const port = await start();
-  if (port === undefined) return undefined;
   await Promise.all(Array.from({ length: count - 1 }, start));
 
   return {

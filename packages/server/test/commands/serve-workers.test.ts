@@ -1,0 +1,156 @@
+/** Several real processes behind one address, on a real Postgres. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { type Caller, createCaller } from '../support/http.ts';
+import { until } from '../support/limiters.ts';
+import { connectTo, databaseLike } from '../support/postgres.ts';
+import { assertFailed, type Running, run, start } from '../support/run.ts';
+import { mostWithinASecond, type Span } from '../support/spans.ts';
+
+const limits = { timeout: 60_000 };
+
+interface Served extends Running {
+  readonly caller: Caller;
+  readonly operationsUrl: string;
+  readonly database: string;
+  /** The processes that have answered so far. */
+  pids(): number[];
+}
+
+async function fixtureDatabase(t: TestContext): Promise<string> {
+  return databaseLike(t, 'fixture', async (url) => {
+    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+    await fillFixture(store);
+    await store.close();
+  });
+}
+
+async function serveWith(t: TestContext, workers: number, ...words: string[]): Promise<Served> {
+  const database = await fixtureDatabase(t);
+  const flags = ['--workers', String(workers), '--port', '0', '--ops-port', '0', '--drain-delay', '0'];
+  const running = start(t, ['serve', '--database', database, '--environment', 'sandbox', ...flags, ...words]);
+  const said = new RegExp(
+    `^Serving sandbox at .*; ${workers} workers listening on (\\S+), operations on (\\S+)\\.$`,
+    'm',
+  );
+  const [, address = '', operationsUrl = ''] = await running.says('stderr', said);
+  const caller = createCaller(Number(new URL(address).port));
+  t.after(() => caller.disconnect());
+  const pids = () =>
+    [...running.texts().stdout.matchAll(/"pid":(\d+).*"msg":"request"/g)].map(([, pid]) => Number(pid));
+  return { ...running, caller, operationsUrl, database, pids: () => [...new Set(pids())] };
+}
+
+/** Calls on connections of their own, so that every worker gets some. */
+async function callOften({ caller }: Served, count: number): Promise<(Span & { status: number })[]> {
+  const calls = Array.from({ length: count }, async () => {
+    const sentMs = performance.now();
+    const { status } = await caller.brands('?limit=1', { key: keys.acme });
+    return { status, sentMs, receivedMs: performance.now() };
+  });
+  return Promise.all(calls);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('all workers answer on one address, and count the rate of a partner together', limits, async (t) => {
+  const served = await serveWith(t, 3, '--brands-rate', '20');
+  const admitted: Span[] = [];
+  const ends = performance.now() + 3_000;
+  while (performance.now() < ends) {
+    const answers = await callOften(served, 40);
+    assert.ok(answers.every(({ status }) => status === 200 || status === 429));
+    admitted.push(...answers.filter(({ status }) => status === 200));
+  }
+  assert.equal(served.pids().length, 3);
+  assert.equal(mostWithinASecond(admitted), 20);
+  assert.ok(admitted.length >= 60, `${admitted.length} in three seconds`);
+
+  const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
+  assert.ok(metrics.includes(`source="memory",outcome="admitted"} ${admitted.length}\n`), metrics);
+  for (const worker of [1, 2, 3]) {
+    assert.match(metrics, new RegExp(`database_connections\\{state="open",worker="${worker}"\\} \\d`));
+  }
+});
+
+test('a worker that is killed is replaced, and the others answer meanwhile', limits, async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0');
+  await callOften(served, 20);
+  const before = served.pids();
+  assert.equal(before.length, 2);
+  served.caller.disconnect();
+  process.kill(before[0]!, 'SIGKILL');
+  await served.says('stdout', /a worker ended; another takes its place/);
+  // A connection that was on its way to the one that is gone may be lost with it.
+  const areAllAnswered = () =>
+    callOften(served, 20).then(
+      (answers) => answers.every(({ status }) => status === 200),
+      () => false,
+    );
+  await until(2_000, areAllAnswered);
+  await until(20_000, async () => {
+    served.caller.disconnect();
+    assert.ok(await areAllAnswered());
+    return served.pids().length === 3;
+  });
+});
+
+test('SIGTERM to the supervisor drains all workers; what is under way is answered', limits, async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0');
+  await callOften(served, 20);
+  const workers = served.pids();
+  const other = await connectTo(t, served.database);
+  await other.query('begin; lock table brands in access exclusive mode');
+  const underWay = callOften(served, 6);
+  const waiting = `select count(*)::integer as count from pg_locks where not granted`;
+  await until(5_000, async () => (await other.query(waiting)).rows[0].count === 6);
+  served.signal('SIGTERM');
+  await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+  await other.query('rollback');
+  for (const { status } of await underWay) assert.equal(status, 200);
+  assert.equal(await served.ended, 0);
+  assert.deepEqual(workers.filter(isAlive), []);
+  assert.doesNotMatch(served.texts().stdout, /a worker ended/);
+});
+
+test('no worker outlives a supervisor that is killed', limits, async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0');
+  await callOften(served, 20);
+  const workers = served.pids();
+  assert.equal(workers.length, 2);
+  served.signal('SIGKILL');
+  await until(10_000, () => !workers.some(isAlive));
+});
+
+test('what keeps workers from starting is said once', limits, async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const { port } = taken.address() as { port: number };
+  const database = ['--database', await fixtureDatabase(t), '--environment', 'sandbox'];
+  const words = ['serve', ...database, '--workers', '3', '--port', String(port), '--ops-port', '0'];
+  const finished = await run(words);
+  assertFailed(finished, 1, /Port \d+ on 127\.0\.0\.1 is taken/);
+  assert.equal(finished.stderr.match(/is taken/g)?.length, 1);
+});
+
+test('several workers need a Postgres database, and so do replicas', limits, async () => {
+  const words = ['serve', '--workers', '2', '--replica', 'postgres://a/b', '--database', 'sqlite:x.db'];
+  assertFailed(
+    await run(words),
+    2,
+    /--workers needs a Postgres database/,
+    /--replica needs a Postgres database/,
+  );
+});

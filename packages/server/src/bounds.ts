@@ -47,6 +47,8 @@ export const bounds = {
   workers: 64,
   /** A worker that ended is replaced after this, so that one that cannot live does not keep us busy. */
   workerRestartMs: 500,
+  /** A worker that takes longer to tell its metrics is left out of them. */
+  workerAnswerMs: 500,
   /** What a 503 asks the caller to wait. */
   retryAfterSeconds: 1,
   /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import type { MetricRead } from '../metric.ts';
@@ -8,7 +9,9 @@ import { type Answers, type Ask, openChannel } from './channel.ts';
 export interface Crew {
   /** The port that they answer on. */
   readonly port: number;
-  /** What each of them measures, with its number. */
+  /** How many of them there are now. */
+  size(): number;
+  /** What each of them measures, with its number; one that does not answer is left out. */
   metrics(): Promise<readonly MetricRead[]>;
   stop(): Promise<void>;
 }
@@ -44,12 +47,14 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
 
   return {
     port,
+    size: () => crew.size,
     async metrics() {
-      const asked = [...crew].map(async ([{ id }, ask]) =>
-        (await ask('metrics', undefined)).map((metric) => ofWorker(metric, String(id))),
-      );
-      const answered = await Promise.allSettled(asked);
-      return joined(answered.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+      const late = wait(bounds.workerAnswerMs, [], { ref: false });
+      const asked = [...crew].map(async ([{ id }, ask]) => {
+        const metrics = await Promise.race([ask('metrics', undefined).catch(() => []), late]);
+        return metrics.map((metric) => ofWorker(metric, String(id)));
+      });
+      return joined((await Promise.all(asked)).flat());
     },
     async stop() {
       isStopping = true;

@@ -8,6 +8,7 @@ import { createLog } from '../log.ts';
 import { readMetrics } from '../metric.ts';
 import { OperatorError } from '../operator-error.ts';
 import { openStore } from '../store/open.ts';
+import { StoreUnavailable } from '../store/port.ts';
 import { startCrew } from './crew.ts';
 
 /** Starts the workers, decides their rate limit where there is no Redis, and answers the operators. */
@@ -27,7 +28,13 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
     );
     if (crew === undefined) throw new OperatorError('No worker could be started.');
     const read = async () => [...readMetrics(metrics), ...(await crew.metrics())];
-    const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log).catch(
+    const ready = {
+      ping: async () => {
+        if (crew.size() === 0) throw new StoreUnavailable('There is no worker to answer.');
+        await store.ping();
+      },
+    };
+    const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log).catch(
       async (error) => {
         await crew.stop();
         throw error;

@@ -1,14 +1,14 @@
 import type { TestContext } from 'node:test';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { serveOptions } from '../support/database.ts';
-import { emptyDatabase } from '../support/postgres.ts';
+import { emptyDatabaseOfWords } from '../support/postgres.ts';
 import { storeSuite } from './suite.ts';
 
 const databases = new WeakMap<TestContext, Promise<string>>();
 
 /** The same test gets the same database. */
 function databaseOf(t: TestContext): Promise<string> {
-  const database = databases.get(t) ?? emptyDatabase(t);
+  const database = databases.get(t) ?? emptyDatabaseOfWords(t);
   databases.set(t, database);
   return database;
 }

@@ -41,6 +41,11 @@ export function emptyDatabase(t: Lifetime): Promise<string> {
   return createDatabase(t, 'template0');
 }
 
+/** One that sorts as people do, and not by bytes, where a query does not say otherwise. */
+export function emptyDatabaseOfWords(t: Lifetime): Promise<string> {
+  return createDatabase(t, `template0 locale_provider icu icu_locale 'en'`);
+}
+
 const templates = new Map<string, Promise<string>>();
 
 /** A copy of a database that is filled once in a test file; `fill` must leave no connection behind. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { emptyDatabase } from '../packages/server/test/support/postgres.ts';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
 import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
 
@@ -69,6 +70,25 @@ test('every command of docs/operating.md works, in the order of the page', async
   assert.match(printedBy('import brands'), /2 read, 2 written/);
   assert.match(printedBy('readyz'), /^alive\nready\n$/);
   assert.match(printedBy('grants list'), /CUSTOMER_1 +ACTIVE/);
+});
+
+test('every command of docs/postgres.md works on a real Postgres, in the order of the page', async (t) => {
+  const [exported = '', ...blocks] = shellBlocks('docs/postgres.md');
+  assert.match(exported, /^export DATABASE_URL=postgres:/);
+  const url = await emptyDatabase(t);
+  // Replicas and Redis are not there: the service starts without them.
+  const onTest = (block: string) =>
+    `export DATABASE_URL='${url}'\n${block.replaceAll('.example', '.invalid')}`;
+  let printed = '';
+  for (const block of blocks) {
+    if (block.includes(' serve')) {
+      const server = await clone.start(onTest(block), /Serving production at/);
+      await server.stop();
+    } else printed += await clone.run(onTest(block));
+  }
+  assert.match(printed, /went from schema 0 to \d+/);
+  assert.match(printed, /^pn_live_/m);
+  assert.match(printed, /1 read, 1 written/);
 });
 
 test('an older Node says in a sentence that it is too old, and what to do', async () => {

@@ -21,6 +21,9 @@ export function translated(error: unknown): Error {
     return new StoreUnavailable(`The database cannot be reached (${message || code}).`);
   }
   const { code = '', message } = error;
+  if (message.includes('startup parameter')) {
+    return new StoreUnavailable(`A pooler refuses our settings (${message}): try --prepared-statements off.`);
+  }
   if (code === uniqueViolation) return new AlreadyExists('That id is taken.');
   if (unavailable.some((known) => code.startsWith(known))) {
     return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);

@@ -87,8 +87,8 @@ async function administer(statement: string, url?: string): Promise<void> {
 }
 
 /** A client on a URL, ended after the test. */
-export async function connectTo(t: Lifetime, url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
+export async function connectTo(t: Lifetime, url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = new pg.Client({ ...config, connectionString: url });
   // A server that is killed under it is what a test wants; its next query says so.
   client.on('error', () => {});
   await client.connect();

@@ -43,10 +43,14 @@ export interface Pool {
 
 /**
  * Every plan of ours is a short scan of an index. An empty table, or one that has not been counted since a
- * large import, would make the planner read all of it, and keep that plan.
+ * large import, would make the planner read or sort all of it, and keep that plan.
  */
-const plans =
-  '-c enable_seqscan=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan -c jit=off';
+export const planSettings = [
+  ...['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'enable_incremental_sort=off'],
+  ...['plan_cache_mode=force_generic_plan', 'jit=off'],
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 
 export function createPool(settings: PoolSettings): Pool {
   const { urls, connections, keepsSession, isHot } = settings;
@@ -73,7 +77,7 @@ export function createPool(settings: PoolSettings): Pool {
     application_name: 'partner-network',
     types: driverTypes,
     // A pooler passes no settings of a session on; docs/operating.md shows how to give them to the role.
-    ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: plans }),
+    ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: planSettings }),
     onConnect: (client: pg.ClientBase) => verify(client, settings),
   } as pg.PoolConfig);
   // A connection that breaks while it is idle is dropped by the pool, which tells of it.

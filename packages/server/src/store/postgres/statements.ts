@@ -28,20 +28,33 @@ export const progress: Statement = {
     end - '0/0' as position`,
 };
 
+/** Which rows of a table are listed, and in which order. */
+interface Listed {
+  readonly table: string;
+  readonly condition: string;
+  /** The rows behind the one with this id. */
+  readonly after: (id: string) => string;
+  readonly order: string;
+}
+
 /** A page joined in the database, and a look one row ahead. */
-function pageOf(table: string, condition: string, more: string): string {
+function pageOf({ table, condition, after, order }: Listed, more: string): string {
   return `
     select ${more}
       page.records,
       page.last_id,
-      exists (select 1 from ${table} where ${condition} and id > page.last_id) as has_more
+      (
+        select true from ${table} where ${condition} and ${after('page.last_id')} order by ${order} limit 1
+      ) as has_more
     from (
       select string_agg(record, ',') as records, max(id) as last_id
       from (
-        select id, record from ${table} where ${condition} and id > $2 order by id limit $3
+        select id, record from ${table} where ${condition} and ${after('$2')} order by ${order} limit $3
       ) as found
     ) as page`;
 }
+
+const byId = { after: (id: string) => `id > ${id}`, order: 'id' };
 
 export const keyByDigest: Statement = {
   name: 'key_by_digest',
@@ -54,34 +67,48 @@ export const keyByDigest: Statement = {
 /** $1 partner, $2 after, $3 limit. */
 export const brandsPage: Statement = {
   name: 'brands_page',
-  text: pageOf('brands', 'partner_id = $1', `(${moment}) as moment,`),
+  text: pageOf({ table: 'brands', condition: 'partner_id = $1', ...byId }, `(${moment}) as moment,`),
 };
 
-/** The same with $4 reference. The index finds its hash, and the row is compared. */
+const hash = 'hashtextextended(reference_id, 0)';
+const wanted = 'hashtextextended($4, 0)';
+
+/**
+ * The same with $4 reference. The index finds its hash, and the row is compared. The hash is named in a range
+ * and in the order: were it only equal, a planner that finds the table empty would take the primary key for
+ * the order, and its plan would walk all brands of a partner when there are some.
+ */
 export const brandsPageByReference: Statement = {
   name: 'brands_page_by_reference',
   text: pageOf(
-    'brands',
-    'partner_id = $1 and hashtextextended(reference_id, 0) = hashtextextended($4, 0) and reference_id = $4',
+    {
+      table: 'brands',
+      condition: `partner_id = $1 and ${hash} <= ${wanted} and reference_id = $4`,
+      after: (id) => `(${hash}, id) > (${wanted}, ${id})`,
+      order: `${hash}, id`,
+    },
     `(${moment}) as moment,`,
   ),
 };
 
 /** The grant and the page it opens in one statement, so that no revocation comes between. */
 function balancesUnder(permit: string): string {
-  const isOpen = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
+  const condition = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
   return `
     with permit as (${permit})
-    ${pageOf('balances', isOpen, '(select standing from permit) as standing,')}`;
+    ${pageOf({ table: 'balances', condition, ...byId }, '(select standing from permit) as standing,')}`;
 }
 
-/** $1 customer, $2 after, $3 limit, $4 type, $5 partner, $6 now, $7 grant. */
+/**
+ * $1 customer, $2 after, $3 limit, $4 type, $5 partner, $6 now, $7 grant. The limit keeps the partner out of
+ * the search: with it, a planner that has not counted the table may walk all grants that the two have.
+ */
 export const balancesUnderGrant: Statement = {
   name: 'balances_under_grant',
   text: balancesUnder(`
     select case when status = 'ACTIVE' and expires_at <= $6 then 'EXPIRED' else status end as standing
-    from grants
-    where customer_id = $1 and id = $7 and partner_id = $5`),
+    from (select * from grants where customer_id = $1 and id = $7 limit 1) as named
+    where partner_id = $5`),
 };
 
 /** The same without $7: any active grant will do. */

@@ -1,7 +1,6 @@
 import { DatabaseError } from 'pg';
-import { openPostgres } from '../../src/store/postgres/open.ts';
-import { serveOptions } from '../support/database.ts';
-import { connectTo, databaseLike } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/database.ts';
+import { connectTo } from '../support/postgres.ts';
 import { constraintTests } from './constraints.ts';
 
 /** SQLSTATE classes: a value that is none of its type, and a row that breaks a constraint. */
@@ -9,10 +8,7 @@ const refusals = ['22', '23'];
 
 constraintTests({
   open: async (t) => {
-    const url = await databaseLike(t, 'migrated', async (template) => {
-      await (await openPostgres([template], 'sandbox', 'migrate', serveOptions)).close();
-    });
-    const client = await connectTo(t, url);
+    const client = await connectTo(t, await migratedDatabase(t));
     return { execute: async (statement, ...values) => (await client.query(statement, values)).rows };
   },
   isRefusal: (error) =>

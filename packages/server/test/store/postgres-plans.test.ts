@@ -8,7 +8,7 @@ import pg from 'pg';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { planSettings } from '../../src/store/postgres/pool.ts';
 import * as statements from '../../src/store/postgres/statements.ts';
-import { serveOptions } from '../support/database.ts';
+import { migratedDatabase, serveOptions } from '../support/database.ts';
 import { connectTo, databaseLike, type Lifetime } from '../support/postgres.ts';
 
 /** A step of a plan, as `explain` tells it. */
@@ -94,11 +94,6 @@ const filling = `
     '2026-01-01Z', '2026-01-01Z'
   from generate_series(1, 5000) as g;`;
 
-/** What the planner knows of the tables must not change under the test. */
-const uncounted = ['partners', 'api_keys', 'brands', 'balances', 'grants']
-  .map((table) => `alter table ${table} set (autovacuum_enabled = off);`)
-  .join('');
-
 async function onDatabase(url: string, script: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
@@ -106,11 +101,22 @@ async function onDatabase(url: string, script: string): Promise<void> {
   await client.end();
 }
 
-/** A database that is made once and copied. */
-function databaseOf(t: Lifetime, content: 'empty' | 'filled'): Promise<string> {
-  return databaseLike(t, content, async (template) => {
+/** What the planner knows of the tables must not change under the test. */
+const uncounted = ['partners', 'api_keys', 'brands', 'balances', 'grants']
+  .map((table) => `alter table ${table} set (autovacuum_enabled = off);`)
+  .join('');
+
+async function emptyTables(t: Lifetime): Promise<string> {
+  const url = await migratedDatabase(t);
+  await onDatabase(url, uncounted);
+  return url;
+}
+
+/** Filled once, and copied. */
+function filledTables(t: Lifetime): Promise<string> {
+  return databaseLike(t, 'filled', async (template) => {
     await (await openPostgres([template], 'sandbox', 'migrate', serveOptions)).close();
-    await onDatabase(template, content === 'filled' ? uncounted + filling : uncounted);
+    await onDatabase(template, uncounted + filling);
   });
 }
 
@@ -179,7 +185,7 @@ test('the plan of every hot statement is looked at here', () => {
 });
 
 test('finds rows by an index and their shard key in large tables, uncounted and counted', async (t) => {
-  const client = await sessionOn(t, await databaseOf(t, 'filled'));
+  const client = await sessionOn(t, await filledTables(t));
   await assertShapes(client);
   await assertBounds(client);
   await client.query('analyze');
@@ -188,7 +194,7 @@ test('finds rows by an index and their shard key in large tables, uncounted and 
 });
 
 test('finds them so in empty tables, and keeps to it when they are filled', async (t) => {
-  const url = await databaseOf(t, 'empty');
+  const url = await emptyTables(t);
   const client = await sessionOn(t, url);
   await assertShapes(client);
   await onDatabase(url, filling);
@@ -199,7 +205,7 @@ const withoutIndexes =
   '-c plan_cache_mode=force_generic_plan -c enable_indexscan=off -c enable_indexonlyscan=off';
 
 test('would see a table that is read whole or sorted, and an index that is missing', async (t) => {
-  const url = await databaseOf(t, 'filled');
+  const url = await filledTables(t);
   const seen = async (options: string) => {
     const client = await sessionOn(t, url, options);
     return [...new Set(await faultsOf(client, 'brandsPage'))];
@@ -215,7 +221,7 @@ test('would see a table that is read whole or sorted, and an index that is missi
 });
 
 test('would see a search that does not know its shard key, and one more table', async (t) => {
-  const client = await sessionOn(t, await databaseOf(t, 'filled'));
+  const client = await sessionOn(t, await filledTables(t));
   const careless = `
     select record from brands join partners on partners.id = brands.partner_id
     where brands.id > $2 and partners.name <> $1 limit $3`;

@@ -10,7 +10,7 @@ import { openStore, parseDatabaseUrl, type StoreOptions } from '../../src/store/
 import type { Reads, Store } from '../../src/store/port.ts';
 import { createReads } from '../../src/store/sqlite/reads.ts';
 import { temporaryFolder } from './folder.ts';
-import { connectTo, databaseLike } from './postgres.ts';
+import { connectTo, databaseLike, type Lifetime } from './postgres.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -31,6 +31,13 @@ export const serveOptions: StoreOptions = {
 
 export function openTestDatabase(t: TestContext, name: string, fill: Fill): Promise<TestDatabase> {
   return process.env.TEST_ENGINE === 'postgres' ? onPostgres(t, name, fill) : onSqlite(t, fill);
+}
+
+/** On Postgres, a database with the current schema and nothing in it. */
+export function migratedDatabase(t: Lifetime): Promise<string> {
+  return databaseLike(t, 'migrated', async (template) => {
+    await (await openStore(parseDatabaseUrl(template)!, 'sandbox', 'migrate')).close();
+  });
 }
 
 async function onSqlite(t: TestContext, fill: Fill): Promise<TestDatabase> {

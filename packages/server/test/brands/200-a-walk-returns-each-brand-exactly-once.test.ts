@@ -22,10 +22,11 @@ async function walk(
   { brands }: TestService,
   limit: number,
   betweenPages: (lastId: string) => Promise<void> = async () => {},
+  filter = 'reference_id=walk&',
 ): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ''; ; ) {
-    const { status, text } = await brands(`?reference_id=walk&limit=${limit}${cursor}`, { key: keys.acme });
+    const { status, text } = await brands(`?${filter}limit=${limit}${cursor}`, { key: keys.acme });
     assert.equal(status, 200);
     const page = JSON.parse(text);
     ids.push(...page.brands.map(({ id }: { id: string }) => id));
@@ -84,4 +85,19 @@ test('the row that a cursor stands on may go: the walk goes on after it', async 
   await service.database.execute(`delete from brands where partner_id = 'acme' and id = 'b1'`);
   const { text } = await service.brands(`?limit=1&cursor=${first.cursor}`, { key: keys.acme });
   assert.equal(JSON.parse(text).brands[0].id, 'b2');
+});
+
+test('each page is asked for at the moment that the page before it has seen', async (t) => {
+  const asked: (bigint | undefined)[] = [];
+  const service = await startTestService(t, {
+    reads: async ({ store }) => ({
+      ...store,
+      listBrands: async (query) => {
+        asked.push(query.moment);
+        return { ...(await store.listBrands(query)), moment: 2n ** 60n + BigInt(asked.length) };
+      },
+    }),
+  });
+  await walk(service, 1, undefined, '');
+  assert.deepEqual(asked, [0n, 2n ** 60n + 1n, 2n ** 60n + 2n]);
 });

@@ -59,16 +59,16 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
     isProbing = true;
     owingSinceMs ??= performance.now();
     const answer = heartbeat();
-    try {
-      if ((await inTime(answer)) === undefined) isAnswering = false;
-      else hear();
-      count(await answer);
-    } catch (error) {
-      isAnswering = false;
-      news.failed(error);
-    }
+    const isInTime = (await inTime(answer)) !== undefined;
+    if (!isInTime) isAnswering = false;
+    const found = await answer.catch(news.failed);
     isProbing = false;
     owingSinceMs = undefined;
+    if (found === undefined) return;
+    count(found);
+    if (isInTime) hear();
+    // It was late, and may be in time again: there is no need to wait for the next look.
+    else void probe();
   }
 
   function lookAfter(): void {

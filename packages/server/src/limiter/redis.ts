@@ -1,7 +1,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import { bounds } from '../bounds.ts';
-import { createAdmissions, decide, record, takeBack } from './admissions.ts';
+import { type Admissions, createAdmissions, decide, record, takeBack } from './admissions.ts';
 import { counted, type Decision, type Limiter, tallyOf } from './port.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -12,8 +12,9 @@ export interface RedisLimiter extends Limiter {
 
 /**
  * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits its share of the
- * rate, counting what Redis admitted here before; and for a while after that Redis has the last word within
- * that share only, as it knows nothing of what was admitted without it.
+ * rate: at first of what Redis said was left, and a second later, when nothing of what Redis knew counts any
+ * more, of the whole. For a while after that Redis decides only within that share, as it knows nothing of what
+ * was admitted without it.
  */
 export function createRedisLimiter(
   link: RedisLink,
@@ -26,14 +27,30 @@ export function createRedisLimiter(
   const [byRedis, locally] = [tallyOf('redis'), tallyOf('local')];
   let fallbacks = 0;
 
-  const share = () => Math.max(1, Math.floor(ratePerSecond / link.instances()));
+  const shareOf = (requests: number) => Math.floor(requests / link.instances());
+  const decideAlone = (own: Admissions, now: number) => decide(own, Math.max(1, shareOf(ratePerSecond)), now);
 
-  function decideWhileHeld(partnerId: string): Decision | undefined {
-    if (!link.isAnswering()) return undefined;
-    const now = performance.now();
-    const own = partners.of(partnerId, now);
-    const isHeld = now < Math.max(own.heldUntilMs, link.heldUntilMs());
-    return isHeld ? decide(own, share(), now) : undefined;
+  function decideWhileHeld(own: Admissions, now: number): Decision | undefined {
+    const isHeld = link.isAnswering() && now < Math.max(own.heldUntilMs, link.heldUntilMs());
+    return isHeld ? decideAlone(own, now) : undefined;
+  }
+
+  function decideWithoutRedis(own: Admissions, now: number): Decision {
+    const isSpent = own.spare === 0 && now < own.spareUntilMs;
+    if (isSpent) return { isAdmitted: false, left: 0, untilMoreMs: own.spareUntilMs - now };
+    const decision = decideAlone(own, now);
+    if (decision.isAdmitted) {
+      own.spare = Math.max(0, own.spare - 1);
+      own.heldUntilMs = now + bounds.rateHoldMs;
+    }
+    return decision;
+  }
+
+  /** Keeps what Redis said, for when it is missed. */
+  function note(answer: Decision, own: Admissions, now: number): void {
+    if (answer.isAdmitted) record(own, now);
+    own.spare = shareOf(answer.left);
+    own.spareUntilMs = now + bounds.rateWindowMs;
   }
 
   return {
@@ -41,20 +58,19 @@ export function createRedisLimiter(
     tallies: [byRedis, locally],
     fallbacks: () => fallbacks,
     async admit(partnerId) {
-      const held = decideWhileHeld(partnerId);
+      const askedMs = performance.now();
+      const held = decideWhileHeld(partners.of(partnerId, askedMs), askedMs);
       if (held?.isAdmitted === false) return counted(locally, held);
 
       const answer = await link.admit(keyPrefix + partnerId, ratePerSecond);
       const now = performance.now();
       const own = partners.of(partnerId, now);
+      if (held !== undefined) takeBack(own);
       if (answer === undefined) {
         fallbacks += 1;
-        const decision = held ?? decide(own, share(), now);
-        if (decision.isAdmitted) own.heldUntilMs = now + bounds.rateHoldMs;
-        return counted(locally, decision);
+        return counted(locally, decideWithoutRedis(own, now));
       }
-      if (held === undefined && answer.isAdmitted) record(own, now);
-      if (held !== undefined && !answer.isAdmitted) takeBack(own);
+      note(answer, own, now);
       return counted(byRedis, answer);
     },
   };

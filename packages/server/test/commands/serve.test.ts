@@ -74,6 +74,36 @@ test('limits each listing by the rate that was set for it, brands by 50 when non
   assert.equal((await caller.balances(query, { key: keys.acme })).status, 429);
 });
 
+test(
+  'serves without the Redis that it was given, warns, and does not tell its password',
+  limits,
+  async (t) => {
+    const { address, texts, signal, ended } = await serve(t, ['--redis', 'redis://user:secret@127.0.0.1:1']);
+    assert.match(texts().stdout, /"level":40,.*"reason":"ECONNREFUSED".*Redis does not answer/);
+    const { status, headers } = await callerOf(t, address).brands('', { key: keys.acme });
+    assert.deepEqual([status, headers.ratelimit], [200, '"brands";r=49;t=1']);
+    signal('SIGINT');
+    assert.equal(await ended, 0);
+    assert.ok(!(texts().stdout + texts().stderr).includes('secret'));
+  },
+);
+
+test('tells on the operations address how the rate limit decided, and of no partner', limits, async (t) => {
+  const { address, operationsUrl } = await serve(t, ['--brands-rate', '1']);
+  const caller = callerOf(t, address);
+  for (const status of [200, 429, 429]) {
+    assert.equal((await caller.brands('', { key: keys.acme })).status, status);
+  }
+  const response = await fetch(`${operationsUrl}/metrics`);
+  const text = await response.text();
+  assert.match(String(response.headers.get('content-type')), /^text\/plain; version=0\.0\.4/);
+  const decisions = 'partner_network_limiter_decisions_total{operation="brands",source="memory"';
+  assert.ok(text.includes(`${decisions},outcome="admitted"} 1\n`), text);
+  assert.ok(text.includes(`${decisions},outcome="refused"} 2\n`), text);
+  assert.doesNotMatch(text, /acme/);
+  assert.equal(await (await fetch(`${operationsUrl}/metrics`)).text(), text, 'reading counts nothing');
+});
+
 test('limits nothing where the rates are 0', limits, async (t) => {
   const { address } = await serve(t, ['--brands-rate', '0']);
   const caller = callerOf(t, address);

@@ -71,6 +71,14 @@ test('refuses each bad setting of serve by flag and by variable, all at once', a
   }
 });
 
+test('does not repeat the address of a Redis that it refuses, as a password may be in it', async () => {
+  const url = 'redis://user:p#secret@localhost:6379';
+  const finished = await run(['serve', '--redis', url], { variables: { BRANDS_RATE: 'x' } });
+  assertFailed(finished, 2, /^--redis must be redis:\/\/HOST:PORT .*\.$/m, /^BRANDS_RATE must be/m);
+  assert.doesNotMatch(finished.stderr, /secret|user:p/);
+  assertFailed(await run(['sandbox', '--redis', url]), 2, /no flag --redis/);
+});
+
 test('refuses a flag that is given twice, and one whose value was forgotten', async (t) => {
   const line = commandLine(t);
   const twice = ['partners', 'create', '--name', 'A', '--name', 'B'];

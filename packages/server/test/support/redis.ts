@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { temporaryFolder } from './folder.ts';
 
 export interface OwnRedis {
@@ -41,6 +42,14 @@ export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
 /** A Redis that others may use at the same time. */
 export async function redisUrl(t: TestContext): Promise<string> {
   return sharedUrl ?? (await startRedis(t)).url;
+}
+
+/** A connection to look at what a Redis holds, or to change it. */
+export function redisClient(t: TestContext, url: string): Redis {
+  // The Redis may be gone before the test is.
+  const redis = new Redis(url).on('error', () => {});
+  t.after(() => redis.disconnect());
+  return redis;
 }
 
 /** A Redis of the test's own. */

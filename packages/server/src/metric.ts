@@ -11,7 +11,7 @@ interface Description {
   readonly labels: readonly string[];
 }
 
-/** What operators can read of a part of the service: plain numbers, counted where it happens, read when asked. */
+/** What operators can read of a part of the service: numbers, counted where it happens, read when asked. */
 export interface Metric extends Description {
   read(): readonly Reading[];
 }

@@ -16,8 +16,8 @@ export interface RedisWatch {
 }
 
 /**
- * Sends a heartbeat, which Redis answers with the number of instances, every second; and while Redis is missed,
- * more often, one at a time. A connection on which nothing comes back is made anew.
+ * Sends a heartbeat every second, which Redis answers with the number of instances; while Redis is missed,
+ * more often, and one at a time. A connection on which nothing comes back is made anew.
  */
 export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: Logger): RedisWatch {
   let isAnswering = false;

@@ -11,10 +11,10 @@ export interface RedisLimiter extends Limiter {
 }
 
 /**
- * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits its share of the
- * rate: at first of what Redis said was left, and a second later, when nothing of what Redis knew counts any
- * more, of the whole. For a while after that Redis decides only within that share, as it knows nothing of what
- * was admitted without it.
+ * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits its share:
+ * at first of what Redis said was left, and a second later, when nothing of what Redis knew counts any more,
+ * of the rate. When Redis is back it decides within that share for a while, as it knows nothing of what was
+ * admitted without it.
  */
 export function createRedisLimiter(
   link: RedisLink,

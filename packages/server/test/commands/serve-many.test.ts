@@ -88,9 +88,10 @@ async function sumOf(servers: readonly Server[], name: string, labels?: string):
 }
 
 /**
- * Twenty times the rate, after a second of the rate itself, which spreads the admissions: so a moment in which this
- * machine stands still costs a few places and not all. Never over the rate in any second; and from that second to
- * the last admission the rate, where Redis was never missed: on a machine that is too busy for it, less.
+ * Twenty times the rate, after a second of the rate itself, which spreads the admissions: so a moment in
+ * which this machine stands still costs a few places and not all. Never over the rate in any second; and
+ * from that second to the last admission the rate, where Redis was never missed: on a machine that is too
+ * busy, less.
  */
 async function assertExact(t: TestContext, servers: readonly Server[], seconds: number): Promise<void> {
   const first = await callForAWhile(servers, rate, 1);

@@ -14,7 +14,7 @@ type Timed = Decision & Span;
 const longestDecisionMs = 60;
 const longestReturnMs = 1_500;
 
-/** Asks each limiter in turn, every few milliseconds until it is told to stop, and keeps what each decided. */
+/** Asks every limiter every few milliseconds until it is told to stop, and keeps what each decided. */
 function load(limiters: readonly TestLimiter[], everyMs = 4) {
   const decided = limiters.map(() => [] as Timed[]);
   const pending: Promise<unknown>[] = [];

@@ -23,15 +23,12 @@ export interface OwnRedis {
 
 const sharedUrl = process.env.TEST_REDIS_URL;
 const program = findProgram();
-const howToGetOne =
-  'there is no Redis here: install redis-server or valkey-server ("apt-get install redis-server", "brew install redis")';
-
-const skipWithoutOwn =
-  program !== undefined
-    ? false
-    : `${howToGetOne}${sharedUrl === undefined ? '' : '; the one at TEST_REDIS_URL is not ours to stop'}`;
+const howToGetOne = 'needs redis-server or valkey-server (apt-get install redis-server, brew install redis)';
+const isShared = sharedUrl !== undefined && program === undefined;
+const notOurs = isShared ? ': what is at TEST_REDIS_URL is not ours to stop' : '';
+const skipWithoutOwn = program === undefined && howToGetOne + notOurs;
 const skipWithoutAny =
-  sharedUrl !== undefined ? false : skipWithoutOwn && `${howToGetOne} or set TEST_REDIS_URL`;
+  program === undefined && sharedUrl === undefined && `${howToGetOne}, or TEST_REDIS_URL`;
 
 /** What a test that needs a Redis is declared with; without one it is skipped, and says so. */
 export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };

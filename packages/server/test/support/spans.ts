@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * The most of them that surely happened within one second: those that were sent and received within it. Anything
- * else may have happened outside of it, so that more than the rate here is proof.
+ * The most of them that surely happened within one second: those that were sent and received within it. Any
+ * other may have happened outside of it, so that more than the rate here is proof.
  */
 export function mostWithinASecond(spans: readonly Span[]): number {
   const counts = spans.map(

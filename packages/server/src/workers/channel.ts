@@ -1,4 +1,4 @@
-/** Questions and answers between a supervisor and its workers, over the channel that Node opens between them. */
+/** Questions and answers between a supervisor and its workers, over the channel that Node opens for them. */
 import type { Operation } from '@partner-network/contract/operations';
 import type { Decision } from '../limiter/port.ts';
 import type { MetricRead } from '../metric.ts';

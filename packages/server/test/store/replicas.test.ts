@@ -168,7 +168,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     t.diagnostic(`the oldest that was read: ${Math.round(oldestMs)} ms`);
   });
 
-  test('a replica that stopped receiving is left out too, though it knows of nothing that it lacks', async (t) => {
+  test('a replica that is cut off is left out, though it knows of nothing that it lacks', async (t) => {
     const { store, write, execute } = await openScene(t);
     await until(() => used(store).every((isUsed) => isUsed === 1));
     const [cut] = standbys;
@@ -261,7 +261,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     t.diagnostic(`the longest that somebody waited: ${Math.round(longestMs)} ms`);
   });
 
-  test('a server that is no standby is no replica, and one that is down at the start is taken in later', async (t) => {
+  test('a server that is no standby is left out, and one that is down at first taken in later', async (t) => {
     const [first, second] = standbys;
     await first.kill();
     const address = parseDatabaseUrl(primary.url(database))!;

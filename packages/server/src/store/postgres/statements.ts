@@ -1,4 +1,4 @@
-/** The hot statements, one or two a request. Each names its shard key and reads a bounded piece of an index. */
+/** The hot statements, one or two a request. Each names its shard key and reads a short piece of an index. */
 
 /** A hot statement has a name, under which each connection prepares it once. */
 export interface Statement {

@@ -29,8 +29,13 @@ export const serveOptions: StoreOptions = {
   keepsSession: true,
 };
 
-export function openTestDatabase(t: TestContext, name: string, fill: Fill): Promise<TestDatabase> {
-  return process.env.TEST_ENGINE === 'postgres' ? onPostgres(t, name, fill) : onSqlite(t, fill);
+export function openTestDatabase(
+  t: TestContext,
+  name: string,
+  fill: Fill,
+  engine = process.env.TEST_ENGINE,
+): Promise<TestDatabase> {
+  return engine === 'postgres' ? onPostgres(t, name, fill) : onSqlite(t, fill);
 }
 
 /** On Postgres, a database with the current schema and nothing in it. */

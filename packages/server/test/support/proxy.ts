@@ -9,15 +9,19 @@ export interface Proxy {
   delay(ms: number): void;
   /** The connections that are open now stay open, and nothing comes through them any more. */
   swallow(): void;
+  /** How often a server was asked anew, after it had answered or at first. */
+  questions(): number;
 }
 
 export async function startProxy(t: TestContext, targetPort: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const swallowed = new Set<Socket>();
   let delayMs = 0;
+  let questions = 0;
 
-  function pass(from: Socket, to: Socket): void {
+  function pass(from: Socket, to: Socket, onData: () => void): void {
     from.on('data', (bytes) => {
+      onData();
       if (!swallowed.has(from)) setTimeout(() => to.destroyed || to.write(bytes), delayMs);
     });
     from.on('error', () => {});
@@ -30,8 +34,14 @@ export async function startProxy(t: TestContext, targetPort: number): Promise<Pr
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
     for (const socket of [near, far]) sockets.add(socket.setNoDelay(true));
-    pass(near, far);
-    pass(far, near);
+    let isAnswered = true;
+    pass(near, far, () => {
+      if (isAnswered) questions += 1;
+      isAnswered = false;
+    });
+    pass(far, near, () => {
+      isAnswered = true;
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,5 +57,6 @@ export async function startProxy(t: TestContext, targetPort: number): Promise<Pr
     swallow: () => {
       for (const socket of sockets) swallowed.add(socket);
     },
+    questions: () => questions,
   };
 }

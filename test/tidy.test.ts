@@ -15,8 +15,11 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const sources = files.filter((file) => /\.(ts|js|sql)$/.test(file));
 
+/** What a program wrote is as wide as it wrote it. */
+const written = sources.filter((file) => !file.endsWith('/schema.sql'));
+
 test('no source file is longer than 300 lines, and no line longer than 110 columns', () => {
-  const overlong = sources.flatMap((file) => {
+  const overlong = written.flatMap((file) => {
     const lines = read(file).trimEnd().split('\n');
     // A text that cannot be broken may stand on a line of its own.
     const wide = lines.flatMap((line, index) =>

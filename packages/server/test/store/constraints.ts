@@ -162,7 +162,7 @@ export function constraintTests(engine: Engine): void {
     });
   }
 
-  test('refuses an id that is taken within its partner or customer, and takes it under another', async (t) => {
+  test('refuses an id that its partner or customer has already, and takes it under another', async (t) => {
     const db = await open(t);
     await insert(db, 'partners', { id: 'zenith' });
     const others = [

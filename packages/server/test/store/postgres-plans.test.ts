@@ -30,7 +30,7 @@ const balances = ['c07', 'b00500', limit, 'CHECKING', 'p07', '2026-06-01T00:00:0
 interface Hot {
   /** They lead into the middle of the data below. */
   readonly values: readonly (string | number)[];
-  /** The tables that it reads, as often as it does, and what each scan is to know when it enters the index. */
+  /** The tables that it reads, as often as it does, and what each scan knows when it enters the index. */
   readonly scans: readonly (readonly [table: string, ...conditions: string[]])[];
 }
 

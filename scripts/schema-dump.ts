@@ -1,0 +1,95 @@
+/**
+ * The schema of each engine as its migrations leave it, to be read, and compared in a review. `npm run
+ * schema` writes both files; a test fails when they are out of date.
+ */
+import { writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { migrate as migratePostgres } from '../packages/server/src/store/postgres/migrate.ts';
+import { migrate as migrateSqlite } from '../packages/server/src/store/sqlite/migrate.ts';
+import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
+
+const store = new URL('../packages/server/src/store/', import.meta.url);
+export const postgresSchemaPath = new URL('postgres/schema.sql', store);
+export const sqliteSchemaPath = new URL('sqlite/schema.sql', store);
+
+const heading = '-- What the migrations amount to, made by "npm run schema". Nothing runs it.';
+
+// From the catalogs, and not by pg_dump, whose text is another one in each version.
+
+const functionsQuery = `
+  select rtrim(pg_get_functiondef(oid), e' \\n') as text
+  from pg_proc where pronamespace = current_schema::regnamespace
+  order by oid::regprocedure::text collate "C"`;
+
+const tablesQuery = `
+  select oid, relname as name
+  from pg_class
+  where relkind in ('r', 'p') and relnamespace = current_schema::regnamespace
+  order by relname collate "C"`;
+
+const columnsQuery = `
+  select concat_ws(' ', attname, format_type(atttypid, atttypmod),
+    (select 'collate ' || quote_ident(collname) from pg_collation where oid = attcollation),
+    case when attnotnull then 'not null' end,
+    case attidentity when '' then null else 'generated as identity' end,
+    'default ' || case attgenerated when '' then pg_get_expr(adbin, adrelid) end,
+    case attgenerated when 's' then format('generated always as (%s) stored', pg_get_expr(adbin, adrelid)) end
+  ) as text
+  from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
+  where attrelid = $1 and attnum > 0 and not attisdropped
+  order by attnum`;
+
+/** But for "not null", which stands with its column, and in later versions here, too. */
+const constraintsQuery = `
+  select 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) as text
+  from pg_constraint where conrelid = $1 and contype <> 'n'
+  order by contype = 'p' desc, conname collate "C"`;
+
+const indexesQuery = `
+  select pg_get_indexdef(indexrelid) as text
+  from pg_index
+  where indrelid = $1 and not exists (select 1 from pg_constraint where conindid = indexrelid)
+  order by pg_get_indexdef(indexrelid) collate "C"`;
+
+/** The session is changed: constant times are written as it writes times. */
+export async function postgresSchema(client: pg.Client): Promise<string> {
+  await client.query(`set timezone to 'UTC'; set datestyle to 'ISO'`);
+  const texts = async (query: string, ...values: unknown[]): Promise<string[]> =>
+    (await client.query(query, values)).rows.map(({ text }) => text);
+  const statements = await texts(functionsQuery);
+  for (const { oid, name } of (await client.query(tablesQuery)).rows) {
+    const lines = [...(await texts(columnsQuery, oid)), ...(await texts(constraintsQuery, oid))];
+    statements.push(`CREATE TABLE ${name} (\n  ${lines.join(',\n  ')}\n)`);
+    statements.push(...(await texts(indexesQuery, oid)));
+  }
+  return [heading, ...statements.map((statement) => `${statement};`)].join('\n\n').concat('\n');
+}
+
+export function sqliteSchema(): string {
+  const db = new DatabaseSync(':memory:');
+  migrateSqlite(db, 'production');
+  const rows = db.prepare('select sql from sqlite_schema where sql is not null order by rowid').all();
+  db.close();
+  return [heading, ...rows.map(({ sql }) => `${sql};`)].join('\n\n').concat('\n');
+}
+
+async function newPostgresSchema(): Promise<string> {
+  const endings: (() => Promise<void> | void)[] = [];
+  const server = await startPostgres({ after: (work) => endings.push(work) });
+  const client = new pg.Client(server.url());
+  try {
+    await client.connect();
+    await migratePostgres(client, 'production');
+    return await postgresSchema(client);
+  } finally {
+    await client.end();
+    while (endings.length > 0) await endings.pop()!();
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  writeFileSync(sqliteSchemaPath, sqliteSchema());
+  writeFileSync(postgresSchemaPath, await newPostgresSchema());
+}

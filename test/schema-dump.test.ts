@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { migrate } from '../packages/server/src/store/postgres/migrate.ts';
+import { connectTo, emptyDatabase } from '../packages/server/test/support/postgres.ts';
+import {
+  postgresSchema,
+  postgresSchemaPath,
+  sqliteSchema,
+  sqliteSchemaPath,
+} from '../scripts/schema-dump.ts';
+
+const outOfDate = 'run "npm run schema"';
+
+test('the schema of Postgres that can be read is the one that its migrations make', async (t) => {
+  const client = await connectTo(t, await emptyDatabase(t));
+  await client.query(`set timezone to 'Asia/Tokyo'; set datestyle to 'German'`);
+  await migrate(client, 'sandbox');
+  assert.equal(await postgresSchema(client), readFileSync(postgresSchemaPath, 'utf8'), outOfDate);
+});
+
+test('the schema of SQLite that can be read is the one that its migrations make', () => {
+  assert.equal(sqliteSchema(), readFileSync(sqliteSchemaPath, 'utf8'), outOfDate);
+});

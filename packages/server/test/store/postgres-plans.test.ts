@@ -3,8 +3,10 @@
  * nothing yet, nothing since a large import, or all.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import pg from 'pg';
+import { bounds } from '../../src/bounds.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { planSettings } from '../../src/store/postgres/pool.ts';
 import * as statements from '../../src/store/postgres/statements.ts';
@@ -199,6 +201,16 @@ test('finds them so in empty tables, and keeps to it when they are filled', asyn
   await assertShapes(client);
   await onDatabase(url, filling);
   await assertBounds(client);
+});
+
+test('a role behind a pooler is given the settings that a session gets', () => {
+  const page = readFileSync(new URL('../../../../docs/postgres.md', import.meta.url), 'utf8');
+  const documented = [...page.matchAll(/^alter role network set (\w+) = '?(\w+)'?;$/gm)].map(
+    ([, name, value]) => `-c ${name}=${value}`,
+  );
+  const sent = ['-c statement_timeout=2s', ...planSettings.split(/ (?=-c)/)];
+  assert.equal(bounds.postgresStatementMs, 2_000);
+  assert.deepEqual(documented.toSorted(), sent.toSorted());
 });
 
 const withoutIndexes =

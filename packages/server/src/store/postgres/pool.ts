@@ -76,7 +76,7 @@ export function createPool(settings: PoolSettings): Pool {
     keepAlive: true,
     application_name: 'partner-network',
     types: driverTypes,
-    // A pooler passes no settings of a session on; docs/operating.md shows how to give them to the role.
+    // A pooler passes no settings of a session on; docs/postgres.md shows how to give them to the role.
     ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: planSettings }),
     onConnect: (client: pg.ClientBase) => verify(client, settings),
   } as pg.PoolConfig);

@@ -80,6 +80,7 @@ export const bounds = {
   replicas: 16,
   /** Twenty that migrate at once wait for each other this long. */
   migrationWaitMs: 60_000,
+  migrationAskMs: 100,
   /** A migration gives up on a lock after this, because everybody waits behind it. */
   migrationLockMs: 2_000,
   /** In-flight requests get this long after the listener closed. */

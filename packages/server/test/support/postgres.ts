@@ -37,13 +37,13 @@ function sharedServer(): Promise<string> {
 }
 
 /** A new empty database on the shared server, dropped after the test, whoever is still connected. */
-export function emptyDatabase(t: Lifetime): Promise<string> {
-  return createDatabase(t, 'template0');
+export function emptyDatabase(t: Lifetime, options = ''): Promise<string> {
+  return createDatabase(t, `template0 ${options}`);
 }
 
 /** One that sorts as people do, and not by bytes, where a query does not say otherwise. */
 export function emptyDatabaseOfWords(t: Lifetime): Promise<string> {
-  return createDatabase(t, `template0 locale_provider icu icu_locale 'en'`);
+  return emptyDatabase(t, `locale_provider icu icu_locale 'en'`);
 }
 
 const templates = new Map<string, Promise<string>>();

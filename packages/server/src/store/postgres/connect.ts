@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { bounds } from '../../bounds.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { translated } from './errors.ts';
 import { driverTypes } from './types.ts';
 
 /** One connection to the primary, outside of any pool and for as long as its work takes. */
@@ -22,12 +21,13 @@ export async function connectToPrimary(urls: readonly string[]): Promise<pg.Clie
       const { rows } = await client.query('select pg_is_in_recovery() as is_standby');
       if (!rows[0].is_standby) return client;
       await client.end();
-      faults.push(`${addressOf(connectionString)} is a standby`);
+      faults.push(`${addressOf(connectionString)} (it is a standby: name the primary)`);
     } catch (error) {
-      faults.push(`${addressOf(connectionString)}: ${translated(error).message}`);
+      const { message, code } = error as NodeJS.ErrnoException;
+      faults.push(`${addressOf(connectionString)} (${message || code})`);
     }
   }
-  throw new OperatorError(`Cannot open the database. ${faults.join(' ')}`);
+  throw new OperatorError(`Cannot open the database at ${faults.join(', nor at ')}.`);
 }
 
 /** Where a server is, without user and password. */

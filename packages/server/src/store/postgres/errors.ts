@@ -1,7 +1,9 @@
 import { DatabaseError } from 'pg';
+import { OperatorError } from '../../operator-error.ts';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
 
 const uniqueViolation = '23505';
+const insufficientPrivilege = '42501';
 
 /**
  * SQLSTATEs of a server that cannot answer now, by class or in full: no connection, rolled back by a
@@ -24,6 +26,7 @@ export function translated(error: unknown): Error {
   if (message.includes('startup parameter')) {
     return new StoreUnavailable(`A pooler refuses our settings (${message}): try --prepared-statements off.`);
   }
+  if (code === insufficientPrivilege) return new OperatorError(`The database says ${message}.`);
   if (code === uniqueViolation) return new AlreadyExists('That id is taken.');
   if (unavailable.some((known) => code.startsWith(known))) {
     return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Client } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import { bounds } from '../../bounds.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { toTime } from '../../times.ts';
@@ -19,6 +20,10 @@ const ours = migrationsIn(new URL('./migrations/', import.meta.url));
 const lock = 0x504e6574;
 
 const oldestServer = 150_000;
+const lockNotAvailable = '55P03';
+
+/** A table that is in use is waited for this long, and those who come after us wait no longer than that. */
+const limitLocks = `set lock_timeout = ${bounds.migrationLockMs}`;
 
 /** Brings the database to the current schema; safe to run twice, and from many machines at once. */
 export async function migrate(
@@ -27,10 +32,8 @@ export async function migrate(
   { scripts, current }: Migrations = ours,
 ): Promise<Migration> {
   await refuseUnfit(client);
-  await client.query(`set lock_timeout = ${bounds.migrationWaitMs}`);
-  await client.query(`select pg_advisory_lock(${lock})`);
-  // A table that is in use is waited for this long, and those who come after us wait no longer than that.
-  await client.query(`set lock_timeout = ${bounds.migrationLockMs}`);
+  await client.query(limitLocks);
+  await takeTurn(client);
   const from = await versionOf(client, environment, current);
   for (const [index, script] of scripts.entries()) {
     if (index >= from) await step(client, environment, script(), index + 1);
@@ -40,14 +43,37 @@ export async function migrate(
 }
 
 /** Refuses a database that is not at the current schema, and says how it gets there. */
-export async function requireCurrent(client: Client, environment: Environment): Promise<Migration> {
+export async function requireCurrent(
+  client: Client,
+  environment: Environment,
+  { current }: Migrations = ours,
+): Promise<Migration> {
   await refuseUnfit(client);
-  const version = await versionOf(client, environment, ours.current);
-  if (version < ours.current) {
-    const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${ours.current}`;
+  await client.query(limitLocks);
+  const version = await versionOf(client, environment, current);
+  if (version < current) {
+    const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${current}`;
     throw new OperatorError(`The database ${state}: run "partner-network migrate" on it first.`);
   }
   return { from: version, to: version };
+}
+
+/**
+ * One at a time. Those who wait ask again and again: a statement that waited would be a transaction, and an
+ * index that is built concurrently would wait for that in turn.
+ */
+async function takeTurn(client: Client): Promise<void> {
+  const deadlineMs = performance.now() + bounds.migrationWaitMs;
+  while (true) {
+    const { rows } = await client.query(`select pg_try_advisory_lock(${lock}) as is_ours`);
+    if (rows[0].is_ours) return;
+    if (performance.now() > deadlineMs) {
+      throw new OperatorError(
+        'Somebody else is still migrating this database: run "partner-network migrate" again when they have ended.',
+      );
+    }
+    await wait(bounds.migrationAskMs);
+  }
 }
 
 async function step(
@@ -56,22 +82,43 @@ async function step(
   script: string,
   version: number,
 ): Promise<void> {
-  // An index on a large table is built concurrently, which Postgres does outside of a transaction only.
-  if (/\bconcurrently\b/i.test(script)) {
-    await client.query(script);
-    await setVersion(client, version);
-    return;
-  }
+  const isConcurrent = /\bconcurrently\b/i.test(withoutComments(script));
   try {
-    await client.query('begin');
-    await client.query(script);
+    await (isConcurrent ? runConcurrently(client, script) : client.query(`begin; ${script}`));
     if (version === 1) await stamp(client, environment);
     await setVersion(client, version);
-    await client.query('commit');
+    if (!isConcurrent) await client.query('commit');
   } catch (error) {
-    await client.query('rollback').catch(() => {});
-    throw error;
+    if (!isConcurrent) await client.query('rollback').catch(() => {});
+    throw error instanceof DatabaseError ? explained(error, version) : error;
   }
+}
+
+/**
+ * An index on a large table is built concurrently, which Postgres does outside of a transaction only, one
+ * statement at a time. That may take hours and wait for the transactions of others, but nobody waits for it.
+ * A build that fails leaves an index that is not valid: such a script begins with `drop index concurrently if
+ * exists`, so that it can be run again. Each of its statements ends where a line does.
+ */
+async function runConcurrently(client: Client, script: string): Promise<void> {
+  await client.query('set lock_timeout = 0');
+  for (const statement of withoutComments(script).split(/;\s*$/m)) {
+    if (statement.trim() !== '') await client.query(statement);
+  }
+  await client.query(limitLocks);
+}
+
+function withoutComments(script: string): string {
+  return script.replace(/--.*$/gm, '');
+}
+
+/** What an operator can do about a migration that failed. */
+function explained({ code, message }: DatabaseError, version: number): OperatorError {
+  const reason =
+    code === lockNotAvailable
+      ? 'somebody keeps a table locked (pg_stat_activity shows who); run "partner-network migrate" again'
+      : `migration ${version} failed (${message}, ${code})`;
+  return new OperatorError(`The schema stays at ${version - 1}: ${reason}.`);
 }
 
 async function setVersion(client: Client, version: number): Promise<void> {

@@ -20,14 +20,14 @@ const largestPort = 65_535;
 const hostName = plainText(bounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
+const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/NAME (in a password, %40 for @, %2F for /)';
+
 function databaseUrl(text: string): DatabaseAddress | Problem {
-  return (
-    parseDatabaseUrl(text) ?? new Problem('must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME.')
-  );
+  return parseDatabaseUrl(text) ?? new Problem(`must be sqlite:PATH or ${postgresForm}.`);
 }
 
 function replicaUrl(text: string): string | Problem {
-  return postgresUrls(text)?.[0] ?? new Problem('must be postgres://USER:PASSWORD@HOST:PORT/NAME.');
+  return postgresUrls(text)?.[0] ?? new Problem(`must be ${postgresForm}.`);
 }
 
 /** Which database, and what it must be. */

@@ -28,10 +28,13 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
   return urls === undefined ? undefined : { engine: 'postgres', urls };
 }
 
-/** `postgres://USER@HOST1,HOST2/NAME`: two addresses of one database, as Postgres's own programs read it. */
+/**
+ * `postgres://USER@HOST1,HOST2/NAME`: two addresses of one database, as Postgres's own programs read it. An
+ * "@" that stands elsewhere belongs to a password: parts of that would pass for a host, which is shown.
+ */
 export function postgresUrls(url: string): string[] | undefined {
   const [, scheme, user = '', hosts = '', rest = ''] =
-    /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^/?#]*)(.*)$/s.exec(url) ?? [];
+    /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^@/?#]*)([^@]*)$/.exec(url) ?? [];
   if (scheme === undefined) return undefined;
   const urls = hosts.split(',').map((host) => `${scheme}${user}${host}${rest}`);
   return urls.every((one) => URL.canParse(one)) ? urls : undefined;

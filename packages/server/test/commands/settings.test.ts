@@ -53,6 +53,9 @@ const serveFlags = [
   ['environment', 'ENVIRONMENT', ['staging', 'Production']],
   ['redis', 'REDIS_URL', ['localhost:6379', 'http://x', 'redis://x/y']],
   ['database', 'DATABASE_URL', ['data.db', 'sqlite:', 'mysql://x']],
+  ['replica', 'DATABASE_REPLICA_URLS', ['sqlite:x', 'postgres://x,mysql://x', ',']],
+  ['connections', 'DATABASE_CONNECTIONS', ['0', '1001', 'many']],
+  ['prepared-statements', 'PREPARED_STATEMENTS', ['true', 'ON', '1']],
 ] as const;
 
 test('refuses each bad setting of serve by flag and by variable, all at once', async () => {
@@ -77,6 +80,43 @@ test('does not repeat the address of a Redis that it refuses, as a password may 
   assertFailed(finished, 2, /^--redis must be redis:\/\/HOST:PORT .*\.$/m, /^BRANDS_RATE must be/m);
   assert.doesNotMatch(finished.stderr, /secret|user:p/);
   assertFailed(await run(['sandbox', '--redis', url]), 2, /no flag --redis/);
+});
+
+const replicas = Array.from({ length: 17 }, (_, index) => `postgres://replica-${index}.invalid/x`);
+
+test('refuses replicas of the embedded database, and more than 16 of them', async (t) => {
+  const { database } = commandLine(t);
+  for (const surroundings of [{}, { variables: { DATABASE_REPLICA_URLS: replicas[0]! } }]) {
+    const words = 'variables' in surroundings ? [] : ['--replica', replicas[0]!];
+    const finished = await run(['serve', '--database', database, ...words], surroundings);
+    assertFailed(finished, 2, /^--replica needs a Postgres database: /);
+  }
+  const byFlags = await run(['serve', ...replicas.flatMap((url) => ['--replica', url])]);
+  assertFailed(byFlags, 2, /^--replica is given more than 16 times\./);
+  const byVariable = await run(['serve'], { variables: { DATABASE_REPLICA_URLS: replicas.join() } });
+  assertFailed(byVariable, 2, /^DATABASE_REPLICA_URLS is given more than 16 times\./);
+});
+
+/** Each with a password of which a part would be taken for a host, were it not refused. */
+const ambiguous = [
+  'u:s3cret/12@h/n',
+  'u:12/s3cret@h/n',
+  'u:p@s3cret@h/n',
+  'u:p@s3cret,x@h/n',
+  'u:1?s3cret@h',
+];
+
+test('refuses an address of Postgres whose password is not encoded, and repeats none', async () => {
+  const finished = await Promise.all(
+    ambiguous.map((address) =>
+      run(['serve', '--database', `postgres://${address}`, '--replica', `postgres://${address}`]),
+    ),
+  );
+  for (const { status, stdout, stderr } of finished) {
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /^--database must be .*%40 for @.*\n--replica must be .*%40 for @/);
+    assert.doesNotMatch(stderr, /s3cret/);
+  }
 });
 
 test('refuses a flag that is given twice, and one whose value was forgotten', async (t) => {

@@ -69,6 +69,10 @@ export const bounds = {
   /** A connection is renewed after half an hour, so that load finds its way to a server that is new. */
   postgresConnectionSeconds: 1_800,
   postgresCloseMs: 1_000,
+  /** How often the server is asked whether it is there, and looked for when it is not. */
+  postgresLookMs: 250,
+  /** A server that takes longer to say that it is there is looked for elsewhere, too. */
+  postgresSilenceMs: 500,
   /** How often the primary and the replicas are asked where they are. */
   replicaWatchMs: 200,
   /** A replica that is further behind is left out. */
@@ -110,6 +114,7 @@ assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the long
 assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
 assertBound(bounds.sqliteServeBusyMs < bounds.answerMs, 'a locked database is told in time');
 assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < bounds.answerMs, 'the primary gets its turn');
+assertBound(bounds.postgresLookMs + bounds.postgresSilenceMs < 1_000, 'a fail over is over within 1 s');
 assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives a look that fails');
 assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive what counts in it');
 assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');

@@ -126,6 +126,7 @@ export function assertFailed(
 }
 
 export interface Running {
+  readonly pid: number;
   /** Resolves to the first match in what it prints. */
   says(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
@@ -144,6 +145,7 @@ export function start(t: TestContext, words: readonly string[], surroundings?: S
     await ended;
   });
   return {
+    pid: child.pid!,
     says: (stream, pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {

@@ -34,6 +34,16 @@ export function translated(error: unknown): Error {
   return new Error(`The database refused a statement (${message}, ${code}).`);
 }
 
+/** Why a connection did not come about. Whatever that was, the database cannot be asked now. */
+export function unreachable(error: unknown): StoreUnavailable {
+  const { message } = error as Error;
+  if (error instanceof StoreUnavailable) return error;
+  if (error instanceof OperatorError) return new StoreUnavailable(message);
+  const inOurTerms = translated(error);
+  if (inOurTerms instanceof StoreUnavailable) return inOurTerms;
+  return new StoreUnavailable(`The database refuses connections (${message}).`);
+}
+
 /** Whether a connection is still good after this error: the server refused one statement, no more. */
 export function isOfStatement(error: unknown): boolean {
   return error instanceof DatabaseError && !['08', '57', '58'].some((known) => error.code?.startsWith(known));

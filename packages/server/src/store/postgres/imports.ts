@@ -1,6 +1,7 @@
-import type { Client, QueryResult } from 'pg';
+import type { QueryResult } from 'pg';
 import { importColumns } from '../import-columns.ts';
 import type { ImportKind, Imports } from '../port.ts';
+import type { Connection } from './connection.ts';
 import { translated } from './errors.ts';
 
 /** The columns that are not text; metadata is staged as the text that it is given as. */
@@ -15,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
  * Rows wait in a temporary table, which belongs to a connection of its own, and are written in one
  * transaction at the end: an import that is fed slowly holds no lock.
  */
-export function createImports(connect: () => Promise<Client>): Imports {
+export function createImports(connect: () => Promise<Connection>): Imports {
   return {
     beginImport: async (kind) => {
       const { all } = importColumns[kind];
@@ -47,7 +48,7 @@ export function createImports(connect: () => Promise<Client>): Imports {
           return { written, unchanged: staged - written };
         },
         // The table goes with the connection, and so does a transaction that did not come to its end.
-        end: () => client.end(),
+        end: () => client.leave(),
       };
     },
   };

@@ -4,8 +4,10 @@ import { createAccounts, type Sql } from '../accounts.ts';
 import type { Purpose, StoreOptions } from '../open.ts';
 import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
+import type { Connection } from './connection.ts';
 import { translated } from './errors.ts';
 import { createImports } from './imports.ts';
+import { createLookout } from './lookout.ts';
 import { storeMetrics } from './metrics.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -19,36 +21,38 @@ export async function openPostgres(
   purpose: Purpose,
   { replicas: replicaUrls, connections, keepsSession }: StoreOptions,
 ): Promise<Store> {
-  const migration = await prepareSchema(urls, environment, purpose);
-  const settings = { environment, connections, keepsSession, isHot: purpose === 'serve' };
-  const primary = createPool({ ...settings, urls, role: 'primary' });
-  const replicas = replicaUrls.length === 0 ? undefined : createReplicas(urls, replicaUrls, settings);
+  const first = await connectToPrimary(urls);
+  const migration = await prepareSchema(first.client, environment, purpose);
+  const lookout = createLookout({ urls, role: 'primary', environment, first });
+  const settings = { connections, keepsSession, isHot: purpose === 'serve' };
+  const primary = createPool({ ...settings, lookout });
+  const replicas =
+    replicaUrls.length === 0 ? undefined : createReplicas(lookout, replicaUrls, environment, settings);
   return {
     environment,
     migration,
     metrics: storeMetrics(primary, replicas),
     ...createReads(primary, replicas),
     ...createAccounts(sqlOn(primary)),
-    ...createImports(() => connectToPrimary(urls)),
+    ...createImports(async () => (await connectToPrimary(urls)).client),
     close: async () => {
       await replicas?.close();
       await primary.close();
+      await lookout.close();
     },
   };
 }
 
 async function prepareSchema(
-  urls: readonly string[],
+  client: Connection,
   environment: Environment,
   purpose: Purpose,
 ): Promise<Migration> {
-  const client = await connectToPrimary(urls);
   try {
     return await (purpose === 'migrate' ? migrate(client, environment) : requireCurrent(client, environment));
   } catch (error) {
+    await client.leave();
     throw error instanceof OperatorError ? error : translated(error);
-  } finally {
-    await client.end();
   }
 }
 

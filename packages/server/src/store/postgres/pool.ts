@@ -1,22 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import type { Environment } from '@partner-network/contract/environments';
 import pg from 'pg';
 import { bounds } from '../../bounds.ts';
 import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
-import { refuseOtherEnvironment } from '../schema.ts';
-import { isOfStatement, translated } from './errors.ts';
+import { Connection } from './connection.ts';
+import { isOfStatement, translated, unreachable } from './errors.ts';
+import type { Lookout } from './lookout.ts';
 import { progress, type Statement } from './statements.ts';
-import { driverTypes } from './types.ts';
-
-/** What a connection must lead to: where writes go, or a copy of that. */
-export type Role = 'primary' | 'standby';
 
 export interface PoolSettings {
-  /** One server under several addresses: the first that has the role is used, as long as it does. */
-  readonly urls: readonly string[];
-  readonly role: Role;
-  readonly environment: Environment;
+  /** Who knows where the server is. */
+  readonly lookout: Lookout;
   readonly connections: number;
   /** False behind a pooler that gives each transaction another connection. */
   readonly keepsSession: boolean;
@@ -52,48 +45,46 @@ export const planSettings = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-export function createPool(settings: PoolSettings): Pool {
-  const { urls, connections, keepsSession, isHot } = settings;
-  let address = 0;
+export function createPool({ lookout, connections, keepsSession, isHot }: PoolSettings): Pool {
+  const all = new Set<Connection>();
 
-  /** Takes the address that is in use when a connection is made, not when the pool was. */
-  class Connection extends pg.Client {
+  /** Leads to where the server is when the connection is made, not when the pool was. */
+  class Pooled extends Connection {
     constructor(config: pg.ClientConfig) {
-      super({ ...config, connectionString: urls[address]! });
-      // Whoever uses it learns of its end from a statement; without a listener it would end the process.
-      this.on('error', () => {});
+      super({ ...config, connectionString: lookout.url });
+      all.add(this);
+      this.once('end', () => all.delete(this));
     }
   }
 
   const pool = new pg.Pool({
-    Client: Connection as unknown as typeof pg.Client,
+    Client: Pooled as unknown as typeof pg.Client,
     max: connections,
     connectionTimeoutMillis: bounds.postgresConnectMs,
     // Standbys are asked two things at once.
-    pipeline: settings.role === 'standby',
+    pipeline: lookout.role === 'standby',
     idleTimeoutMillis: bounds.postgresIdleMs,
     maxLifetimeSeconds: bounds.postgresConnectionSeconds,
-    keepAlive: true,
-    application_name: 'partner-network',
-    types: driverTypes,
     // A pooler passes no settings of a session on; docs/postgres.md shows how to give them to the role.
     ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: planSettings }),
-    onConnect: (client: pg.ClientBase) => verify(client, settings),
+    onConnect: (client: pg.ClientBase) => lookout.examine(client as Connection),
   } as pg.PoolConfig);
   // A connection that breaks while it is idle is dropped by the pool, which tells of it.
   pool.on('error', () => {});
 
+  function abandonAll(): void {
+    for (const connection of all) connection.abandon();
+  }
+  lookout.onChange(abandonAll);
+
   async function acquire(): Promise<pg.PoolClient> {
-    const tried = address;
+    await lookout.found();
     const isFull = pool.idleCount === 0 && pool.totalCount >= connections;
     const acquired = pool.connect();
     try {
       return await (isFull ? withinPoolWait(acquired) : acquired);
     } catch (error) {
-      if (error instanceof StoreUnavailable) throw error;
-      // Whoever fails first moves all on to the next address.
-      if (tried === address) address = (address + 1) % urls.length;
-      throw translated(error);
+      throw unreachable(error);
     }
   }
 
@@ -149,10 +140,11 @@ export function createPool(settings: PoolSettings): Pool {
       waiting: pool.waitingCount,
     }),
 
-    // A frozen server does not even say goodbye.
-    close: async () => {
-      if (!pool.ending)
-        await Promise.race([pool.end(), wait(bounds.postgresCloseMs, undefined, { ref: false })]);
+    async close() {
+      if (pool.ending) return;
+      // Whoever is still at work waits in vain by then, and a frozen server does not even say goodbye.
+      setTimeout(abandonAll, bounds.postgresCloseMs).unref();
+      await pool.end();
     },
   };
 }
@@ -173,18 +165,4 @@ async function withinPoolWait(acquired: Promise<pg.PoolClient>): Promise<pg.Pool
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** An address may come to mean another server: each connection is looked at before it is used. */
-async function verify(client: pg.ClientBase, { role, environment }: PoolSettings): Promise<void> {
-  const { rows } = await client.query(`
-    select pg_is_in_recovery() as is_standby,
-      (select value from settings where name = 'environment') as environment`);
-  const { is_standby, environment: stamped } = rows[0];
-  if (is_standby !== (role === 'standby')) {
-    throw new StoreUnavailable(
-      role === 'primary' ? 'The database is a standby, not the primary.' : 'The replica is not a standby.',
-    );
-  }
-  refuseOtherEnvironment(stamped, environment);
 }

@@ -1,7 +1,9 @@
+import type { Environment } from '@partner-network/contract/environments';
 import { bounds } from '../../bounds.ts';
 import type { Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
-import { addressOf } from './connect.ts';
+import { addressOf } from './connection.ts';
+import { createLookout, type Lookout } from './lookout.ts';
 import { createPool, type Pool, type PoolSettings, type Rows } from './pool.ts';
 import { progress, type Statement } from './statements.ts';
 
@@ -27,6 +29,7 @@ export interface Replicas {
 
 interface Replica {
   readonly name: string;
+  readonly lookout: Lookout;
   readonly pool: Pool;
   /** When the primary had what this replica has replayed. */
   currentAtMs: number;
@@ -40,20 +43,18 @@ interface Mark {
 
 /** Clocks of servers are not compared: what counts is how long ago the primary was where a replica is now. */
 export function createReplicas(
-  primaryUrls: readonly string[],
+  lookoutForPrimary: Lookout,
   urls: readonly string[],
-  settings: Omit<PoolSettings, 'urls' | 'role'>,
+  environment: Environment,
+  settings: Omit<PoolSettings, 'lookout'>,
 ): Replicas {
   // A connection apart: when all of the others are in use, replicas must not be left out for it.
-  const primary = createPool({ ...settings, urls: primaryUrls, role: 'primary', connections: 1 });
-  const replicas = urls.map(
-    (url): Replica => ({
-      name: addressOf(url),
-      pool: createPool({ ...settings, urls: [url], role: 'standby' }),
-      currentAtMs: Number.NEGATIVE_INFINITY,
-      pages: 0,
-    }),
-  );
+  const primary = createPool({ ...settings, lookout: lookoutForPrimary, connections: 1 });
+  const replicas = urls.map((url): Replica => {
+    const lookout = createLookout({ urls: [url], role: 'standby', environment });
+    const pool = createPool({ ...settings, lookout });
+    return { name: addressOf(url), lookout, pool, currentAtMs: Number.NEGATIVE_INFINITY, pages: 0 };
+  });
   const marks: Mark[] = [];
   let turn = 0;
 
@@ -108,7 +109,8 @@ export function createReplicas(
 
     async close() {
       for (const stop of watches) stop();
-      await Promise.all([primary, ...replicas.map(({ pool }) => pool)].map((pool) => pool.close()));
+      const parts = [primary, ...replicas.flatMap(({ pool, lookout }) => [pool, lookout])];
+      await Promise.all(parts.map((part) => part.close()));
     },
   };
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
+
+const skip = withoutOwnServers();
+const timeout = 120_000;
+const freezeMs = 30_000;
+
+interface Possessions {
+  readonly megabytes: number;
+  readonly files: number;
+}
+
+/** What a process has; only Linux tells. */
+function possessionsOf(pid: number): Possessions | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return {
+    megabytes: Math.round(Number(kilobytes) / 1_024),
+    files: readdirSync(`/proc/${pid}/fd`).length,
+  };
+}
+
+test('a database that is frozen for 30 s is a 503 until it is thawed', { skip, timeout }, async (t) => {
+  const server = await startPostgres(t);
+  await fill(server.url());
+  const served = await serveOn(t, server.url());
+  const load = await startLoad(t, served);
+  await load.next(({ isRight }) => isRight);
+
+  server.freeze();
+  const frozenMs = performance.now();
+  await load.next(({ sentMs, isRight }) => sentMs > frozenMs && !isRight);
+  const before = possessionsOf(served.pid);
+  const probe = await fetch(`${served.operationsUrl}/readyz`);
+  assert.equal(probe.status, 503);
+  await wait(freezeMs - (performance.now() - frozenMs));
+  const after = possessionsOf(served.pid);
+  const thawedMs = performance.now();
+  server.thaw();
+  await load.resumes(thawedMs);
+  const judged = await load.stop();
+  t.diagnostic(JSON.stringify({ before, after }));
+
+  const during = judged.filter(({ sentMs, endedMs }) => sentMs > frozenMs && endedMs < thawedMs);
+  assert.ok(during.length > 100 && during.every(({ isRight }) => !isRight));
+  if (before !== undefined && after !== undefined) {
+    assert.ok(after.files < before.files + 10 && after.megabytes < before.megabytes + 50);
+  }
+});
+
+test('a service whose database is frozen still ends, with status 0', { skip, timeout }, async (t) => {
+  const server = await startPostgres(t);
+  await fill(server.url());
+  const served = await serveOn(t, server.url());
+  const load = await startLoad(t, served);
+  await load.next(({ isRight }) => isRight);
+  server.freeze();
+  await load.next(({ isRight }) => !isRight);
+  await load.stop();
+  const toldMs = performance.now();
+  served.signal('SIGTERM');
+  assert.equal(await served.ended, 0);
+  assert.ok(performance.now() - toldMs < 5_000);
+  t.diagnostic(`ended after ${Math.round(performance.now() - toldMs)} ms`);
+});

@@ -1,0 +1,29 @@
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { startNetwork } from './network.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
+
+const skip = withoutOwnServers();
+const timeout = 60_000;
+const silenceMs = 3_000;
+
+for (const [ending, how] of [
+  ['goOn', 'goes on'],
+  ['forget', 'has forgotten all connections'],
+  ['hangUp', 'hangs up'],
+] as const) {
+  test(`a network that falls silent and then ${how} is a 503 until then`, { skip, timeout }, async (t) => {
+    const server = await startPostgres(t);
+    await fill(server.url());
+    const network = await startNetwork(t, server);
+    const load = await startLoad(t, await serveOn(t, network.url));
+    await load.next(({ isRight }) => isRight);
+    network.fallSilent();
+    await load.next(({ isRight }) => !isRight);
+    await wait(silenceMs);
+    network[ending]();
+    await load.resumes(performance.now());
+    await load.stop();
+  });
+}

@@ -1,0 +1,20 @@
+import { test } from 'node:test';
+import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
+
+const skip = withoutOwnServers();
+const timeout = 60_000;
+
+for (const how of ['fast', 'immediate'] as const) {
+  test(`a database that is restarted (${how}) is a 503 until it is back`, { skip, timeout }, async (t) => {
+    const server = await startPostgres(t);
+    await fill(server.url());
+    const load = await startLoad(t, await serveOn(t, server.url()));
+    await load.next(({ isRight }) => isRight);
+    await server.stop(how);
+    await load.next(({ isRight }) => !isRight);
+    await server.start();
+    await load.resumes(performance.now());
+    await load.stop();
+  });
+}

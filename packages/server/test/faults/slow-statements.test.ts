@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { keys } from '../support/fixture.ts';
+import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { holdUp, statementsOf } from './held-up.ts';
+import { assertUnavailable, fill, serveOn, startLoad } from './under-load.ts';
+
+const skip = withoutOwnServers();
+const timeout = 60_000;
+
+test('a statement that takes longer than 2 s is cancelled on the server, too', {
+  skip,
+  timeout,
+}, async (t) => {
+  const server = await startPostgres(t);
+  await fill(server.url());
+  const { caller } = await serveOn(t, server.url());
+  const answer = caller.brands('', { key: keys.acme });
+  const observer = await connectTo(t, server.url());
+  await holdUp(t, server.url(), 'brands', 0);
+  const answers = Array.from({ length: 30 }, () => caller.brands('', { key: keys.acme }));
+  const sentMs = performance.now();
+  await answer;
+  for (const refused of await Promise.all(answers)) assertUnavailable(refused);
+  while ((await statementsOf(observer)) > 0) await wait(5);
+  const leftMs = performance.now() - sentMs;
+  assert.ok(leftMs > 1_900 && leftMs < 2_500, `the last statement ended after ${leftMs} ms`);
+});
+
+test('while slow statements hold every connection, others are refused after 250 ms and served after them', {
+  skip,
+  timeout,
+}, async (t) => {
+  const server = await startPostgres(t);
+  await fill(server.url());
+  const served = await serveOn(t, server.url(), '--connections', '4');
+  const load = await startLoad(t, served);
+  const release = await holdUp(t, server.url(), 'balances', 4);
+  const sentMs = performance.now();
+  assertUnavailable(await served.caller.brands('', { key: keys.acme }));
+  const tookMs = performance.now() - sentMs;
+  assert.ok(tookMs > 200 && tookMs < 500, `refused after ${tookMs} ms`);
+  await release();
+  await load.resumes(performance.now());
+  await load.stop();
+});

@@ -1,0 +1,26 @@
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
+
+const skip = withoutOwnServers();
+const timeout = 60_000;
+
+test('backends that are terminated again and again cost nobody more than a 503', {
+  skip,
+  timeout,
+}, async (t) => {
+  const server = await startPostgres(t);
+  await fill(server.url());
+  const load = await startLoad(t, await serveOn(t, server.url()));
+  await load.next(({ isRight }) => isRight);
+  const killer = await connectTo(t, server.url());
+  for (let times = 0; times < 60; times += 1) {
+    await killer.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
+    );
+    await wait(50);
+  }
+  await load.resumes(performance.now());
+  await load.stop();
+});

@@ -20,7 +20,8 @@ export interface Parts {
   readonly cursors: Cursors;
   /** A listing without a limiter is not limited. */
   readonly limiters: Readonly<Partial<Record<Operation['name'], Limiter>>>;
-  readonly publicUrl: string;
+  /** Asked when the first answer needs it: by then the service listens and knows its address. */
+  readonly publicUrl: () => string;
   readonly nowMs: () => number;
 }
 
@@ -40,8 +41,12 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
   const { environment, store, cursors, limiters, nowMs } = parts;
   const { operation } = listing;
   const limiter = limiters[operation.name];
-  const publicAddress = JSON.stringify(parts.publicUrl).slice(1, -1);
-  const sources = { store, publicAddress, nowMs };
+  let publicAddress: string | undefined;
+  const sources = {
+    store,
+    publicAddress: () => (publicAddress ??= JSON.stringify(parts.publicUrl()).slice(1, -1)),
+    nowMs,
+  };
 
   return async (exchange) => {
     exchange.operation = operation.id;

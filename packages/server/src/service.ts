@@ -3,7 +3,7 @@ import { createApp } from './app.ts';
 import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
 import { createCursors } from './http/cursor.ts';
-import { addressOf, type Close, createHttpServer, listen, serveRoutes } from './http/server.ts';
+import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
 import type { Store } from './store/port.ts';
 
@@ -24,16 +24,14 @@ export async function startService(
   const nowMs = Date.now;
   const cursors = createCursors(await store.cursorKeys(), store.environment, nowMs);
   const server = createHttpServer();
-  const address = addressOf(config.host, await listen(server, config.host, config.port, '--port'));
-  const publicUrl = config['public-url'] ?? address;
-  // From listening to here nothing is awaited, so no request can come before its listener.
-  const app = createApp({
-    environment: store.environment,
-    store,
-    cursors,
-    limiters,
-    publicUrl,
-    nowMs,
-  });
-  return { publicUrl, address, close: serveRoutes(server, app, log) };
+  const address = () => addressOf(config.host, portOf(server));
+  const publicUrl = () => config['public-url'] ?? address();
+  // Before it listens: a worker may be given a connection before it is told that it does.
+  const close = serveRoutes(
+    server,
+    createApp({ environment: store.environment, store, cursors, limiters, publicUrl, nowMs }),
+    log,
+  );
+  await listen(server, config.host, config.port, '--port');
+  return { publicUrl: publicUrl(), address: address(), close };
 }

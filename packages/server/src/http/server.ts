@@ -134,9 +134,13 @@ export function listen(server: Server, host: string, port: number, flag: string)
     server.once('error', fail);
     server.listen(port, host, () => {
       server.off('error', fail);
-      resolve((server.address() as AddressInfo).port);
+      resolve(portOf(server));
     });
   });
+}
+
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
 }
 
 function explained(error: NodeJS.ErrnoException, host: string, port: number, flag: string): OperatorError {

@@ -13,6 +13,6 @@ export const brands: Listing<typeof listBrands> = {
       moment,
       limit,
     });
-    return { ...page, records: page.records.replaceAll(publicAddressMark, () => publicAddress) };
+    return { ...page, records: page.records.replaceAll(publicAddressMark, publicAddress) };
   },
 };

@@ -7,7 +7,7 @@ import type { KeyOnFile, Page, Reads } from '../store/port.ts';
 interface Sources {
   readonly store: Reads;
   /** As it stands inside a JSON string. */
-  readonly publicAddress: string;
+  readonly publicAddress: () => string;
   readonly nowMs: () => number;
 }
 

@@ -42,7 +42,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     store: (await choices.reads?.(database)) ?? store,
     cursors: createCursors(await store.cursorKeys(), store.environment, nowMs),
     limiters: choices.limiters ?? {},
-    publicUrl,
+    publicUrl: () => publicUrl,
     nowMs,
   });
   const server = createHttpServer();

@@ -95,6 +95,45 @@ test('what Redis admitted here counts against the share when Redis is gone', nee
 });
 
 test(
+  'what Redis admitted elsewhere counts for a second after it was told of it',
+  needsOwnRedis,
+  async (t) => {
+    const redis = await startRedis(t);
+    const [busy, idle] = await openLimiterInstances(t, redis.url, 2);
+    await Promise.all(Array.from({ length: 50 }, () => busy!.admit('p')));
+    assert.equal((await idle!.admit('p')).isAdmitted, false);
+    await redis.kill();
+    const { isAdmitted, left, untilMoreMs } = await idle!.admit('p');
+    assert.deepEqual([isAdmitted, left, idle!.fallbacks()], [false, 0, 1]);
+    await wait(Math.ceil(untilMoreMs) + 1);
+    assert.deepEqual(await idle!.admit('p').then((decision) => [decision.isAdmitted, decision.left]), [
+      true,
+      24,
+    ]);
+  },
+);
+
+test('what a Redis forgot that was started anew is not admitted twice', needsOwnRedis, async (t) => {
+  const redis = await startRedis(t);
+  const limiters = await openLimiterInstances(t, redis.url, 2);
+  const decided: Timed[] = [];
+  for (let round = 0; round < 25; round += 1) {
+    for (const limiter of limiters) decided.push(await limiter.timed('p'));
+  }
+  assert.ok(decided.every(({ isAdmitted }) => isAdmitted));
+  await redis.kill();
+  await redis.start();
+  const running = load(limiters);
+  await Promise.all(limiters.map((limiter) => assertReturn(t, limiter)));
+  const another: boolean[] = [];
+  for (let call = 0; call < 30; call += 1) another.push((await limiters[0]!.admit('q')).isAdmitted);
+  assert.equal(another.filter(Boolean).length, 25, 'its share, as long as others may have admitted theirs');
+  await wait(1_000);
+  const admitted = [...decided, ...(await running.stop()).flat()].filter(({ isAdmitted }) => isAdmitted);
+  assert.ok(mostWithinASecond(admitted) <= 50, `${mostWithinASecond(admitted)} in a second`);
+});
+
+test(
   'frozen: nothing waits, nothing piles up, and Redis decides again when it thaws',
   needsOwnRedis,
   async (t) => {

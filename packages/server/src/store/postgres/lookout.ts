@@ -116,9 +116,8 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
       if (!attempts.delete(client)) return;
       find({ url, client, server });
     } catch (error) {
-      faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
-      attempts.delete(client);
       client.abandon();
+      if (attempts.delete(client)) faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }
 

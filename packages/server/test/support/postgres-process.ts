@@ -12,6 +12,7 @@ export interface PostgresServer {
   readonly port: number;
   readonly folder: string;
   url(database?: string): string;
+  isRunning(): boolean;
   /** Resolves when it is down. */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
   /** On the same folder and port; resolves when it answers. */
@@ -38,6 +39,7 @@ export function serverIn(folder: string, port: number): PostgresServer {
     port,
     folder,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    isRunning: () => postmaster !== undefined && !hasEnded(postmaster),
     start: async () => {
       postmaster = await spawnPostmaster(folder);
       await ready(postmaster, folder);

@@ -11,8 +11,10 @@ import { afterAllElse, type Lifetime, startPostgres } from './postgres-start.ts'
 
 export type { PostgresServer } from './postgres-process.ts';
 export {
+  afterAllElse,
   caughtUp,
   type Lifetime,
+  newCluster,
   promote,
   type Settings,
   startPostgres,

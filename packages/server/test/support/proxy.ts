@@ -11,11 +11,14 @@ export interface Proxy {
   swallow(): void;
   /** How often a server was asked anew, after it had answered or at first. */
   questions(): number;
+  /** What each connection has sent to the server so far, in the order in which they were opened. */
+  sent(): readonly Buffer[];
 }
 
 export async function startProxy(t: TestContext, targetPort: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const swallowed = new Set<Socket>();
+  const sent: Buffer[][] = [];
   let delayMs = 0;
   let questions = 0;
 
@@ -34,6 +37,9 @@ export async function startProxy(t: TestContext, targetPort: number): Promise<Pr
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
     for (const socket of [near, far]) sockets.add(socket.setNoDelay(true));
+    const chunks: Buffer[] = [];
+    sent.push(chunks);
+    near.on('data', (chunk) => chunks.push(chunk));
     let isAnswered = true;
     pass(near, far, () => {
       if (isAnswered) questions += 1;
@@ -58,5 +64,6 @@ export async function startProxy(t: TestContext, targetPort: number): Promise<Pr
       for (const socket of sockets) swallowed.add(socket);
     },
     questions: () => questions,
+    sent: () => sent.map((chunks) => Buffer.concat(chunks)),
   };
 }

@@ -1,0 +1,124 @@
+/** What the settings of Postgres come to, seen on the way between the service and its server. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { planSettings } from '../../src/store/postgres/pool.ts';
+import * as statements from '../../src/store/postgres/statements.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { type Caller, createCaller } from '../support/http.ts';
+import {
+  emptyDatabaseOn,
+  type PostgresServer,
+  startPostgres,
+  wholeFile,
+  withoutOwnServers,
+} from '../support/postgres.ts';
+import { type Said, saidTo } from '../support/postgres-wire.ts';
+import { startProxy } from '../support/proxy.ts';
+import { start } from '../support/run.ts';
+
+const limits = { timeout: 30_000, skip: withoutOwnServers() };
+
+let server: Promise<PostgresServer> | undefined;
+
+/** One for all tests here. */
+async function proxyToServer(t: TestContext) {
+  server ??= startFilled();
+  return startProxy(t, (await server).port);
+}
+
+async function startFilled(): Promise<PostgresServer> {
+  const started = await startPostgres(wholeFile);
+  await emptyDatabaseOn(started, 'network');
+  const store = await openStore(parseDatabaseUrl(started.url('network'))!, 'sandbox', 'migrate');
+  await fillFixture(store);
+  await store.close();
+  return started;
+}
+
+interface Served extends Caller {
+  /** What was said on the connections that answer requests; the schema is looked at on another. */
+  said(): Said[];
+}
+
+function urlOf({ port }: { port: number }): string {
+  return `postgres://postgres@127.0.0.1:${port}/network`;
+}
+
+async function serve(t: TestContext, variables: Record<string, string>): Promise<Served> {
+  const primary = await proxyToServer(t);
+  const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0', '--brands-rate', '0'];
+  const running = start(t, words, { variables: { DATABASE_URL: urlOf(primary), ...variables } });
+  const [, port = ''] = await running.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+),/);
+  const caller = createCaller(Number(port));
+  t.after(() => caller.disconnect());
+  return { ...caller, said: () => primary.sent().slice(1).map(saidTo) };
+}
+
+/** Each listing in each way, so many times. */
+async function callEverything({ brands, balances }: Caller, times: number): Promise<void> {
+  const key = keys.acme;
+  const customer = '?customer_id=alice&type=CHECKING';
+  for (let time = 0; time < times; time += 1) {
+    assert.equal((await brands('', { key })).status, 200);
+    assert.equal((await brands('?reference_id=shared', { key })).status, 200);
+    assert.equal((await balances(customer, { key })).status, 200);
+    assert.equal((await balances(`${customer}&grant_id=g-active`, { key })).status, 200);
+  }
+}
+
+const { progress, ...hot } = statements;
+const hotNames = Object.values(hot).map(({ name }) => name!);
+
+test(
+  'prepares each hot statement once on a connection, under the settings for its plan',
+  limits,
+  async (t) => {
+    const served = await serve(t, { DATABASE_CONNECTIONS: '1' });
+    await callEverything(served, 5);
+    const [said, ...others] = served.said();
+    assert.deepEqual(others, []);
+    const named = said!.prepared.filter((name) => name !== '');
+    assert.deepEqual(named.toSorted(), hotNames.toSorted());
+    assert.deepEqual(
+      hotNames.map((name) => said!.bound.filter((bound) => bound === name).length),
+      hotNames.map((name) => (name === 'key_by_digest' ? 20 : 5)),
+    );
+    assert.equal(said!.settings.options, planSettings);
+    assert.equal(said!.settings.statement_timeout, String(bounds.postgresStatementMs));
+  },
+);
+
+test('names no statement and sends no setting of a session when they are off', limits, async (t) => {
+  const served = await serve(t, { PREPARED_STATEMENTS: 'off' });
+  await callEverything(served, 5);
+  for (const { settings, prepared } of served.said()) {
+    assert.deepEqual(
+      prepared.filter((name) => name !== ''),
+      [],
+    );
+    const usual = ['application_name', 'client_encoding', 'database', 'user'];
+    assert.deepEqual(Object.keys(settings).toSorted(), usual);
+  }
+  assert.ok(served.said().flatMap(({ bound }) => bound).length >= 40);
+});
+
+test('makes as many connections as it may when many ask at once, and no more', limits, async (t) => {
+  for (const [variables, most] of [
+    [{ DATABASE_CONNECTIONS: '3' }, 3],
+    [{}, bounds.postgresConnections],
+  ] as const) {
+    const served = await serve(t, variables);
+    const crowd = () => Promise.all(Array.from({ length: 40 }, () => served.brands('', { key: keys.acme })));
+    while (served.said().length < most) await crowd();
+    await crowd();
+    assert.equal(served.said().length, most);
+  }
+});
+
+test('connects to each of the replicas that are named with commas between', limits, async (t) => {
+  const replicas = [await proxyToServer(t), await proxyToServer(t)];
+  const served = await serve(t, { DATABASE_REPLICA_URLS: replicas.map(urlOf).join() });
+  while (replicas.some((replica) => replica.sent().length === 0)) await callEverything(served, 1);
+});

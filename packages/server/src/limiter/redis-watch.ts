@@ -24,7 +24,7 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
   let isProbing = false;
   let wasDisconnected = false;
   let instances = 1;
-  /** When there were last as many instances as that. */
+  /** When there were last as many instances as that, for all we know. */
   let countedMs = 0;
   let heldUntilMs = 0;
   let heardMs = performance.now();
@@ -35,18 +35,15 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
 
   function hear(): void {
     heardMs = performance.now();
-    if (wasDisconnected) {
-      // It may have been started anew, and remember nothing.
-      heldUntilMs = heardMs + bounds.rateHoldMs;
-      countedMs = heardMs;
-    }
+    // It may have been started anew, and remember nothing.
+    if (wasDisconnected) heldUntilMs = heardMs + bounds.rateHoldMs;
     wasDisconnected = false;
     isAnswering = true;
     news.heard();
     settled.resolve();
   }
 
-  /** Fewer are believed after a while only: where Redis was missed, the others may not be back yet. */
+  /** Fewer are believed after a while only: after a new connection the others may not be back yet. */
   function count(found: number): void {
     const now = performance.now();
     if (found < instances && now - countedMs < bounds.instanceStaleMs) return;
@@ -83,6 +80,7 @@ export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: 
 
   redis.on('connect', () => {
     owingSinceMs = performance.now();
+    countedMs = owingSinceMs;
   });
   redis.on('ready', () => void probe());
   redis.on('error', news.failed);

@@ -1,6 +1,7 @@
 /** What becomes of the rate limit when its Redis is killed, frozen, slow, cut off or not there at all. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Decision } from '../../src/limiter/port.ts';
@@ -15,7 +16,7 @@ const longestDecisionMs = 60;
 const longestReturnMs = 1_500;
 
 /** Asks every limiter every few milliseconds until it is told to stop, and keeps what each decided. */
-function load(limiters: readonly TestLimiter[], everyMs = 4) {
+function load(t: TestContext, limiters: readonly TestLimiter[], everyMs = 4) {
   const decided = limiters.map(() => [] as Timed[]);
   const pending: Promise<unknown>[] = [];
   const timer = setInterval(() => {
@@ -23,6 +24,7 @@ function load(limiters: readonly TestLimiter[], everyMs = 4) {
       pending.push(limiter.timed('p').then((decision) => decided[index]!.push(decision)));
     }
   }, everyMs);
+  t.after(() => clearInterval(timer));
   return {
     stop: async (): Promise<Timed[][]> => {
       clearInterval(timer);
@@ -36,11 +38,17 @@ function admittedAfter(decided: readonly Timed[], ms: number): Timed[] {
   return decided.filter(({ isAdmitted, sentMs }) => isAdmitted && sentMs > ms);
 }
 
-/** The longest that any took. This process itself may have been kept waiting, which is no delay of theirs. */
+/** How long this process was kept waiting by itself or by the machine, which is no delay of a decision. */
+const stalls = monitorEventLoopDelay({ resolution: 1 });
+stalls.enable();
+
 function assertPrompt(t: TestContext, decided: readonly Timed[]): void {
   const longest = Math.max(...decided.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
-  t.diagnostic(`${decided.length} decisions, the longest in ${longest.toFixed(1)} ms`);
-  assert.ok(longest < longestDecisionMs, `${longest} ms`);
+  const stall = stalls.max / 1e6;
+  t.diagnostic(
+    `${decided.length} decisions, the longest in ${longest.toFixed(1)} ms; stalled for ${stall.toFixed(1)} ms`,
+  );
+  assert.ok(longest < longestDecisionMs + stall, `${longest} ms`);
 }
 
 /** Resolves when Redis decides again. It is asked for partners who have used nothing of their rate yet. */
@@ -59,11 +67,12 @@ test(
   async (t) => {
     const redis = await startRedis(t);
     const limiters = await openLimiterInstances(t, redis.url, 4);
-    const running = load(limiters);
+    const running = load(t, limiters);
     await wait(1_200);
     await redis.kill();
     const killedMs = performance.now();
-    await wait(2_500);
+    // Longer than it takes to believe that there are fewer instances.
+    await wait(3_500);
     await redis.start();
     const startedMs = performance.now();
     await Promise.all(limiters.map((limiter) => assertReturn(t, limiter)));
@@ -75,7 +84,7 @@ test(
       assert.ok(limiters[index]!.fallbacks() > 300);
       const alone = admittedAfter(decisions, killedMs).filter(({ receivedMs }) => receivedMs < startedMs);
       assert.ok(mostWithinASecond(alone) <= 12, 'more than 50 / 4 in a second');
-      assert.ok(alone.length >= 12 && alone.length <= 36, `${alone.length} in 2.5 s`);
+      assert.ok(alone.length >= 12 && alone.length <= 48, `${alone.length} in 3.5 s`);
     }
     const together = decided.flat().filter(({ isAdmitted }) => isAdmitted);
     assert.ok(mostWithinASecond(together) <= 50, `${mostWithinASecond(together)} in a second`);
@@ -123,7 +132,7 @@ test('what a Redis forgot that was started anew is not admitted twice', needsOwn
   assert.ok(decided.every(({ isAdmitted }) => isAdmitted));
   await redis.kill();
   await redis.start();
-  const running = load(limiters);
+  const running = load(t, limiters);
   await Promise.all(limiters.map((limiter) => assertReturn(t, limiter)));
   const another: boolean[] = [];
   for (let call = 0; call < 30; call += 1) another.push((await limiters[0]!.admit('q')).isAdmitted);
@@ -149,14 +158,14 @@ test(
     redis.freeze();
     const crowd = await Promise.all(Array.from({ length: 100 }, () => limiter.timed('p')));
     assertPrompt(t, crowd);
-    const running = load([limiter], 1);
+    const running = load(t, [limiter], 1);
     await wait(2_500);
     const [decided = []] = await running.stop();
     assertPrompt(t, decided);
     assert.equal(limiter.fallbacks(), crowd.length + decided.length);
     assert.ok(mostWithinASecond([...crowd, ...decided].filter(({ isAdmitted }) => isAdmitted)) <= 50);
 
-    const after = load([limiter]);
+    const after = load(t, [limiter]);
     redis.thaw();
     await assertReturn(t, limiter);
     await after.stop();
@@ -174,7 +183,7 @@ test(
     const limiter = await openLimiter(t, `redis://127.0.0.1:${proxy.port}`);
     await limiter.admit('p');
     proxy.delay(50);
-    const running = load([limiter]);
+    const running = load(t, [limiter]);
     await until(1_000, () => limiter.fallbacks() > 0);
     const before = limiter.decisions('redis');
     await wait(2_000);
@@ -191,7 +200,7 @@ test(
 test('cut off without a word: the connection is made anew', needsOwnRedis, async (t) => {
   const proxy = await startProxy(t, (await startRedis(t)).port);
   const limiter = await openLimiter(t, `redis://127.0.0.1:${proxy.port}`);
-  const running = load([limiter]);
+  const running = load(t, [limiter]);
   await until(1_000, () => limiter.decisions('redis') > 0);
   proxy.swallow();
   await until(1_000, () => limiter.fallbacks() > 0);

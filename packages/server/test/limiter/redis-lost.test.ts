@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { type TestContext, test } from 'node:test';
+import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Decision } from '../../src/limiter/port.ts';
 import { openLimiter, openLimiterInstances, type TestLimiter, until } from '../support/limiters.ts';
@@ -41,6 +41,7 @@ function admittedAfter(decided: readonly Timed[], ms: number): Timed[] {
 /** How long this process was kept waiting by itself or by the machine, which is no delay of a decision. */
 const stalls = monitorEventLoopDelay({ resolution: 1 });
 stalls.enable();
+beforeEach(() => stalls.reset());
 
 function assertPrompt(t: TestContext, decided: readonly Timed[]): void {
   const longest = Math.max(...decided.map(({ sentMs, receivedMs }) => receivedMs - sentMs));

@@ -89,6 +89,19 @@ test('says so by the command, too, when somebody else has half made what it is t
   assert.equal((await run(['migrate', '--database', url])).status, 0);
 });
 
+test('does not wait for ever for a version that somebody keeps locked', async (t) => {
+  const url = await migratedDatabase(t);
+  const holder = await connectTo(t, url);
+  await holder.query('begin; lock table settings in access exclusive mode');
+  for (const finished of await Promise.all([
+    serve(url, '--environment', 'sandbox'),
+    run(['migrate', '--environment', 'sandbox', '--database', url]),
+    run(['partners', 'list', '--environment', 'sandbox', '--database', url]),
+  ])) {
+    assertFailed(finished, 1, /^The database cannot answer now .*lock timeout.*\.\n$/);
+  }
+});
+
 test('leaves schema and version as they were when a migration fails, and says which', async (t) => {
   const url = await migratedDatabase(t);
   const client = await connectTo(t, url);

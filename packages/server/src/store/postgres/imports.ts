@@ -30,7 +30,12 @@ export function createImports(connect: () => Promise<Connection>): Imports {
           throw translated(error);
         }
       };
-      await query(`create temporary table staged (line bigint generated always as identity, ${typed})`);
+      try {
+        await query(`create temporary table staged (line bigint generated always as identity, ${typed})`);
+      } catch (error) {
+        await client.leave();
+        throw error;
+      }
       let staged = 0;
 
       return {

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../support/folder.ts';
+import {
+  afterAllElse,
+  connectTo,
+  newCluster,
+  type PostgresServer,
+  startPostgres,
+  withoutOwnServers,
+} from '../support/postgres.ts';
+import { assertFailed, type Finished, run } from '../support/run.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
+
+const skip = withoutOwnServers();
+const timeout = 60_000;
+const diskMegabytes = 160;
+const imported = 5_000;
+
+async function startOnSmallDisk(
+  t: TestContext,
+): Promise<{ server: PostgresServer; disk: SmallDisk } | undefined> {
+  const disk = mountSmallDisk(diskMegabytes);
+  if (typeof disk === 'string') return void t.skip(disk);
+  const settings = { wal_keep_size: '0', max_wal_size: '32MB', min_wal_size: '32MB', autovacuum: 'off' };
+  const server = await startPostgres(t, settings, newCluster(join(disk.folder, 'data')));
+  afterAllElse(t, disk.remove);
+  await fill(server.url());
+  return { server, disk };
+}
+
+/** Brands of zenith, whom the callers do not ask about. */
+function importBrands(t: TestContext, server: PostgresServer): Promise<Finished> {
+  const file = join(temporaryFolder(t), 'brands.jsonl');
+  const line = (index: number) =>
+    JSON.stringify({ id: `imported-${index}`, name: 'Imported', reference_id: 'x'.repeat(200) });
+  writeFileSync(file, Array.from({ length: imported }, (_, index) => `${line(index)}\n`).join(''));
+  const database = ['--database', server.url(), '--environment', 'sandbox'];
+  return run(['import', 'brands', file, '--partner', 'zenith', ...database]);
+}
+
+async function importedBrands(t: TestContext, server: PostgresServer): Promise<number> {
+  const client = await connectTo(t, server.url());
+  const { rows } = await client.query(
+    `select count(*)::integer as found from brands where id like 'imported-%'`,
+  );
+  return rows[0].found;
+}
+
+// A temporary table's file has a t in its name.
+for (const [what, bytesLeft, file] of [
+  ['staged', 0, 't\\d+_\\d+'],
+  ['written', 2_500_000, '\\d+'],
+] as const) {
+  test(`an import that cannot be ${what} for a full disk fails in a sentence and leaves nothing, and callers are served`, {
+    skip,
+    timeout,
+  }, async (t) => {
+    const started = await startOnSmallDisk(t);
+    if (started === undefined) return;
+    const { server, disk } = started;
+    const load = await startLoad(t, await serveOn(t, server.url()));
+    await load.next(({ isRight }) => isRight);
+    disk.fillUp(bytesLeft);
+    const failed = await importBrands(t, server);
+    const reason = `could not extend file "base/\\d+/${file}": No space left on device, 53100`;
+    assertFailed(failed, 1, new RegExp(`^The database cannot answer now \\(${reason}\\)\\.\n$`));
+    disk.makeRoom();
+    await load.resumes(performance.now());
+    assert.equal(await importedBrands(t, server), 0);
+    const { status, stderr } = await importBrands(t, server);
+    assert.equal(status, 0, stderr);
+    assert.equal(await importedBrands(t, server), imported);
+    await load.stop();
+  });
+}
+
+test('a database that dies of a full disk is a 503 until it has room and is started', {
+  skip,
+  timeout,
+}, async (t) => {
+  const started = await startOnSmallDisk(t);
+  if (started === undefined) return;
+  const { server, disk } = started;
+  const load = await startLoad(t, await serveOn(t, server.url()));
+  await load.next(({ isRight }) => isRight);
+  disk.fillUp();
+  // The log is written where there is no way back: Postgres stops itself.
+  const writer = await connectTo(t, server.url());
+  await assert.rejects(async () => {
+    while (true) await writer.query(`select pg_logical_emit_message(false, '', repeat('x', 1000000))`);
+  });
+  await load.next(({ isRight }) => !isRight);
+  const failed = await importBrands(t, server);
+  assertFailed(failed, 1, /^(Cannot open the database|The database cannot answer now)/);
+  disk.makeRoom();
+  if (!server.isRunning()) await server.start();
+  await load.resumes(performance.now());
+  assert.equal(await importedBrands(t, server), 0);
+  await load.stop();
+});

@@ -1,0 +1,58 @@
+/** A disk of a few megabytes, which can be filled up. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface SmallDisk {
+  readonly folder: string;
+  /** Leaves this much of it. */
+  fillUp(bytesLeft?: number): void;
+  /** Gives back what was filled up. */
+  makeRoom(): void;
+  remove(): Promise<void>;
+}
+
+/** Waits until we are done or gone, however that came about, and unmounts. */
+const unmountScript = `
+trap '' HUP INT TERM
+read -r nothing
+umount -l "$1"
+rmdir "$1"
+`;
+
+/** A disk, or in a sentence why there is none. */
+export function mountSmallDisk(megabytes: number): SmallDisk | string {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-disk-'));
+  const words = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder];
+  const { status, stderr, error } = spawnSync('mount', words, { encoding: 'utf8' });
+  if (status !== 0) {
+    rmSync(folder, { recursive: true });
+    return `this takes the right to mount a file system in memory: ${error?.message ?? stderr.trim()}`;
+  }
+  const unmounter = spawn('sh', ['-c', unmountScript, 'unmount', folder], {
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const filling = join(folder, 'filling');
+  return {
+    folder,
+    fillUp: (bytesLeft = 0) => {
+      const file = openSync(filling, 'a');
+      try {
+        while (true) writeSync(file, Buffer.alloc(64 * 1_024));
+      } catch (full) {
+        if ((full as NodeJS.ErrnoException).code !== 'ENOSPC') throw full;
+      } finally {
+        closeSync(file);
+      }
+      truncateSync(filling, Math.max(statSync(filling).size - bytesLeft, 0));
+    },
+    makeRoom: () => rmSync(filling, { force: true }),
+    remove: async () => {
+      unmounter.stdin.end();
+      await once(unmounter, 'exit');
+    },
+  };
+}

@@ -1,19 +1,46 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { holdUp } from './held-up.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { assertFailed, run } from '../support/run.ts';
+import { holdUp, statementsOf } from './held-up.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;
 
-test('a database that is killed in mid-request is a 503 until it is back', { skip, timeout }, async (t) => {
+for (const workers of ['1', '2']) {
+  test(`a database that is killed in mid-request is a 503 until it is back (workers: ${workers})`, {
+    skip,
+    timeout,
+  }, async (t) => {
+    const server = await startPostgres(t);
+    await fill(server.url());
+    const load = await startLoad(t, await serveOn(t, server.url(), '--workers', workers));
+    await holdUp(t, server.url(), 'brands');
+    await server.kill();
+    await load.next(({ isRight }) => !isRight);
+    await server.start();
+    await load.resumes(performance.now());
+    await load.stop();
+  });
+}
+
+test('an import whose database is killed fails in a sentence, and nothing of it remains', {
+  skip,
+  timeout,
+}, async (t) => {
   const server = await startPostgres(t);
   await fill(server.url());
-  const load = await startLoad(t, await serveOn(t, server.url()));
-  await holdUp(t, server.url(), 'brands');
+  await holdUp(t, server.url(), 'brands', 0);
+  const words = ['import', 'brands', '-', '--partner', 'acme', '--environment', 'sandbox'];
+  const input = '{"id":"imported","name":"Imported","reference_id":"imported"}\n';
+  const importing = run([...words, '--database', server.url()], { input });
+  const observer = await connectTo(t, server.url());
+  while ((await statementsOf(observer)) === 0) await wait(5);
   await server.kill();
-  await load.next(({ isRight }) => !isRight);
+  assertFailed(await importing, 1, /^The database cannot be reached \([^\n]+\)\.\n$/);
   await server.start();
-  await load.resumes(performance.now());
-  await load.stop();
+  const client = await connectTo(t, server.url());
+  assert.deepEqual((await client.query(`select id from brands where id = 'imported'`)).rows, []);
 });

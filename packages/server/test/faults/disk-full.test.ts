@@ -55,7 +55,7 @@ for (const [what, bytesLeft, file] of [
   ['staged', 0, 't\\d+_\\d+'],
   ['written', 2_500_000, '\\d+'],
 ] as const) {
-  test(`an import that cannot be ${what} for a full disk fails in a sentence and leaves nothing, and callers are served`, {
+  test(`an import that cannot be ${what} for a full disk fails in a sentence, and leaves nothing`, {
     skip,
     timeout,
   }, async (t) => {

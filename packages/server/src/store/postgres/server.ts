@@ -12,7 +12,7 @@ export interface Server {
   readonly role: Role;
   /** The same for a primary and all that were copied from it. */
   readonly system: string;
-  /** Begun anew with each promotion; in 8 digits, so that the later one is the greater text. Not of a standby. */
+  /** Begun anew with each promotion, in 8 digits: the later is the greater text. Not known of a standby. */
   readonly timeline: string | null;
   readonly startedAt: string;
 }

@@ -52,7 +52,7 @@ async function onSqlite(t: TestContext, fill: Fill): Promise<TestDatabase> {
   t.after(() => store.close());
   await fill(store);
   const writer = new DatabaseSync(path, { timeout: 1_000 });
-  // What it writes need not outlive the machine, and thousands of syncs would make the test wait for its disk.
+  // What it writes need not outlive the machine, and a test of thousands of writes would wait for the disk.
   writer.exec('pragma synchronous = off');
   t.after(() => writer.close());
   return {

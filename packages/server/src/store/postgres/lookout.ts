@@ -24,7 +24,8 @@ export interface Sighting {
 /**
  * Knows where the server with a role is. It asks that server again and again, over a connection of its own,
  * and when there is no answer it looks at all addresses at once until one of them has the role. So a fail
- * over is noticed without a request that runs into it, and while there is no server, nobody storms its address.
+ * over is noticed without a request that runs into it, and while there is no server, nobody storms its
+ * address.
  */
 export interface Lookout {
   readonly role: Role;

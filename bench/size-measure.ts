@@ -1,0 +1,102 @@
+/** What a page costs, small beside large: all kinds of pages take turns, so that what disturbs one disturbs all. */
+import type { PageKind, SizedDatabase } from './size-pages.ts';
+
+export interface Cost {
+  readonly timeUs: number;
+  readonly cpuUs: number | undefined;
+  readonly blocks: number;
+}
+
+export interface Measured {
+  readonly listing: string;
+  readonly position: PageKind['position'];
+  readonly small: Cost;
+  readonly large: Cost;
+}
+
+interface Contender {
+  readonly database: SizedDatabase;
+  readonly kind: PageKind;
+  readonly timesUs: number[];
+  readonly cpuUs: number[];
+}
+
+/** Pages in a row of one kind: the clock of a process is read before and after, not for each. */
+const pagesOfTurn = 10;
+
+/** Rounds that do not count, for connections to prepare their statements and for caches to fill. */
+const warmUpRounds = 10;
+
+/** Medians of so many rounds, in each of which every kind of page has its turn on both databases. */
+export async function measure(
+  small: SizedDatabase,
+  large: SizedDatabase,
+  rounds: number,
+  onRound: (round: number) => void,
+): Promise<Measured[]> {
+  const chance = chanceFrom(1);
+  const warmUp = contendersOf(small, large);
+  for (let round = 1; round <= warmUpRounds; round += 1) await playRound(warmUp, chance);
+  const contenders = contendersOf(small, large);
+  for (let round = 1; round <= rounds; round += 1) {
+    await playRound(contenders, chance);
+    onRound(round);
+  }
+  const measured: Measured[] = [];
+  for (const [index, { listing, position }] of small.kinds.entries()) {
+    const ofSmall = await costOf(contenders[index]!);
+    const ofLarge = await costOf(contenders[small.kinds.length + index]!);
+    measured.push({ listing, position, small: ofSmall, large: ofLarge });
+  }
+  return measured;
+}
+
+function contendersOf(...databases: SizedDatabase[]): Contender[] {
+  return databases.flatMap((database) =>
+    database.kinds.map((kind) => ({ database, kind, timesUs: [], cpuUs: [] })),
+  );
+}
+
+async function playRound(contenders: readonly Contender[], chance: () => number): Promise<void> {
+  for (const contender of shuffled(contenders, chance)) await takeTurn(contender, chance);
+}
+
+async function takeTurn({ database, kind, timesUs, cpuUs }: Contender, chance: () => number): Promise<void> {
+  const cpuBeforeUs = database.cpuTimeUs?.() ?? 0;
+  for (let page = 0; page < pagesOfTurn; page += 1) {
+    const ask = kind.asks[Math.floor(chance() * kind.asks.length)]!;
+    const askedMs = performance.now();
+    await ask(database.reads);
+    timesUs.push((performance.now() - askedMs) * 1_000);
+  }
+  if (database.cpuTimeUs !== undefined) cpuUs.push((database.cpuTimeUs() - cpuBeforeUs) / pagesOfTurn);
+}
+
+async function costOf({ database, kind, timesUs, cpuUs }: Contender): Promise<Cost> {
+  return {
+    timeUs: median(timesUs),
+    cpuUs: cpuUs.length === 0 ? undefined : median(cpuUs),
+    blocks: await database.countBlocks(kind),
+  };
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)]!;
+}
+
+function shuffled<T>(items: readonly T[], chance: () => number): T[] {
+  return items
+    .map((item) => ({ item, rank: chance() }))
+    .sort((left, right) => left.rank - right.rank)
+    .map(({ item }) => item);
+}
+
+/** Numbers that look like chance and are the same every time. */
+function chanceFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,169 @@
+/** Whether a page costs the same wherever it is, and however many rows there are. `npm run bench:size` runs it. */
+import { randomBytes } from 'node:crypto';
+import { totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Lifetime, startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { makeData, ofPartner, onConnection, rowsOf } from './size-data.ts';
+import { type Measured, measure } from './size-measure.ts';
+import { openSized, type SizedDatabase } from './size-pages.ts';
+import { blocksFigure, cpuFigure, faultsOf, goal, tableOf, timeFigure } from './size-table.ts';
+
+const help = `Usage: node bench/size.ts [FLAGS]
+
+Makes two databases, one with a hundredth of the other's rows, lists brands and balances from both through the
+service's own store, and prints what a page costs: its time, Postgres's CPU time, and the blocks that are touched.
+Ends with status 1 when one costs more than ${goal.toFixed(2)} times what it is compared with.
+
+  --scale N       so much of 1,000,000 brands and 10,000,000 balances, 1 unless given; small has one partner at least
+  --rounds N      rounds of measuring, 200 unless given; times of fewer than 50 are shown, not judged
+  --database URL  a Postgres server on which it may make databases, which it drops at the end; unless given, it
+                  starts a server of its own in a temporary folder, which takes 8 GB
+  --help          this text`;
+
+const partnersAtFullScale = 1_000;
+const hundredth = 100;
+const roundsToJudge = 50;
+/** How many partners are asked for, as many of either size, so that as much of either is in caches. */
+const mostSubjects = 10;
+
+interface Flags {
+  readonly partners: { readonly small: number; readonly large: number };
+  readonly rounds: number;
+  readonly database: string | undefined;
+}
+
+const endings: (() => Promise<void> | void)[] = [];
+const wholeRun: Lifetime = { after: (work) => endings.push(work) };
+
+async function cleanUp(): Promise<void> {
+  while (endings.length > 0) await endings.pop()!();
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** On a terminal, how far it is; a pipe is told when it is done. */
+function progress(of: number, unit: string): { add(count: number): void; end(): void } {
+  const startedMs = performance.now();
+  let done = 0;
+  const amount = () => `${done.toLocaleString('en')} of ${of.toLocaleString('en')} ${unit}`;
+  const seconds = () => `${((performance.now() - startedMs) / 1_000).toFixed(0)} s`;
+  return {
+    add: (count) => {
+      done += count;
+      if (process.stderr.isTTY) process.stderr.write(`\r  ${amount()}, ${seconds()}`);
+    },
+    end: () => say(`${process.stderr.isTTY ? '\r' : ''}  ${amount()}, ${seconds()}`),
+  };
+}
+
+function readFlags(words: string[]): Flags | 'help' {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      scale: { type: 'string', default: '1' },
+      rounds: { type: 'string', default: '200' },
+      database: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const [scale, rounds] = [Number(values.scale), Number(values.rounds)];
+  if (!(scale > 0 && scale <= 100)) throw new Error('--scale must be a number above 0, and at most 100.');
+  if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds must be a whole number above 0.');
+  const large = Math.ceil(partnersAtFullScale * scale);
+  return { partners: { small: Math.ceil(large / hundredth), large }, rounds, database: values.database };
+}
+
+/** For speed while the data is made, and so that nothing goes on behind while pages are measured. */
+async function startServer(): Promise<string> {
+  const sharedMegabytes = Math.floor(Math.min(2 ** 31, totalmem() / 4) / 2 ** 20);
+  const server = await startPostgres(wholeRun, {
+    shared_buffers: `${sharedMegabytes}MB`,
+    max_wal_size: '8GB',
+    wal_keep_size: '0',
+    checkpoint_timeout: '1h',
+    autovacuum: 'off',
+  });
+  return server.url();
+}
+
+async function createDatabase(serverUrl: string, size: string): Promise<string> {
+  const name = `partner_network_bench_${size}_${randomBytes(4).toString('hex')}`;
+  const administer = (statement: string) => onConnection(serverUrl, (client) => client.query(statement));
+  await administer(`create database ${name} template template0 encoding 'UTF8'`);
+  wholeRun.after(async () => {
+    await administer(`drop database ${name} with (force)`);
+  });
+  const url = new URL(serverUrl);
+  url.pathname = name;
+  return url.href;
+}
+
+async function makeDatabase(serverUrl: string, size: 'small' | 'large', partners: number): Promise<string> {
+  const count = (ofOne: number) => (partners * ofOne).toLocaleString('en');
+  say(`Making ${size}: ${count(ofPartner.brands)} brands of ${count(1)} partners,
+  ${count(ofPartner.balances)} balances of ${count(ofPartner.customers)} customers, a grant of each.`);
+  const url = await createDatabase(serverUrl, size);
+  const rows = progress(rowsOf(partners), 'rows');
+  await makeData(url, partners, rows.add);
+  rows.end();
+  return url;
+}
+
+async function compare({ partners, rounds, database }: Flags): Promise<Measured[]> {
+  if (database === undefined) say('Starting a Postgres of our own.');
+  const serverUrl = database ?? (await startServer());
+  const smallUrl = await makeDatabase(serverUrl, 'small', partners.small);
+  const largeUrl = await makeDatabase(serverUrl, 'large', partners.large);
+  // Otherwise it would come while pages are measured.
+  if (database === undefined) await onConnection(serverUrl, (client) => client.query('checkpoint'));
+  say('Measuring: walks to find the pages and rounds that do not count, then all kinds of pages in turns.');
+  const subjects = Math.min(partners.small, mostSubjects);
+  const open = async (url: string, partnerCount: number): Promise<SizedDatabase> => {
+    const sized = await openSized(url, partnerCount, subjects, database === undefined);
+    wholeRun.after(sized.close);
+    return sized;
+  };
+  const [small, large] = [await open(smallUrl, partners.small), await open(largeUrl, partners.large)];
+  const played = progress(rounds, 'rounds');
+  const measured = await measure(small, large, rounds, () => played.add(1));
+  played.end();
+  return measured;
+}
+
+function report(measured: readonly Measured[], rounds: number): boolean {
+  const timed = measured[0]!.large.cpuUs === undefined ? [timeFigure] : [timeFigure, cpuFigure];
+  process.stdout.write(`${tableOf(measured, [...timed, blocksFigure])}\n`);
+  const isJudged = rounds >= roundsToJudge;
+  if (!isJudged) say(`Times of fewer than ${roundsToJudge} rounds are not judged.`);
+  const faults = faultsOf(measured, isJudged ? [...timed, blocksFigure] : [blocksFigure]);
+  for (const fault of faults) say(fault);
+  if (faults.length === 0) say(`No ratio is above ${goal.toFixed(2)}.`);
+  return faults.length === 0;
+}
+
+async function main(words: string[]): Promise<number> {
+  let flags: Flags | 'help';
+  try {
+    flags = readFlags(words);
+  } catch (error) {
+    say((error as Error).message);
+    return 2;
+  }
+  if (flags === 'help') {
+    process.stdout.write(`${help}\n`);
+    return 0;
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => cleanUp().finally(() => process.exit(1)));
+  }
+  try {
+    return report(await compare(flags), flags.rounds) ? 0 : 1;
+  } finally {
+    await cleanUp();
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -143,6 +143,10 @@ export async function makeData(
   await store.close();
   await insertAll(url, pieces(partners, partnerCount), 1, onRows);
   await insertAll(url, allPieces(partnerCount), Math.min(availableParallelism(), 8), onRows);
+}
+
+/** What a server in use does by itself after such a load. */
+export async function settle(url: string): Promise<void> {
   await onConnection(url, (client) => client.query('vacuum (analyze)'));
 }
 

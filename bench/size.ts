@@ -2,11 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Lifetime, startPostgres } from '../packages/server/test/support/postgres-start.ts';
-import { makeData, ofPartner, onConnection, rowsOf } from './size-data.ts';
+import {
+  type Lifetime,
+  startPostgres,
+  withoutOwnServers,
+} from '../packages/server/test/support/postgres-start.ts';
+import { makeData, ofPartner, onConnection, rowsOf, settle } from './size-data.ts';
 import { type Measured, measure } from './size-measure.ts';
 import { openSized, type SizedDatabase } from './size-pages.ts';
 import { blocksFigure, cpuFigure, faultsOf, goal, tableOf, timeFigure } from './size-table.ts';
+
+const partnersAtFullScale = 1_000;
+const hundredth = 100;
+const defaultRounds = 1_000;
+const roundsToJudge = 200;
+/** How many partners are asked for, as many of either size, so that as much of either is in caches. */
+const mostSubjects = 10;
 
 const help = `Usage: node bench/size.ts [FLAGS]
 
@@ -15,16 +26,10 @@ service's own store, and prints what a page costs: its time, Postgres's CPU time
 Ends with status 1 when one costs more than ${goal.toFixed(2)} times what it is compared with.
 
   --scale N       so much of 1,000,000 brands and 10,000,000 balances, 1 unless given; small has one partner at least
-  --rounds N      rounds of measuring, 200 unless given; times of fewer than 50 are shown, not judged
+  --rounds N      pages of each kind, ${defaultRounds.toLocaleString('en')} unless given; times of fewer than ${roundsToJudge} are shown, not judged
   --database URL  a Postgres server on which it may make databases, which it drops at the end; unless given, it
-                  starts a server of its own in a temporary folder, which takes 8 GB
+                  starts a server of its own in a temporary folder, which takes 15 GB
   --help          this text`;
-
-const partnersAtFullScale = 1_000;
-const hundredth = 100;
-const roundsToJudge = 50;
-/** How many partners are asked for, as many of either size, so that as much of either is in caches. */
-const mostSubjects = 10;
 
 interface Flags {
   readonly partners: { readonly small: number; readonly large: number };
@@ -35,8 +40,14 @@ interface Flags {
 const endings: (() => Promise<void> | void)[] = [];
 const wholeRun: Lifetime = { after: (work) => endings.push(work) };
 
-async function cleanUp(): Promise<void> {
-  while (endings.length > 0) await endings.pop()!();
+let cleaning: Promise<void> | undefined;
+
+/** Last things first, and once, though a signal may come when it has begun. */
+function cleanUp(): Promise<void> {
+  cleaning ??= (async () => {
+    while (endings.length > 0) await endings.pop()!();
+  })();
+  return cleaning;
 }
 
 function say(text: string): void {
@@ -63,7 +74,7 @@ function readFlags(words: string[]): Flags | 'help' {
     args: words,
     options: {
       scale: { type: 'string', default: '1' },
-      rounds: { type: 'string', default: '200' },
+      rounds: { type: 'string', default: String(defaultRounds) },
       database: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -109,6 +120,8 @@ async function makeDatabase(serverUrl: string, size: 'small' | 'large', partners
   const rows = progress(rowsOf(partners), 'rows');
   await makeData(url, partners, rows.add);
   rows.end();
+  say('  vacuum and analyze');
+  await settle(url);
   return url;
 }
 
@@ -119,7 +132,7 @@ async function compare({ partners, rounds, database }: Flags): Promise<Measured[
   const largeUrl = await makeDatabase(serverUrl, 'large', partners.large);
   // Otherwise it would come while pages are measured.
   if (database === undefined) await onConnection(serverUrl, (client) => client.query('checkpoint'));
-  say('Measuring: walks to find the pages and rounds that do not count, then all kinds of pages in turns.');
+  say('Measuring: walks to find the pages and rounds that do not count, then one page of each kind in turn.');
   const subjects = Math.min(partners.small, mostSubjects);
   const open = async (url: string, partnerCount: number): Promise<SizedDatabase> => {
     const sized = await openSized(url, partnerCount, subjects, database === undefined);
@@ -155,6 +168,11 @@ async function main(words: string[]): Promise<number> {
   if (flags === 'help') {
     process.stdout.write(`${help}\n`);
     return 0;
+  }
+  const lack = flags.database === undefined && withoutOwnServers();
+  if (lack) {
+    say(`${lack}; or name a server with --database.`);
+    return 1;
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => cleanUp().finally(() => process.exit(1)));

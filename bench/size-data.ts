@@ -29,9 +29,10 @@ interface Piece {
 const pieceRows = 10_000;
 const startMs = Date.UTC(2024, 0, 1);
 
-/** SQL for an id as the service issues them: 48 bits of time, 16 of sequence, 64 of chance, here of a digest. */
+/** SQL for an id as the service issues them, with a digest where that has chance. */
 function idOf(prefix: string, timeMs: string, number: string): string {
-  return `'${prefix}_' || lpad(to_hex(${timeMs}), 12, '0') || '0000' || left(md5('${prefix}' || ${number}), 16)`;
+  const digest = `left(md5('${prefix}' || ${number}), 16)`;
+  return `'${prefix}_' || lpad(to_hex(${timeMs}), 12, '0') || '0000' || ${digest}`;
 }
 
 function timeOf(timeMs: string): string {
@@ -51,14 +52,16 @@ const partners = `
   from generate_series($1::bigint, $2::bigint) as n`;
 
 /**
- * Row n belongs to `partner`, of whose rows it is the one with this `turn` in the order of ids. All partners are
- * mixed, and turns come in no order (7919 has no factor in common with the number of them). So the records of
- * a page lie in a block each, as they do after years of changes, whatever the number of partners.
+ * Row n belongs to `partner`, of whose rows it is the one with this `turn` in the order of ids. All partners
+ * are mixed, and turns come in no order (7919 has no factor in common with the number of them). So the
+ * records of a page lie in a block each, as after years of changes, whatever the number of partners.
  */
 function mixedRows(partnerCount: number, rowsOfPartner: number): string {
   return `
     generate_series($1::bigint, $2::bigint) as n,
-    lateral (select n % ${partnerCount} as partner, n / ${partnerCount} * 7919 % ${rowsOfPartner} as turn) as a,
+    lateral (
+      select n % ${partnerCount} as partner, n / ${partnerCount} * 7919 % ${rowsOfPartner} as turn
+    ) as a,
     lateral (select turn * ${partnerCount} + partner as number) as b`;
 }
 

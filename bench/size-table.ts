@@ -54,8 +54,8 @@ function ratiosOf(measured: readonly Measured[], figure: Figure): Ratio[] {
 }
 
 /**
- * Blocks are judged for whole pages. One record or ten take so few of them that one more level of an index, which is
- * what a hundred times the rows cost, is a quarter of it.
+ * Blocks are judged for whole pages. A record or ten take so few that one more level of an index, which is
+ * what a hundred times the rows cost, is a quarter of them.
  */
 function judged(measured: readonly Measured[], figure: Figure): Measured[] {
   return measured.filter(({ position }) => figure !== blocksFigure || position !== 'only');
@@ -97,7 +97,10 @@ function rowsOf(measured: readonly Measured[], figure: Figure): Row[] {
 
 export function tableOf(measured: readonly Measured[], figures: readonly Figure[]): string {
   const columns = figures.map((figure) => rowsOf(measured, figure));
-  const heading = ['page', ...figures.flatMap(({ title }) => [`${title}: small`, 'large', 'ratio'])];
+  const heading = [
+    `page (goal: ratio ${goal.toFixed(2)})`,
+    ...figures.flatMap(({ title }) => [`${title}: small`, 'large', 'ratio']),
+  ];
   const rows = columns[0]!.map(({ name }, index) => [
     name,
     ...columns.flatMap((column) => [column[index]!.small, column[index]!.large, column[index]!.ratio]),
@@ -110,8 +113,9 @@ function markdown([heading, ...rows]: string[][]): string {
   const widths = heading!.map((_, column) =>
     Math.max(...[heading!, ...rows].map((row) => row[column]!.length)),
   );
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join(' | ')} |`;
+  const aligned = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!);
+  const line = (row: readonly string[]) => `| ${row.map(aligned).join(' | ')} |`;
   const rule = widths.map((width, column) =>
     column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   );

@@ -1,8 +1,9 @@
 /** The pages that the size bench asks for, the same of each database, and what each costs. */
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
 import type { BalancesQuery, BrandsQuery, Page, Reads } from '../packages/server/src/store/port.ts';
-import { createPool, type Pool } from '../packages/server/src/store/postgres/pool.ts';
+import { type Pool, planSettings } from '../packages/server/src/store/postgres/pool.ts';
 import { createReads } from '../packages/server/src/store/postgres/reads.ts';
 import {
   chainReference,
@@ -64,20 +65,15 @@ export async function openSized(
     kinds.push(...(await kindsOf(name, records, store, subjects.map(of))));
   }
   const cpuTimeUs = isOurServer && process.platform === 'linux' ? await cpuClockOf(url) : undefined;
-  const pool = createPool({
-    ...options,
-    urls: [url],
-    role: 'primary',
-    environment: 'production',
-    isHot: true,
-  });
+  const explainer = new pg.Client({ connectionString: url, options: planSettings });
+  await explainer.connect();
   return {
     reads: store,
     kinds,
-    countBlocks: (kind) => countBlocks(pool, kind),
+    countBlocks: (kind) => countBlocks(explainer, kind),
     cpuTimeUs,
     close: async () => {
-      await pool.close();
+      await explainer.end();
       await store.close();
     },
   };
@@ -142,32 +138,30 @@ async function walk(list: Listing, store: Reads, records: number): Promise<strin
   return starts;
 }
 
-/** The product's own reads on a pool that also lets the server explain what it does for each statement. */
-async function countBlocks(pool: Pool, { asks }: PageKind): Promise<number> {
+/** The product's own reads, of a pool that also lets the server explain what it does for each statement. */
+async function countBlocks(client: pg.Client, { asks }: PageKind): Promise<number> {
   let blocks = 0;
-  const query: Pool['query'] = async ({ name, text }, values) =>
-    pool.transaction(async (client) => {
-      const { rows: known } = await client.query('select from pg_prepared_statements where name = $1', [
-        name,
-      ]);
-      if (known.length === 0) await client.query(`prepare ${name} as ${text}`);
-      const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
-      const explain = `explain (analyze, buffers, format json) execute ${name} (${literals})`;
-      const { Plan } = (await client.query(explain)).rows[0]['QUERY PLAN'][0];
-      blocks += Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
-      return (await client.query(text, [...values])).rows;
-    });
-  const reads = createReads({ ...pool, query }, undefined);
+  const query: Pool['query'] = async ({ name, text }, values) => {
+    const { rows: known } = await client.query('select from pg_prepared_statements where name = $1', [name]);
+    if (known.length === 0) await client.query(`prepare ${name} as ${text}`);
+    const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+    const explain = `explain (analyze, buffers, format json) execute ${name} (${literals})`;
+    const { Plan } = (await client.query(explain)).rows[0]['QUERY PLAN'][0];
+    blocks += Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
+    return (await client.query(text, [...values])).rows;
+  };
+  const reads = createReads({ query } as Pool, undefined);
   for (const ask of asks) await ask(reads);
   return blocks / asks.length;
 }
 
-/** The kernel counts what a process has run in nanoseconds; this is the process of the newest connection. */
+/** The kernel counts in nanoseconds how long a process has run; this is the one that answered with pages. */
 async function cpuClockOf(url: string): Promise<() => number> {
-  const newest = `
+  const answering = `
     select pid from pg_stat_activity
-    where datname = current_database() and application_name = 'partner-network'
-    order by backend_start desc limit 1`;
-  const { pid } = await onConnection(url, async (client) => (await client.query(newest)).rows[0]);
-  return () => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1_000;
+    where datname = current_database() and pid <> pg_backend_pid() and query like '%string_agg(record%'`;
+  const { rows } = await onConnection(url, (client) => client.query(answering));
+  if (rows.length !== 1)
+    throw new Error(`${rows.length} connections have answered with pages instead of one.`);
+  return () => Number(readFileSync(`/proc/${rows[0].pid}/schedstat`, 'utf8').split(' ')[0]) / 1_000;
 }

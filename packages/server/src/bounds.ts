@@ -71,7 +71,7 @@ export const bounds = {
   postgresCloseMs: 1_000,
   /** How often the server is asked whether it is there, and looked for when it is not. */
   postgresLookMs: 250,
-  /** A server that takes longer to say that it is there is looked for elsewhere, too. */
+  /** A server that takes longer to say who it is, is looked for elsewhere, too. */
   postgresSilenceMs: 500,
   /** How often the primary and the replicas are asked where they are. */
   replicaWatchMs: 200,

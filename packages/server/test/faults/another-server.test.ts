@@ -45,7 +45,7 @@ test('when one connection leads to the new primary, none is used that leads to t
   await promote(standby);
   await rename(t, standby, 'promoted');
   network.leadTo(standby);
-  // Four are open, and the fifth that watches; five at once need one more than is idle.
+  // Which is not the one that watches: that was there before the others.
   await hangUpOnService(t, primary, 1);
   const sinceMs = performance.now();
   let names: (string | undefined)[] = [];

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { keys } from '../support/fixture.ts';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { assertUnavailable, fill, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 120_000;
@@ -52,17 +53,27 @@ test('a database that is frozen for 30 s is a 503 until it is thawed', { skip, t
   }
 });
 
-test('a service whose database is frozen still ends, with status 0', { skip, timeout }, async (t) => {
+async function busyConnections({ operationsUrl }: Served): Promise<number> {
+  const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
+  return Number(/^partner_network_database_connections\{state="busy"\} (\d+)$/m.exec(metrics)?.[1]);
+}
+
+test('a service whose database is frozen still answers those who wait, and ends with status 0', {
+  skip,
+  timeout,
+}, async (t) => {
   const server = await startPostgres(t);
   await fill(server.url());
   const served = await serveOn(t, server.url());
-  const load = await startLoad(t, served);
-  await load.next(({ isRight }) => isRight);
+  const ask = () => served.caller.brands('', { key: keys.acme });
+  // More connections than are in use in the end: a frozen server says goodbye on none of them.
+  await Promise.all(Array.from({ length: 10 }, ask));
   server.freeze();
-  await load.next(({ isRight }) => !isRight);
-  await load.stop();
+  const waiting = Array.from({ length: 5 }, ask);
+  while ((await busyConnections(served)) < 5);
   const toldMs = performance.now();
   served.signal('SIGTERM');
+  for (const answer of await Promise.all(waiting)) assertUnavailable(answer);
   assert.equal(await served.ended, 0);
   assert.ok(performance.now() - toldMs < 5_000);
   t.diagnostic(`ended after ${Math.round(performance.now() - toldMs)} ms`);

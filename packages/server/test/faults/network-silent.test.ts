@@ -2,6 +2,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { startNetwork } from './network.ts';
+import { hangUpOnService } from './pair.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
@@ -27,3 +28,22 @@ for (const [ending, how] of [
     await load.stop();
   });
 }
+
+test('connections that fall silent as soon as they are made do not use up those that may be made', {
+  skip,
+  timeout,
+}, async (t) => {
+  const server = await startPostgres(t);
+  await fill(server.url());
+  const network = await startNetwork(t, server);
+  const load = await startLoad(t, await serveOn(t, network.url, '--connections', '4'));
+  await load.next(({ isRight }) => isRight);
+  network.greetOnly();
+  // Of five, the first is the one that watches, and stays.
+  await hangUpOnService(t, server, 4);
+  await load.next(({ isRight }) => !isRight);
+  await wait(silenceMs);
+  network.forget();
+  await load.resumes(performance.now());
+  await load.stop();
+});

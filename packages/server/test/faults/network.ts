@@ -15,12 +15,16 @@ interface Network {
   goOn(): void;
   /** New connections work. The old ones stay silent for ever, as behind a router that was restarted. */
   forget(): void;
+  /** New connections come about, and are silent from then on. */
+  greetOnly(): void;
   /** Ends all connections. */
   hangUp(): void;
 }
 
 interface Link {
-  readonly ends: readonly [Socket, Socket];
+  readonly ends: readonly [near: Socket, far: Socket];
+  /** What it carries from the service to the server before it falls silent: a greeting is the first packet. */
+  packetsLeft: number;
   isForgotten: boolean;
 }
 
@@ -28,10 +32,14 @@ export async function startNetwork(t: TestContext, server: PostgresServer): Prom
   const links = new Set<Link>();
   let target = server.port;
   let isSilent = false;
+  let packets = Number.POSITIVE_INFINITY;
 
   /** What one end sends goes to the other, and so does its end. */
   function pass(link: Link, from: Socket, to: Socket): void {
-    from.on('data', (bytes) => to.write(bytes));
+    from.on('data', (bytes) => {
+      if (from === link.ends[0]) link.packetsLeft -= 1;
+      if (link.packetsLeft >= 0) to.write(bytes);
+    });
     from.on('error', () => {});
     from.on('close', () => {
       // To hang up is a message, too, which nobody gets on a silent line.
@@ -46,7 +54,7 @@ export async function startNetwork(t: TestContext, server: PostgresServer): Prom
 
   const listener = createServer((near) => {
     const far = connect(target, '127.0.0.1');
-    const link: Link = { ends: [near, far], isForgotten: false };
+    const link: Link = { ends: [near, far], packetsLeft: packets, isForgotten: false };
     links.add(link);
     pass(link, near, far);
     pass(link, far, near);
@@ -76,8 +84,12 @@ export async function startNetwork(t: TestContext, server: PostgresServer): Prom
         else for (const end of link.ends) end.resume();
       }
     },
+    greetOnly: () => {
+      packets = 1;
+    },
     forget: () => {
       isSilent = false;
+      packets = Number.POSITIVE_INFINITY;
       for (const link of links) link.isForgotten = true;
     },
     hangUp: () => {

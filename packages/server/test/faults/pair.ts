@@ -35,17 +35,18 @@ export async function rename(t: TestContext, server: PostgresServer, name: strin
   await client.query(`update brands set name = $1 where partner_id = 'acme' and id = 'b1'`, [name]);
 }
 
-/** Ends connections that the service has to a server, all of them or some. */
+/** Ends connections that the service has to a server: all of them, or the newest. */
 export async function hangUpOnService(
   t: TestContext,
   server: PostgresServer,
-  some: number | null = null,
+  newest: number | null = null,
 ): Promise<void> {
   const client = await connectTo(t, server.url());
   await client.query(
     `select pg_terminate_backend(pid) from (
-      select pid from pg_stat_activity where application_name = 'partner-network' limit $1
+      select pid from pg_stat_activity where application_name = 'partner-network'
+      order by backend_start desc limit $1
     ) as ours`,
-    [some],
+    [newest],
   );
 }

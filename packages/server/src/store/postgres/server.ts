@@ -32,7 +32,7 @@ export async function identify(client: Connection, query_timeout?: number): Prom
 /** An address may come to mean another server: each connection is looked at before it is used. */
 export async function examine(client: Connection, role: Role, environment: Environment): Promise<Server> {
   const text = `select ${facts}, (select value from settings where name = 'environment') as environment`;
-  const question = { text, query_timeout: bounds.postgresConnectMs };
+  const question = { text, query_timeout: bounds.postgresSilenceMs };
   const { environment: stamped, ...server } = (await client.query(question)).rows[0];
   refuseOtherRole(server, role);
   refuseOtherEnvironment(stamped, environment);

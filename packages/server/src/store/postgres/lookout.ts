@@ -107,9 +107,11 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
   }
 
   async function attempt(url: string): Promise<void> {
-    const client = new Connection({ connectionString: url });
-    attempts.add(client);
+    let client: Connection | undefined;
     try {
+      // An address can name a certificate, which is read now, and may not be there.
+      client = new Connection({ connectionString: url });
+      attempts.add(client);
       await client.connect();
       const server = await examine(client, role, environment);
       refuseDeposed(server);
@@ -117,8 +119,9 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
       if (!attempts.delete(client)) return;
       find({ url, client, server });
     } catch (error) {
-      client.abandon();
-      if (attempts.delete(client)) faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
+      client?.abandon();
+      const isOurs = client === undefined || attempts.delete(client);
+      if (isOurs) faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }
 

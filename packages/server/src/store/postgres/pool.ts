@@ -80,8 +80,8 @@ export function createPool({ lookout, connections, keepsSession, isHot }: PoolSe
   async function acquire(): Promise<pg.PoolClient> {
     await lookout.found();
     const isFull = pool.idleCount === 0 && pool.totalCount >= connections;
-    const acquired = pool.connect();
     try {
+      const acquired = pool.connect();
       return await (isFull ? withinPoolWait(acquired) : acquired);
     } catch (error) {
       throw unreachable(error);

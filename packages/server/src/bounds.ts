@@ -70,9 +70,9 @@ export const bounds = {
   postgresConnectionSeconds: 1_800,
   postgresCloseMs: 1_000,
   /** How often the server is asked whether it is there, and looked for when it is not. */
-  postgresLookMs: 250,
+  postgresLookMs: 200,
   /** A server that takes longer to say who it is, is looked for elsewhere, too. */
-  postgresSilenceMs: 500,
+  postgresSilenceMs: 450,
   /** How often the primary and the replicas are asked where they are. */
   replicaWatchMs: 200,
   /** A replica that is further behind is left out. */

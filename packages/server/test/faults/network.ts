@@ -23,7 +23,7 @@ interface Network {
 
 interface Link {
   readonly ends: readonly [near: Socket, far: Socket];
-  /** What it carries from the service to the server before it falls silent: a greeting is the first packet. */
+  /** What it carries to the server before it falls silent: a greeting is the first packet. */
   packetsLeft: number;
   isForgotten: boolean;
 }

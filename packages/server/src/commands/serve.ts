@@ -30,24 +30,17 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   const signal = stopSignal();
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
+  await using opened = new AsyncDisposableStack();
   const store = await openStore(database, environment, 'serve', storeOptions(config));
+  opened.defer(store.close);
   const rateLimit = await openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log);
-  try {
-    const read = async () => readMetrics([...store.metrics, ...rateLimit.metrics]);
-    const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
-    const service = await startService(config, store, rateLimit.limiters, log).catch(async (error) => {
-      await health.close();
-      throw error;
-    });
-    output.remark(
-      `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
-    );
-    await stopOn(signal, config['drain-delay'], health.drain, async () => {
-      await service.close();
-      await health.close();
-    });
-  } finally {
-    await rateLimit.close();
-    await store.close();
-  }
+  opened.defer(rateLimit.close);
+  const read = async () => readMetrics([...store.metrics, ...rateLimit.metrics]);
+  const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
+  opened.defer(health.close);
+  const service = await startService(config, store, rateLimit.limiters, log);
+  output.remark(
+    `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
+  );
+  await stopOn(signal, config['drain-delay'], health.drain, service.close);
 }

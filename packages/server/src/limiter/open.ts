@@ -33,7 +33,7 @@ export async function openLimiters(
     const limiters = limited.map(([operation, rate]) => [operation, createMemoryLimiter(rate)] as const);
     return {
       limiters: Object.fromEntries(limiters),
-      metrics: [decisionsMetric(limiters)],
+      metrics: limited.length === 0 ? [] : [decisionsMetric(limiters)],
       close: async () => {},
     };
   }

@@ -134,7 +134,7 @@ function tellChanges(log: Logger) {
 /** The kind of an error and no more: Redis repeats in some what it was sent, which may be the password. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
-  return code ?? /^[A-Z]+/.exec(message ?? '')?.[0] ?? 'no answer';
+  return code ?? /^[A-Z]{2,}\b/.exec(message ?? '')?.[0] ?? 'no answer';
 }
 
 /** Resolves to undefined when the answer is an error, or is overdue. */

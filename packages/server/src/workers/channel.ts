@@ -28,33 +28,45 @@ interface Message {
   readonly question?: Name;
   readonly about?: unknown;
   readonly answer?: unknown;
+  /** Why there is no answer. */
+  readonly fault?: string;
 }
 
 export type Ask = <N extends Name>(question: N, about: Questions[N]['about']) => Promise<Answer<N>>;
 
 export function openChannel(other: OtherSide, answers: Answers): Ask {
-  const waiting = new Map<number, (answer: never) => void>();
+  const waiting = new Map<number, PromiseWithResolvers<never>>();
   let lastId = 0;
 
-  other.on('message', async ({ id, question, about, answer }) => {
-    if (question === undefined) {
-      waiting.get(id)?.(answer as never);
-      waiting.delete(id);
-    } else {
-      const answered = await answers[question]?.(about as never);
-      // Whoever is gone meanwhile does not need it.
-      other.send?.({ id, answer: answered }, () => {});
+  async function replyTo({ id, question, about }: Message): Promise<Message> {
+    try {
+      return { id, answer: await answers[question!]!(about as never) };
+    } catch (error) {
+      return { id, fault: String(error) };
     }
+  }
+
+  other.on('message', async (message) => {
+    if (message.question !== undefined) {
+      // Whoever is gone meanwhile does not need it.
+      other.send?.(await replyTo(message), () => {});
+      return;
+    }
+    const asked = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (message.fault === undefined) asked?.resolve(message.answer as never);
+    else asked?.reject(new Error(message.fault));
   });
 
-  return (question, about) =>
-    new Promise((resolve, reject) => {
-      const id = ++lastId;
-      waiting.set(id, resolve);
-      other.send?.({ id, question, about }, (error) => {
-        if (error === null) return;
-        waiting.delete(id);
-        reject(error);
-      });
+  return (question, about) => {
+    const id = ++lastId;
+    const asked = Promise.withResolvers<never>();
+    waiting.set(id, asked);
+    other.send?.({ id, question, about }, (error) => {
+      if (error === null) return;
+      waiting.delete(id);
+      asked.reject(error);
     });
+    return asked.promise;
+  };
 }

@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
@@ -9,7 +8,7 @@ import { type Answers, type Ask, openChannel } from './channel.ts';
 export interface Crew {
   /** The port that they answer on. */
   readonly port: number;
-  /** How many of them there are now. */
+  /** How many of them answer now. */
   size(): number;
   /** What each of them measures, with its number; one that does not answer is left out. */
   metrics(): Promise<readonly MetricRead[]>;
@@ -19,16 +18,26 @@ export interface Crew {
 /** So many workers at any time: one that ends before it is told to is replaced. */
 export async function startCrew(count: number, answers: Answers, log: Logger): Promise<Crew | undefined> {
   const crew = new Map<Worker, Ask>();
+  const listening = new Set<Worker>();
   const replacements = new Set<NodeJS.Timeout>();
   let isStopping = false;
 
-  async function start(): Promise<number | undefined> {
+  function start(): Promise<number | undefined> {
     const worker = cluster.fork();
     crew.set(worker, openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers));
-    const ended = once(worker, 'exit');
-    const listening = once(worker, 'listening').then(([address]) => address.port as number);
-    void ended.then(() => crew.delete(worker));
-    return Promise.race([listening, ended.then(() => undefined)]);
+    return new Promise((resolve) => {
+      worker.once('listening', ({ port }) => {
+        listening.add(worker);
+        resolve(port);
+      });
+      worker.once('exit', () => {
+        crew.delete(worker);
+        listening.delete(worker);
+        resolve(undefined);
+      });
+      // A process that could not even be made says so here, and exits, too.
+      worker.on('error', (error) => log.error({ err: error }, 'a worker has a fault'));
+    });
   }
 
   // The first goes ahead: what keeps it from starting would keep the others, and is said once.
@@ -47,7 +56,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
 
   return {
     port,
-    size: () => crew.size,
+    size: () => listening.size,
     async metrics() {
       const late = wait(bounds.workerAnswerMs, [], { ref: false });
       const asked = [...crew].map(async ([{ id }, ask]) => {
@@ -59,7 +68,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     async stop() {
       isStopping = true;
       for (const timer of replacements) clearTimeout(timer);
-      const ended = [...crew.keys()].map((worker) => once(worker, 'exit'));
+      const ended = [...crew.keys()].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
       for (const ask of crew.values()) void ask('stop', undefined).catch(() => {});
       await Promise.all(ended);
     },

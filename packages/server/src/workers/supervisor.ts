@@ -16,40 +16,32 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
   const signal = stopSignal();
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
+  await using opened = new AsyncDisposableStack();
   const options = { ...storeOptions(config), replicas: [], connections: 1 };
   const store = await openStore(database, environment, 'serve', options);
+  opened.defer(store.close);
   const rates = config.redis === undefined ? ratesOf(config) : {};
   const { limiters, metrics } = await openLimiters({ environment, rates }, log);
-  try {
-    const crew = await startCrew(
-      config.workers,
-      { admit: ({ operation, partnerId }) => limiters[operation]!.admit(partnerId) },
-      log,
-    );
-    if (crew === undefined) throw new OperatorError('No worker could be started.');
-    const read = async () => [...readMetrics(metrics), ...(await crew.metrics())];
-    const ready = {
-      ping: async () => {
-        if (crew.size() === 0) throw new StoreUnavailable('There is no worker to answer.');
-        await store.ping();
-      },
-    };
-    const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log).catch(
-      async (error) => {
-        await crew.stop();
-        throw error;
-      },
-    );
-    const address = addressOf(config.host, crew.port);
-    output.remark(
-      `Serving ${environment} at ${config['public-url'] ?? address}/network/v1; ` +
-        `${config.workers} workers listening on ${address}, operations on ${health.url}.`,
-    );
-    await stopOn(signal, config['drain-delay'], health.drain, async () => {
-      await crew.stop();
-      await health.close();
-    });
-  } finally {
-    await store.close();
-  }
+  const crew = await startCrew(
+    config.workers,
+    { admit: ({ operation, partnerId }) => limiters[operation]!.admit(partnerId) },
+    log,
+  );
+  if (crew === undefined) throw new OperatorError('No worker could be started.');
+  opened.defer(crew.stop);
+  const ready = {
+    ping: async () => {
+      if (crew.size() === 0) throw new StoreUnavailable('There is no worker to answer.');
+      await store.ping();
+    },
+  };
+  const read = async () => [...readMetrics(metrics), ...(await crew.metrics())];
+  const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log);
+  opened.defer(health.close);
+  const address = addressOf(config.host, crew.port);
+  output.remark(
+    `Serving ${environment} at ${config['public-url'] ?? address}/network/v1; ` +
+      `${config.workers} workers listening on ${address}, operations on ${health.url}.`,
+  );
+  await stopOn(signal, config['drain-delay'], health.drain, crew.stop);
 }

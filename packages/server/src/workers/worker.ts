@@ -1,9 +1,10 @@
+import cluster from 'node:cluster';
 import type { Operation } from '@partner-network/contract/operations';
 import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { createLog } from '../log.ts';
-import { readMetrics } from '../metric.ts';
+import { type Metric, readMetrics } from '../metric.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 import { type Ask, openChannel } from './channel.ts';
@@ -12,29 +13,36 @@ import { type Ask, openChannel } from './channel.ts';
 export async function serveAsWorker(config: ServeConfig): Promise<void> {
   // A terminal sends its signals to every process; here only the supervisor decides.
   process.on('SIGINT', () => {}).on('SIGTERM', () => {});
-  const stopped = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<undefined>();
+  let metrics: readonly Metric[] = [];
   const ask = openChannel(process as Parameters<typeof openChannel>[0], {
-    stop: async () => {
-      stopped.resolve();
+    stop: () => {
+      stopped.resolve(undefined);
       return undefined;
     },
-    metrics: () => readMetrics([...store.metrics, ...rateLimit.metrics]),
+    metrics: () => readMetrics(metrics),
   });
+
+  await using opened = new AsyncDisposableStack();
+  opened.defer(leaveSupervisor);
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
   const store = await openStore(database, environment, 'serve', storeOptions(config));
+  opened.defer(store.close);
   const rateLimit = await (config.redis === undefined
     ? limitersOfSupervisor(config, ask)
     : openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log));
-  try {
-    const service = await startService(config, store, rateLimit.limiters, log);
-    await stopped.promise;
-    await service.close();
-  } finally {
-    await rateLimit.close();
-    await store.close();
-    process.disconnect();
-  }
+  opened.defer(rateLimit.close);
+  metrics = [...store.metrics, ...rateLimit.metrics];
+  const service = await startService(config, store, rateLimit.limiters, log);
+  await stopped.promise;
+  await service.close();
+}
+
+/** The channel would keep the process alive; and without the mark Node would end it before it has spoken. */
+function leaveSupervisor(): void {
+  cluster.worker!.exitedAfterDisconnect = true;
+  process.disconnect();
 }
 
 /** All workers count together in the memory of their supervisor. */

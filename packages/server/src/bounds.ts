@@ -73,6 +73,8 @@ export const bounds = {
   postgresLookMs: 200,
   /** A server that takes longer to say who it is, is looked for elsewhere, too. */
   postgresSilenceMs: 450,
+  /** A server that is silent for longer than this is asked nothing more until it is heard of. */
+  postgresSlowMs: 1_000,
   /** How often the primary and the replicas are asked where they are. */
   replicaWatchMs: 200,
   /** A replica that is further behind is left out. */

@@ -75,7 +75,7 @@ async function callEverything({ brands, balances }: Caller, times: number): Prom
   }
 }
 
-const { progress, ...hot } = statements;
+const { written, replayed, ...hot } = statements;
 const hotNames = Object.values(hot).map(({ name }) => name!);
 
 test(

@@ -3,18 +3,18 @@ import { bounds } from '../../bounds.ts';
 import { StoreUnavailable } from '../port.ts';
 import { addressOf, Connection } from './connection.ts';
 import { unreachable } from './errors.ts';
-import { examine, identify, isSame, type Role, refuseOtherRole, type Server, succeeds } from './server.ts';
+import type { Source } from './pool.ts';
+import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
 
 interface LookoutSettings {
-  /** One server under several addresses, of which one at a time has the role. */
+  /** One database under several addresses, of which one at a time is the primary. */
   readonly urls: readonly string[];
-  readonly role: Role;
   readonly environment: Environment;
-  /** Where the server is known to be. */
-  readonly first?: Sighting;
+  /** Where the primary is to begin with. */
+  readonly first: Sighting;
 }
 
-/** A server that has the role, and the connection over which that is known. */
+/** A primary, and the connection over which it is known to be one. */
 export interface Sighting {
   readonly url: string;
   readonly client: Connection;
@@ -22,57 +22,45 @@ export interface Sighting {
 }
 
 /**
- * Knows where the server with a role is. It asks that server again and again, over a connection of its own,
- * and when there is no answer it looks at all addresses at once until one of them has the role. So a fail
- * over is noticed without a request that runs into it, and while there is no server, nobody storms its
- * address.
+ * Knows where the primary is. It asks that server again and again, over a connection of its own, and when
+ * there is no answer it looks at all addresses at once until one of them is a primary. So a fail over is
+ * noticed without a request that runs into it, and while there is no server, nobody storms its address.
  */
-export interface Lookout {
-  readonly role: Role;
-  /** Where the server is, or was. */
-  readonly url: string;
-  /** Resolves when it is there, at once as a rule; a request waits only so long for it. */
-  found(): Promise<void>;
-  /** Refuses a new connection that does not lead to the server. */
-  examine(client: Connection): Promise<void>;
-  /** Calls back when another server has taken the place: connections to the one before are of no use. */
-  onChange(listener: () => void): void;
+export interface Lookout extends Source {
+  /** Which cluster it is the primary of: the same for all copies of it. */
+  readonly system: string;
   close(): Promise<void>;
 }
 
-export function createLookout({ urls, role, environment, first }: LookoutSettings): Lookout {
-  const listeners: (() => void)[] = [];
+export function createLookout({ urls, environment, first }: LookoutSettings): Lookout {
+  const listeners: ((isOther: boolean) => void)[] = [];
   const waiting = new Set<() => void>();
   const attempts = new Set<Connection>();
   const faults = new Map<string, string>();
-  let latest: Sighting | undefined;
+  let latest = first;
   let state: 'found' | 'silent' | 'lost' | 'closed' = 'lost';
+  let silentSinceMs = 0;
   let searching: NodeJS.Timeout | undefined;
   let watching: NodeJS.Timeout | undefined;
 
   function find(sighting: Sighting): void {
-    const isOther = latest !== undefined && isOtherThan(latest, sighting);
-    if (latest !== sighting) {
-      latest?.client.abandon();
-      sighting.client.once('end', () => lose(sighting, 'lost'));
-    }
+    const before = latest;
     latest = sighting;
     state = 'found';
     stopSearch();
-    if (isOther) for (const listener of listeners) listener();
+    if (before !== sighting) {
+      before.client.abandon();
+      sighting.client.once('end', () => lose(sighting, 'lost'));
+      for (const listener of listeners) listener(!isSame(before.server, sighting.server));
+    }
     for (const goOn of waiting) goOn();
     watching = setTimeout(() => watch(sighting), bounds.postgresLookMs).unref();
-  }
-
-  function isOtherThan(before: Sighting, sighting: Sighting): boolean {
-    if (before === sighting) return false;
-    // A way that has gone silent is not trusted any more, though the same server answers on another.
-    return state === 'silent' || !isSame(before.server, sighting.server);
   }
 
   function lose(sighting: Sighting, how: 'silent' | 'lost'): void {
     if (sighting !== latest || state !== 'found') return;
     state = how;
+    silentSinceMs = performance.now();
     clearTimeout(watching);
     search();
   }
@@ -81,7 +69,7 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
   async function watch(sighting: Sighting): Promise<void> {
     const patience = setTimeout(() => lose(sighting, 'silent'), bounds.postgresSilenceMs).unref();
     try {
-      refuseOtherRole(await identify(sighting.client), role);
+      refuseOtherRole(await identify(sighting.client), 'primary');
       if (sighting === latest && (state === 'found' || state === 'silent')) find(sighting);
     } catch {
       lose(sighting, 'lost');
@@ -113,7 +101,7 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
       client = new Connection({ connectionString: url });
       attempts.add(client);
       await client.connect();
-      const server = await examine(client, role, environment);
+      const server = await examine(client, 'primary', environment);
       refuseDeposed(server);
       // Another one was faster.
       if (!attempts.delete(client)) return;
@@ -127,23 +115,29 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
 
   /** A primary in whose place another one was promoted, and which does not know it, shows the past. */
   function refuseDeposed(server: Server): void {
-    if (latest !== undefined && succeeds(latest.server, server)) {
+    if (succeeds(latest.server, server)) {
       throw new StoreUnavailable('The database is a primary that has been replaced.');
     }
   }
 
-  if (first === undefined) search();
-  else find(first);
+  first.client.once('end', () => lose(first, 'lost'));
+  find(first);
 
   return {
-    role,
+    role: 'primary',
 
     get url() {
-      return (latest?.url ?? urls[0])!;
+      return latest.url;
+    },
+
+    get system() {
+      return latest.server.system;
     },
 
     found() {
-      if (state === 'found') return Promise.resolve();
+      // One that is only slow to answer us may still answer others; one that is frozen must not be stormed.
+      const isSlow = state === 'silent' && performance.now() - silentSinceMs < bounds.postgresSlowMs;
+      if (state === 'found' || isSlow) return Promise.resolve();
       return new Promise((resolve, reject) => {
         const goOn = () => {
           clearTimeout(timer);
@@ -152,20 +146,20 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
         };
         const timer = setTimeout(() => {
           waiting.delete(goOn);
-          reject(new StoreUnavailable(`There is no ${role}. ${[...faults.values()].join(' ')}`));
+          reject(new StoreUnavailable(`There is no primary. ${[...faults.values()].join(' ')}`));
         }, bounds.postgresPoolWaitMs);
         waiting.add(goOn);
       });
     },
 
     async examine(client) {
-      const server = await examine(client, role, environment);
+      const server = await examine(client, 'primary', environment);
       refuseDeposed(server);
       // The address leads elsewhere by now, and the connection that we watch is one of those to the past.
-      if (latest !== undefined && succeeds(server, latest.server)) latest.client.abandon();
+      if (succeeds(server, latest.server)) latest.client.abandon();
     },
 
-    onChange: (listener) => {
+    onReturn: (listener) => {
       listeners.push(listener);
     },
 
@@ -173,7 +167,7 @@ export function createLookout({ urls, role, environment, first }: LookoutSetting
       state = 'closed';
       clearTimeout(watching);
       stopSearch();
-      await latest?.client.leave();
+      await latest.client.leave();
     },
   };
 }

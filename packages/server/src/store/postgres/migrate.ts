@@ -49,8 +49,10 @@ export async function requireCurrent(
   { current }: Migrations = ours,
 ): Promise<Migration> {
   await refuseUnfit(client);
-  await client.query(limitLocks);
+  // Only for this transaction: behind a pooler the session is somebody else's a moment later.
+  await client.query(`begin; set local lock_timeout = ${bounds.migrationLockMs}`);
   const version = await versionOf(client, environment, current);
+  await client.query('commit');
   if (version < current) {
     const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${current}`;
     throw new OperatorError(`The database ${state}: run "partner-network migrate" on it first.`);

@@ -13,6 +13,7 @@ import { migrate, requireCurrent } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createReads } from './reads.ts';
 import { createReplicas } from './replicas.ts';
+import { examine } from './server.ts';
 
 /** Opens a Postgres database; only to migrate does it change its schema. */
 export async function openPostgres(
@@ -23,9 +24,9 @@ export async function openPostgres(
 ): Promise<Store> {
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.client, environment, purpose);
-  const lookout = createLookout({ urls, role: 'primary', environment, first });
+  const lookout = createLookout({ urls, environment, first });
   const settings = { connections, keepsSession, isHot: purpose === 'serve' };
-  const primary = createPool({ ...settings, lookout });
+  const primary = createPool({ ...settings, source: lookout });
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(lookout, replicaUrls, environment, settings);
   return {
@@ -34,7 +35,11 @@ export async function openPostgres(
     metrics: storeMetrics(primary, replicas),
     ...createReads(primary, replicas),
     ...createAccounts(sqlOn(primary)),
-    ...createImports(async () => (await connectToPrimary(urls)).client),
+    ...createImports(async () => {
+      const { client } = await connectToPrimary(urls);
+      await examine(client, 'primary', environment);
+      return client;
+    }),
     close: async () => {
       await replicas?.close();
       await primary.close();

@@ -4,12 +4,24 @@ import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { Connection } from './connection.ts';
 import { isOfStatement, translated, unreachable } from './errors.ts';
-import type { Lookout } from './lookout.ts';
-import { progress, type Statement } from './statements.ts';
+import type { Role } from './server.ts';
+import { replayed, type Statement } from './statements.ts';
+
+/** Where connections come from. */
+export interface Source {
+  readonly role: Role;
+  /** Where the server is, or was. */
+  readonly url: string;
+  /** Resolves when it is there, at once as a rule; a request waits only so long for it. */
+  found(): Promise<void>;
+  /** Refuses a new connection that does not lead to the server. */
+  examine(client: Connection): Promise<void>;
+  /** Calls back when the server was lost and is found again, and whether another one has its place now. */
+  onReturn?(listener: (isOther: boolean) => void): void;
+}
 
 export interface PoolSettings {
-  /** Who knows where the server is. */
-  readonly lookout: Lookout;
+  readonly source: Source;
   readonly connections: number;
   /** False behind a pooler that gives each transaction another connection. */
   readonly keepsSession: boolean;
@@ -45,13 +57,15 @@ export const planSettings = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-export function createPool({ lookout, connections, keepsSession, isHot }: PoolSettings): Pool {
+export function createPool({ source, connections, keepsSession, isHot }: PoolSettings): Pool {
   const all = new Set<Connection>();
+  const busy = new Set<pg.ClientBase>();
+  const retired = new WeakSet<pg.ClientBase>();
 
   /** Leads to where the server is when the connection is made, not when the pool was. */
   class Pooled extends Connection {
     constructor(config: pg.ClientConfig) {
-      super({ ...config, connectionString: lookout.url });
+      super({ ...config, connectionString: source.url });
       all.add(this);
       this.once('end', () => all.delete(this));
     }
@@ -62,12 +76,12 @@ export function createPool({ lookout, connections, keepsSession, isHot }: PoolSe
     max: connections,
     connectionTimeoutMillis: bounds.postgresConnectMs,
     // Standbys are asked two things at once.
-    pipeline: lookout.role === 'standby',
+    pipeline: source.role === 'standby',
     idleTimeoutMillis: bounds.postgresIdleMs,
     maxLifetimeSeconds: bounds.postgresConnectionSeconds,
     // A pooler passes no settings of a session on; docs/postgres.md shows how to give them to the role.
     ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: planSettings }),
-    onConnect: (client: pg.ClientBase) => lookout.examine(client as Connection),
+    onConnect: (client: pg.ClientBase) => source.examine(client as Connection),
   } as pg.PoolConfig);
   // A connection that breaks while it is idle is dropped by the pool, which tells of it.
   pool.on('error', () => {});
@@ -75,10 +89,18 @@ export function createPool({ lookout, connections, keepsSession, isHot }: PoolSe
   function abandonAll(): void {
     for (const connection of all) connection.abandon();
   }
-  lookout.onChange(abandonAll);
+
+  /** Those at work may still get their answer; none is used again, for the way may be dead without a sign. */
+  function retireAll(): void {
+    for (const connection of all) {
+      if (busy.has(connection)) retired.add(connection);
+      else connection.abandon();
+    }
+  }
+  source.onReturn?.((isOther) => (isOther ? abandonAll() : retireAll()));
 
   async function acquire(): Promise<pg.PoolClient> {
-    await lookout.found();
+    await source.found();
     const isFull = pool.idleCount === 0 && pool.totalCount >= connections;
     try {
       const acquired = pool.connect();
@@ -90,14 +112,20 @@ export function createPool({ lookout, connections, keepsSession, isHot }: PoolSe
 
   async function onConnection<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const client = await acquire();
+    busy.add(client);
     try {
       const result = await work(client);
-      client.release();
+      release(client, false);
       return result;
     } catch (error) {
-      client.release(!isOfStatement(error));
+      release(client, !isOfStatement(error));
       throw translated(error);
     }
+  }
+
+  function release(client: pg.PoolClient, isBroken: boolean): void {
+    busy.delete(client);
+    client.release(isBroken || retired.has(client));
   }
 
   async function run(
@@ -116,23 +144,22 @@ export function createPool({ lookout, connections, keepsSession, isHot }: PoolSe
 
     queryAfterProgress: (statement, values, timeoutMs) =>
       onConnection((client) =>
-        Promise.all([run(client, progress, [], timeoutMs), run(client, statement, values, timeoutMs)]),
+        Promise.all([run(client, replayed, [], timeoutMs), run(client, statement, values, timeoutMs)]),
       ),
 
-    async transaction(work) {
-      const client = await acquire();
-      try {
-        await client.query('begin');
-        const result = await work(client);
-        await client.query('commit');
-        client.release();
-        return result;
-      } catch (error) {
-        // The server rolls back what a lost connection leaves behind.
-        client.release(true);
-        throw translated(error);
-      }
-    },
+    transaction: (work) =>
+      onConnection(async (client) => {
+        try {
+          await client.query('begin');
+          const result = await work(client);
+          await client.query('commit');
+          return result;
+        } catch (error) {
+          // The server rolls back what a lost connection leaves behind.
+          await client.query('rollback').catch(() => retired.add(client));
+          throw error;
+        }
+      }),
 
     use: () => ({
       open: pool.totalCount,

@@ -3,9 +3,10 @@ import { bounds } from '../../bounds.ts';
 import type { Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { addressOf } from './connection.ts';
-import { createLookout, type Lookout } from './lookout.ts';
-import { createPool, type Pool, type PoolSettings, type Rows } from './pool.ts';
-import { progress, type Statement } from './statements.ts';
+import type { Lookout } from './lookout.ts';
+import { createPool, type Pool, type PoolSettings, type Rows, type Source } from './pool.ts';
+import { examineReplica } from './server.ts';
+import { replayed, type Statement, written } from './statements.ts';
 
 /** How it stands with a replica, for those who watch. */
 interface ReplicaState {
@@ -29,7 +30,6 @@ export interface Replicas {
 
 interface Replica {
   readonly name: string;
-  readonly lookout: Lookout;
   readonly pool: Pool;
   /** When the primary had what this replica has replayed. */
   currentAtMs: number;
@@ -43,17 +43,22 @@ interface Mark {
 
 /** Clocks of servers are not compared: what counts is how long ago the primary was where a replica is now. */
 export function createReplicas(
-  lookoutForPrimary: Lookout,
+  lookout: Lookout,
   urls: readonly string[],
   environment: Environment,
-  settings: Omit<PoolSettings, 'lookout'>,
+  settings: Omit<PoolSettings, 'source'>,
 ): Replicas {
   // A connection apart: when all of the others are in use, replicas must not be left out for it.
-  const primary = createPool({ ...settings, lookout: lookoutForPrimary, connections: 1 });
+  const primary = createPool({ ...settings, source: lookout, connections: 1 });
   const replicas = urls.map((url): Replica => {
-    const lookout = createLookout({ urls: [url], role: 'standby', environment });
-    const pool = createPool({ ...settings, lookout });
-    return { name: addressOf(url), lookout, pool, currentAtMs: Number.NEGATIVE_INFINITY, pages: 0 };
+    const source: Source = {
+      role: 'standby',
+      url,
+      found: () => Promise.resolve(),
+      examine: (client) => examineReplica(client, environment, lookout.system),
+    };
+    const pool = createPool({ ...settings, source });
+    return { name: addressOf(url), pool, currentAtMs: Number.NEGATIVE_INFINITY, pages: 0 };
   });
   const marks: Mark[] = [];
   let turn = 0;
@@ -63,14 +68,14 @@ export function createReplicas(
   async function markPrimary(): Promise<void> {
     // Taken before the question: what was committed by then is in the answer.
     const atMs = performance.now();
-    const position = positionOf(await primary.query(progress, []));
+    const position = positionOf(await primary.query(written, []));
     marks.push({ atMs, position });
     while (atMs - marks[0]!.atMs > bounds.replicaMarksMs) marks.shift();
   }
 
   async function measure(replica: Replica): Promise<void> {
     try {
-      const position = positionOf(await replica.pool.query(progress, []));
+      const position = positionOf(await replica.pool.query(replayed, []));
       const reached = marks.findLast((mark) => mark.position <= position);
       replica.currentAtMs = reached?.atMs ?? Number.NEGATIVE_INFINITY;
     } catch (error) {
@@ -109,8 +114,7 @@ export function createReplicas(
 
     async close() {
       for (const stop of watches) stop();
-      const parts = [primary, ...replicas.flatMap(({ pool, lookout }) => [pool, lookout])];
-      await Promise.all(parts.map((part) => part.close()));
+      await Promise.all([primary, ...replicas.map(({ pool }) => pool)].map((pool) => pool.close()));
     },
   };
 }
@@ -120,8 +124,9 @@ function leaveOut(replica: Replica): void {
   replica.currentAtMs = Number.NEGATIVE_INFINITY;
 }
 
+/** Before all others when there is none. */
 function positionOf(rows: Rows): bigint {
-  return BigInt(rows[0]!.position as string);
+  return BigInt((rows[0]!.position as string | null) ?? -1);
 }
 
 /** Looks again and again; a look that fails is worth no more than the next one. */

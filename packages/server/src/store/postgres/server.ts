@@ -39,6 +39,16 @@ export async function examine(client: Connection, role: Role, environment: Envir
   return server;
 }
 
+/** A replica must be a copy of the primary: positions in the log of another cluster mean nothing here. */
+export async function examineReplica(
+  client: Connection,
+  environment: Environment,
+  system: string,
+): Promise<void> {
+  const server = await examine(client, 'standby', environment);
+  if (server.system !== system) throw new StoreUnavailable('The replica is of another cluster.');
+}
+
 export function refuseOtherRole(server: Server, role: Role): void {
   if (server.role === role) return;
   throw new StoreUnavailable(

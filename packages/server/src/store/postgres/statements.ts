@@ -18,14 +18,16 @@ const moment = `
     else pg_last_wal_replay_lsn() - '0/0' + 1
   end`;
 
-/** How far a server is: what it has written for sure, or replayed. */
-export const progress: Statement = {
-  name: 'progress',
-  text: `
-    select case
-      when pg_is_in_recovery() then pg_last_wal_replay_lsn()
-      else pg_current_wal_flush_lsn()
-    end - '0/0' as position`,
+/** How far the primary is: what it has written for sure. */
+export const written: Statement = {
+  name: 'written',
+  text: `select pg_current_wal_flush_lsn() - '0/0' as position`,
+};
+
+/** How far a standby is. Nothing when it has been promoted: then it goes its own way. */
+export const replayed: Statement = {
+  name: 'replayed',
+  text: `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0' end as position`,
 };
 
 /** Which rows of a table are listed, and in which order. */

@@ -4,10 +4,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fillFixture, keys } from '../support/fixture.ts';
 import { type Caller, createCaller } from '../support/http.ts';
-import { until } from '../support/limiters.ts';
 import { needsOwnRedis, type OwnRedis, startRedis } from '../support/redis.ts';
 import { commandLine, type Running, start } from '../support/run.ts';
 import { mostWithinASecond, type Span } from '../support/spans.ts';
+import { until } from '../support/until.ts';
 
 const rate = 50;
 
@@ -56,12 +56,15 @@ async function callForAWhile(
   servers: readonly Server[],
   perSecond: number,
   seconds: number,
-): Promise<Called[]> {
+): Promise<{ calls: Called[]; longestStallMs: number }> {
   const calls: Promise<Called>[] = [];
   const startedMs = performance.now();
-  for (;;) {
+  let longestStallMs = 0;
+  for (let lastMs = 0; ; ) {
     const elapsedMs = performance.now() - startedMs;
-    if (elapsedMs >= seconds * 1_000) return Promise.all(calls);
+    longestStallMs = Math.max(longestStallMs, elapsedMs - lastMs);
+    lastMs = elapsedMs;
+    if (elapsedMs >= seconds * 1_000) return { calls: await Promise.all(calls), longestStallMs };
     while (calls.length < (elapsedMs / 1_000) * perSecond) {
       calls.push(callOnce(servers[calls.length % servers.length]!));
     }
@@ -90,13 +93,14 @@ async function sumOf(servers: readonly Server[], name: string, labels?: string):
 /**
  * Twenty times the rate, after a second of the rate itself, which spreads the admissions: so a moment in
  * which this machine stands still costs a few places and not all. Never over the rate in any second; and
- * from that second to the last admission the rate, where Redis was never missed: on a machine that is too
- * busy, less.
+ * from that second to the last admission the rate, where Redis was never missed and the calls were not held
+ * up: on a machine that is too busy, less.
  */
 async function assertExact(t: TestContext, servers: readonly Server[], seconds: number): Promise<void> {
   const first = await callForAWhile(servers, rate, 1);
   const fullMs = performance.now();
-  const calls = [...first, ...(await callForAWhile(servers, 20 * rate, seconds))];
+  const flood = await callForAWhile(servers, 20 * rate, seconds);
+  const calls = [...first.calls, ...flood.calls];
   const admitted = admittedOf(calls);
   const since = admitted.filter(({ receivedMs }) => receivedMs > fullMs);
   const average = since.length / ((since.at(-1)!.receivedMs - fullMs) / 1_000);
@@ -112,7 +116,9 @@ async function assertExact(t: TestContext, servers: readonly Server[], seconds: 
   );
   t.diagnostic(`${missed} decided without Redis, ${alone} of them admitted`);
   assert.ok(most <= rate + alone, `${most} in a second`);
-  assert.ok(average >= (missed === 0 ? 49.5 : 40), `${average} a second`);
+  t.diagnostic(`the calls were held up for ${Math.round(flood.longestStallMs)} ms at the most`);
+  const isQuiet = missed === 0 && flood.longestStallMs < 50;
+  assert.ok(average >= (isQuiet ? 49.5 : 40), `${average} a second`);
 }
 
 test(
@@ -140,7 +146,8 @@ test('without Redis callers see 200 and 429 only, and the metrics tell', needsOw
   await untilAllKnow(servers, 4);
   await callForAWhile(servers, 4 * rate, 1);
   await redis.kill();
-  const admitted = admittedOf(await callForAWhile(servers, 4 * rate, 3));
+  const { calls } = await callForAWhile(servers, 4 * rate, 3);
+  const admitted = admittedOf(calls);
   t.diagnostic(
     `${admitted.length} admitted in 3 s without Redis, ${mostWithinASecond(admitted)} in a second`,
   );

@@ -5,10 +5,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Decision } from '../../src/limiter/port.ts';
-import { openLimiter, openLimiterInstances, type TestLimiter, until } from '../support/limiters.ts';
+import { openLimiter, openLimiterInstances, type TestLimiter } from '../support/limiters.ts';
 import { startProxy } from '../support/proxy.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../support/redis.ts';
 import { mostWithinASecond, type Span } from '../support/spans.ts';
+import { until } from '../support/until.ts';
 
 type Timed = Decision & Span;
 

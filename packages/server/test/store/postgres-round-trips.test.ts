@@ -6,7 +6,6 @@ import { openStore, parseDatabaseUrl, type StoreOptions } from '../../src/store/
 import type { Store } from '../../src/store/port.ts';
 import { openTestDatabase, serveOptions } from '../support/database.ts';
 import { fillFixture, future, keys } from '../support/fixture.ts';
-import { until } from '../support/limiters.ts';
 import {
   caughtUp,
   emptyDatabaseOn,
@@ -15,6 +14,7 @@ import {
   withoutOwnServers,
 } from '../support/postgres.ts';
 import { startProxy } from '../support/proxy.ts';
+import { until } from '../support/until.ts';
 
 const brands = { partnerId: 'acme', after: '', limit: 2, moment: 0n };
 const balances = {

@@ -1,12 +1,11 @@
 /** Limiters on a real Redis, each with a connection of its own as an instance has it. */
-import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type OpenLimiters, openLimiters } from '../../src/limiter/open.ts';
 import type { Decision } from '../../src/limiter/port.ts';
 import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
 import type { Span } from './spans.ts';
+import { until } from './until.ts';
 
 export interface TestLimiter {
   admit(partnerId: string): Promise<Decision>;
@@ -59,14 +58,4 @@ export async function openLimiterInstances(t: TestContext, url: string, count: n
 function sumOf({ metrics }: OpenLimiters, name: string, source?: string): number {
   const readings = metrics.find((metric) => metric.name === `partner_network_limiter_${name}`)!.read();
   return readings.filter(({ labels }) => labels.source === source).reduce((sum, { value }) => sum + value, 0);
-}
-
-/** Resolves to the milliseconds until it holds; within the limit it must. */
-export async function until(limitMs: number, holds: () => boolean | Promise<boolean>): Promise<number> {
-  const startedMs = performance.now();
-  while (!(await holds())) {
-    assert.ok(performance.now() - startedMs < limitMs, `not within ${limitMs} ms`);
-    await wait(5);
-  }
-  return performance.now() - startedMs;
 }

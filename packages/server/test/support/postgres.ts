@@ -13,6 +13,7 @@ export type { PostgresServer } from './postgres-process.ts';
 export {
   afterAllElse,
   caughtUp,
+  freshCluster,
   type Lifetime,
   newCluster,
   promote,

@@ -13,7 +13,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-const sources = files.filter((file) => /\.(ts|js|sql)$/.test(file));
+const sources = files.filter((file) => /\.(ts|js|sql|lua)$/.test(file));
 
 /** What a program wrote is as wide as it wrote it. */
 const written = sources.filter((file) => !file.endsWith('/schema.sql'));
@@ -33,12 +33,33 @@ test('no source file is longer than 300 lines, and no line longer than 110 colum
 /** A room, and what the files in it must not import. */
 const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/contract/src/', /@partner-network|packages\/server/],
-  ['packages/server/src/http/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\//],
-  ['packages/server/src/listings/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\//],
-  ['packages/server/src/store/', /\/http\/|node:http|listings\/|commands\/|ingest\//],
-  ['packages/server/src/ingest/', /\/http\/|node:http|listings\/|commands\/|sqlite/],
-  ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\//],
+  ['packages/server/src/http/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\/|workers\//],
+  ['packages/server/src/listings/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\/|workers\//],
+  ['packages/server/src/store/', /\/http\/|node:http|listings\/|commands\/|ingest\/|limiter\/|workers\//],
+  ['packages/server/src/store/sqlite/', /postgres\/|^pg$/],
+  ['packages/server/src/store/postgres/', /sqlite/],
+  ['packages/server/src/ingest/', /\/http\/|node:http|listings\/|commands\/|sqlite|postgres|workers\//],
+  ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\/|workers\//],
+  ['packages/server/src/workers/', /listings\/|commands\/|ingest\/|sqlite|postgres/],
 ];
+
+/** A library, and the rooms that may know it. */
+const libraries: readonly [library: RegExp, rooms: RegExp][] = [
+  [/^pg$/, /src\/store\/postgres\//],
+  [/^node:sqlite$/, /src\/store\/sqlite\//],
+  [/^ioredis$/, /src\/limiter\//],
+  [/^prom-client$/, /src\/http\/metrics\.ts$/],
+  [/^node:cluster$/, /src\/(workers\/|commands\/serve\.ts$)/],
+];
+
+test('each library is known in its room alone', () => {
+  for (const file of sources.filter((name) => /^packages\/server\/src\/.*\.ts$/.test(name))) {
+    for (const [, imported = ''] of read(file).matchAll(/(?:from|import\() ?'([^']+)'/g)) {
+      const rooms = libraries.find(([library]) => library.test(imported))?.[1];
+      assert.ok(rooms === undefined || rooms.test(file), `${file} imports ${imported}`);
+    }
+  }
+});
 
 test('each file keeps to its room', () => {
   for (const [room, forbidden] of walls) {

@@ -17,8 +17,11 @@ import {
 
 const pageRecords = 50;
 /** Asks for the page after this id, of a store or of whoever stands in for one. */
-type Listing = (reads: Reads, after: string) => Promise<Page>;
-type Ask = (reads: Reads) => Promise<Page>;
+/** What is measured. */
+type Listings = Pick<Reads, 'listBrands' | 'listBalances'>;
+
+type Listing = (reads: Listings, after: string) => Promise<Page>;
+type Ask = (reads: Listings) => Promise<Page>;
 
 /** One row of the table: the same page of every subject. */
 export interface PageKind {
@@ -28,7 +31,7 @@ export interface PageKind {
 }
 
 export interface SizedDatabase {
-  readonly reads: Reads;
+  readonly reads: Listings;
   readonly kinds: readonly PageKind[];
   /** Mean number of blocks of tables and indexes that the server touches for a page. */
   countBlocks(kind: PageKind): Promise<number>;
@@ -103,7 +106,7 @@ function balancesOf(partnerId: string, customerId: string): Listing {
 async function kindsOf(
   listing: string,
   records: number,
-  store: Reads,
+  store: Listings,
   of: readonly Listing[],
 ): Promise<PageKind[]> {
   const walks: { list: Listing; starts: string[] }[] = [];
@@ -125,7 +128,7 @@ async function kindsOf(
 }
 
 /** Where each page starts. A walk that does not find all records would measure something else. */
-async function walk(list: Listing, store: Reads, records: number): Promise<string[]> {
+async function walk(list: Listing, store: Listings, records: number): Promise<string[]> {
   const starts: string[] = [];
   let found = 0;
   for (let after: string | undefined = ''; after !== undefined; ) {

@@ -59,6 +59,8 @@ export const bounds = {
   answerMs: 1_750,
   /** Set on the server, and kept by us when the server does not. */
   postgresStatementMs: 2_000,
+  /** A statement of an operator's command; an import takes as long as it takes. */
+  commandStatementMs: 60_000,
   /** How long a request waits for one of the connections when all are in use. */
   postgresPoolWaitMs: 250,
   postgresConnectMs: 1_000,
@@ -99,6 +101,7 @@ export const bounds = {
   longestOverlapMs: 3_650 * 24 * 3_600_000,
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
+  importStatementCharacters: 8 * 1024 * 1024,
   importReportedLines: 1_000,
   importShownLines: 20,
   importReadBytes: 256 * 1024,

@@ -20,7 +20,9 @@ const largestPort = 65_535;
 const hostName = plainText(bounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/NAME (in a password, %40 for @, %2F for /)';
+const postgresForm =
+  'postgres://USER:PASSWORD@HOST:PORT/NAME, in a password %40 for @ and %2F for /, ' +
+  'and after a ? only sslmode, sslrootcert, sslcert or sslkey';
 
 function databaseUrl(text: string): DatabaseAddress | Problem {
   return parseDatabaseUrl(text) ?? new Problem(`must be sqlite:PATH or ${postgresForm}.`);

@@ -14,6 +14,8 @@ interface LimiterConfig {
   readonly environment: Environment;
   /** Requests a second; an operation whose rate is 0 is not limited. */
   readonly rates: ByOperation<number>;
+  /** How many instances there are at least, until Redis tells. */
+  readonly instances?: number;
   /** Where instances count together; without it, each counts alone. */
   readonly redis?: RedisAddress | undefined;
 }
@@ -25,7 +27,7 @@ export interface OpenLimiters {
 }
 
 export async function openLimiters(
-  { environment, rates, redis }: LimiterConfig,
+  { environment, rates, instances = 1, redis }: LimiterConfig,
   log: Logger,
 ): Promise<OpenLimiters> {
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
@@ -37,7 +39,7 @@ export async function openLimiters(
       close: async () => {},
     };
   }
-  const link = await openRedisLink(redis, environment, log);
+  const link = await openRedisLink(redis, environment, instances, log);
   const limiters = limited.map(
     ([operation, rate]) => [operation, createRedisLimiter(link, environment, operation, rate)] as const,
   );

@@ -29,6 +29,7 @@ interface Scripts {
 export async function openRedisLink(
   address: RedisAddress,
   environment: Environment,
+  fewest: number,
   log: Logger,
 ): Promise<RedisLink> {
   // Loaded only where it is used: that takes 58 ms.
@@ -36,7 +37,7 @@ export async function openRedisLink(
   const redis = new Redis(optionsOf(address)) as Redis & Scripts;
   const [instances, instance] = [`partner-network:${environment}:instances`, randomUUID()];
   const heartbeat = () => redis.heartbeat(instances, instance, bounds.instanceStaleMs);
-  const watch = watchRedis(redis, heartbeat, log);
+  const watch = watchRedis(redis, heartbeat, fewest, log);
   await watch.settled;
 
   return {
@@ -47,7 +48,7 @@ export async function openRedisLink(
       if (!watch.isAnswering()) return undefined;
       const sent = redis.admit(key, ratePerSecond, bounds.rateWindowMs * 1_000, bounds.redisLogLifeMs);
       const answer = await inTime(sent, watch.miss);
-      if (answer === undefined) return undefined;
+      if (!isDecision(answer)) return undefined;
       const [admitted, left, untilMoreMicros] = answer;
       return { isAdmitted: admitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
     },
@@ -57,6 +58,11 @@ export async function openRedisLink(
       redis.disconnect();
     },
   };
+}
+
+/** Whatever else something answers that is no Redis of ours is no decision. */
+function isDecision(answer: unknown): answer is [number, number, number] {
+  return Array.isArray(answer) && answer.length === 3 && answer.every((part) => Number.isFinite(part));
 }
 
 function optionsOf({ host, port, username, password, db, isEncrypted }: RedisAddress): RedisOptions {

@@ -19,11 +19,16 @@ export interface RedisWatch {
  * Sends a heartbeat every second, which Redis answers with the number of instances; while Redis is missed,
  * more often, and one at a time. A connection on which nothing comes back is made anew.
  */
-export function watchRedis(redis: Redis, heartbeat: () => Promise<number>, log: Logger): RedisWatch {
+export function watchRedis(
+  redis: Redis,
+  heartbeat: () => Promise<number>,
+  fewest: number,
+  log: Logger,
+): RedisWatch {
   let isAnswering = false;
   let isProbing = false;
   let wasDisconnected = false;
-  let instances = 1;
+  let instances = fewest;
   /** When there were last as many instances as that, for all we know. */
   let countedMs = 0;
   let heldUntilMs = 0;

@@ -37,7 +37,22 @@ export function postgresUrls(url: string): string[] | undefined {
     /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^@/?#]*)([^@]*)$/.exec(url) ?? [];
   if (scheme === undefined) return undefined;
   const urls = hosts.split(',').map((host) => `${scheme}${user}${host}${rest}`);
-  return urls.every((one) => URL.canParse(one)) ? urls : undefined;
+  return urls.every(isPostgresUrl) ? urls : undefined;
+}
+
+/** Those of TLS. The driver would pass over any other, and so over a TLS setting that is misspelt. */
+const urlParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || ![...url.searchParams.keys()].every((name) => urlParameters.includes(name)))
+    return false;
+  try {
+    for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** An engine is loaded when it is used. */

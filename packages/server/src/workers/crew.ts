@@ -21,6 +21,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
   const listening = new Set<Worker>();
   const replacements = new Set<NodeJS.Timeout>();
   let isStopping = false;
+  let port: number | undefined;
 
   function start(): Promise<number | undefined> {
     const worker = cluster.fork();
@@ -30,28 +31,30 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
         listening.add(worker);
         resolve(port);
       });
-      worker.once('exit', () => {
-        crew.delete(worker);
+      const lose = (why: object) => {
+        if (!crew.delete(worker)) return;
         listening.delete(worker);
         resolve(undefined);
-      });
-      // A process that could not even be made says so here, and exits, too.
-      worker.on('error', (error) => log.error({ err: error }, 'a worker has a fault'));
+        if (!isStopping && port !== undefined) replace(worker, why);
+      };
+      worker.once('exit', (code, signal) => lose({ code, signal }));
+      // A process that could not even be made; of its error the code alone, for the rest repeats our flags.
+      worker.on('error', (error: NodeJS.ErrnoException) => lose({ code: error.code }));
     });
   }
 
-  // The first goes ahead: what keeps it from starting would keep the others, and is said once.
-  const port = await start();
-  if (port === undefined) return undefined;
-  cluster.on('exit', (worker, code, signal) => {
-    if (isStopping) return;
-    log.error({ worker: worker.id, code, signal }, 'a worker ended; another takes its place');
+  function replace({ id }: Worker, why: object): void {
+    log.error({ worker: id, ...why }, 'a worker ended; another takes its place');
     const timer = setTimeout(() => {
       replacements.delete(timer);
       void start();
     }, bounds.workerRestartMs);
     replacements.add(timer);
-  });
+  }
+
+  // The first goes ahead: what keeps it from starting would keep the others, and is said once.
+  port = await start();
+  if (port === undefined) return undefined;
   await Promise.all(Array.from({ length: count - 1 }, start));
 
   return {
@@ -70,7 +73,12 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
       for (const timer of replacements) clearTimeout(timer);
       const ended = [...crew.keys()].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
       for (const ask of crew.values()) void ask('stop', undefined).catch(() => {});
+      // They give those who wait the drain time; one that is frozen would take for ever.
+      const patience = setTimeout(() => {
+        for (const worker of crew.keys()) worker.process.kill('SIGKILL');
+      }, bounds.drainMs + bounds.postgresCloseMs);
       await Promise.all(ended);
+      clearTimeout(patience);
     },
   };
 }

@@ -31,7 +31,10 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   opened.defer(store.close);
   const rateLimit = await (config.redis === undefined
     ? limitersOfSupervisor(config, ask)
-    : openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log));
+    : openLimiters(
+        { environment, rates: ratesOf(config), instances: config.workers, redis: config.redis },
+        log,
+      ));
   opened.defer(rateLimit.close);
   metrics = [...store.metrics, ...rateLimit.metrics];
   const service = await startService(config, store, rateLimit.limiters, log);

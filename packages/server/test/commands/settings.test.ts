@@ -52,7 +52,11 @@ const serveFlags = [
   ['public-url', 'PUBLIC_URL', ['example.com', 'ftp://x', 'https://u:p@x', 'https://x?y=1', 'https://x#y']],
   ['environment', 'ENVIRONMENT', ['staging', 'Production']],
   ['redis', 'REDIS_URL', ['localhost:6379', 'http://x', 'redis://x/y']],
-  ['database', 'DATABASE_URL', ['data.db', 'sqlite:', 'mysql://x']],
+  [
+    'database',
+    'DATABASE_URL',
+    ['data.db', 'sqlite:', 'mysql://x', 'postgres://h/n?sslMode=verify-full', 'postgres://u:%ff@h/n'],
+  ],
   ['replica', 'DATABASE_REPLICA_URLS', ['sqlite:x', 'postgres://x,mysql://x', ',']],
   ['connections', 'DATABASE_CONNECTIONS', ['0', '1001', 'many']],
   ['prepared-statements', 'PREPARED_STATEMENTS', ['true', 'ON', '1']],

@@ -31,19 +31,27 @@ export async function startReplicated(): Promise<Replicated> {
   };
 }
 
-export async function fillDatabase(server: PostgresServer): Promise<void> {
-  await emptyDatabaseOn(server, database);
-  const store = await openStore(parseDatabaseUrl(server.url(database))!, 'sandbox', 'migrate');
+export async function fillDatabase(server: PostgresServer, name = database): Promise<void> {
+  await emptyDatabaseOn(server, name);
+  const store = await openStore(parseDatabaseUrl(server.url(name))!, 'sandbox', 'migrate');
   await fillFixture(store);
   await store.close();
 }
 
-export async function openOn(
+export function openOn(
   t: TestContext,
   primary: PostgresServer,
   servers: readonly PostgresServer[],
 ): Promise<Store> {
   const replicas = servers.map((server) => server.url(database));
+  return openAt(t, primary, replicas);
+}
+
+export async function openAt(
+  t: TestContext,
+  primary: PostgresServer,
+  replicas: readonly string[],
+): Promise<Store> {
   const address = parseDatabaseUrl(primary.url(database))!;
   const store = await openStore(address, 'sandbox', 'serve', { ...serveOptions, replicas });
   t.after(() => store.close());

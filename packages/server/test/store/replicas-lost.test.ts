@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  caughtUp,
   connectTo,
   freshCluster,
   type PostgresServer,
+  promote,
   startPostgres,
   startStandby,
   withoutOwnServers,
@@ -12,10 +14,13 @@ import {
 import { until } from '../support/until.ts';
 import {
   areAllUsed,
+  database,
   fillDatabase,
   limitMs,
+  openAt,
   openOn,
   openScene,
+  pageAfter,
   pagesOfReplicas,
   type Replicated,
   readVersion,
@@ -90,6 +95,35 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     for (let round = 0; round < 20; round += 1) await readVersion(store);
     assert.deepEqual(used(store), [0, 1]);
     assert.deepEqual(pagesOfReplicas(store), [0, 20]);
+  });
+
+  test('another database of the same cluster is no replica', async (t) => {
+    const { primary, standbys } = replicated;
+    await fillDatabase(primary, 'other');
+    await caughtUp(standbys[0], primary);
+    const urls = [standbys[0].url('other'), standbys[1].url(database)];
+    const store = await openAt(t, primary, urls);
+    await until(limitMs, () => used(store)[1] === 1);
+    for (let round = 0; round < 20; round += 1) await readVersion(store);
+    assert.deepEqual(used(store), [0, 1]);
+  });
+
+  test('a standby that followed a primary after it was replaced is no replica of the new one', async (t) => {
+    const old = await startPostgres(t);
+    await fillDatabase(old);
+    const standby = await startStandby(t, old);
+    const astray = await startStandby(t, old);
+    await promote(standby);
+    const client = await connectTo(t, old.url(database));
+    await client.query(`update brands set name = 'lost' where partner_id = 'acme'`);
+    await caughtUp(astray, old);
+    await old.kill();
+    const store = await openOn(t, standby, [astray]);
+    for (let round = 0; round < 100; round += 1) {
+      const { records } = await pageAfter(store, '');
+      assert.doesNotMatch(records, /lost/);
+      await wait(10);
+    }
   });
 
   test('a server that is no standby is left out, and one that is down at first taken in later', async (t) => {

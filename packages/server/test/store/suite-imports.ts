@@ -155,6 +155,31 @@ export const importTests: StoreTests = {
     }
   },
 
+  'writes lines with one id as if in turn, and counts each that changes something': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    await store.createGrant(grant);
+    const minute = (number: number) => new Date(Date.parse(createdAt) + number * 60_000).toISOString();
+    const line = (amount: number, number: number) => ({
+      ...plainBalance('alice', 'b', amount),
+      updated_at: minute(number),
+    });
+    const lines = [1, 1, 2, 2, 1, 3, 3].map((amount, index) => line(amount, index));
+    assert.deepEqual(await writeRows(store, 'balances', lines), { written: 4, unchanged: 3 });
+    assert.match(
+      await balanceTexts(store),
+      new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(5)}"`),
+    );
+    const again = [3, 4, 3].map((amount, index) => line(amount, 10 + index));
+    assert.deepEqual(await writeRows(store, 'balances', again), { written: 2, unchanged: 1 });
+    assert.match(
+      await balanceTexts(store),
+      new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(12)}"`),
+    );
+    const many = Array.from({ length: 5_000 }, (_, index) => line(index % 2, 20 + index));
+    assert.deepEqual(await writeRows(store, 'balances', many), { written: 5_000, unchanged: 0 });
+  },
+
   'lets the later row win where one write has an id twice': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');

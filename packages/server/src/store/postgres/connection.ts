@@ -2,6 +2,17 @@ import pg from 'pg';
 import { bounds } from '../../bounds.ts';
 import { driverTypes } from './types.ts';
 
+interface Stream {
+  on(event: string, listener: (bytes: Buffer) => void): void;
+  destroy(error?: unknown): void;
+}
+
+/** The driver's own half of a connection, of which its types say little. */
+interface Wire {
+  readonly stream: Stream;
+  attachListeners(stream: Pick<Stream, 'on'>): void;
+}
+
 /** A connection as all of ours are made. */
 export class Connection extends pg.Client {
   constructor(config: pg.ClientConfig) {
@@ -14,6 +25,7 @@ export class Connection extends pg.Client {
     });
     // Whoever uses it learns of its end from a statement; without a listener it would end the process.
     this.on('error', () => {});
+    guard(wireOf(this));
   }
 
   /**
@@ -21,7 +33,7 @@ export class Connection extends pg.Client {
    * be frozen, and would have to answer that.
    */
   abandon(): void {
-    (this as unknown as { connection: pg.Connection }).connection.stream.destroy();
+    wireOf(this).stream.destroy();
   }
 
   /** Says goodbye, and does not wait for long until the server has heard it. */
@@ -30,6 +42,26 @@ export class Connection extends pg.Client {
     await this.end();
     clearTimeout(timer);
   }
+}
+
+function wireOf(client: pg.Client): Wire {
+  return (client as unknown as { connection: Wire }).connection;
+}
+
+/** What cannot be read as an answer of Postgres is thrown where it arrives, and would end the process. */
+function guard(wire: Wire): void {
+  const attach = wire.attachListeners.bind(wire);
+  wire.attachListeners = (stream: Pick<Stream, 'on'>) =>
+    attach({
+      on: (event, listener) =>
+        stream.on(event, (bytes) => {
+          try {
+            listener(bytes);
+          } catch (error) {
+            wire.stream.destroy(error);
+          }
+        }),
+    });
 }
 
 /** Where a server is, without user and password. */

@@ -1,6 +1,7 @@
 import type { QueryResult } from 'pg';
+import { bounds } from '../../bounds.ts';
 import { importColumns } from '../import-columns.ts';
-import type { ImportKind, Imports } from '../port.ts';
+import type { ImportKind, ImportRow, Imports } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { translated } from './errors.ts';
 
@@ -40,10 +41,9 @@ export function createImports(connect: () => Promise<Connection>): Imports {
 
       return {
         stage: async (rows) => {
-          await query(
-            `insert into staged (${columns}) select ${columns} from json_to_recordset($1) as given (${typed})`,
-            [JSON.stringify(rows)],
-          );
+          const given = `json_to_recordset($1) as given (${typed})`;
+          const insert = `insert into staged (${columns}) select ${columns} from ${given}`;
+          for (const chunk of chunksOf(rows)) await query(insert, [chunk]);
           staged += rows.length;
         },
         write: async (mode) => {
@@ -59,45 +59,84 @@ export function createImports(connect: () => Promise<Connection>): Imports {
   };
 }
 
-/**
- * A statement cannot touch a row twice, so lines with the same id are written in rounds: the first lines of
- * all, then the second ones. The later line wins, and each that changes something counts.
- */
+/** The rows as JSON, in pieces that a statement can take: a line may have a megabyte, a batch many lines. */
+function* chunksOf(rows: readonly ImportRow[]): Generator<string> {
+  let lines: string[] = [];
+  let size = 0;
+  for (const row of rows) {
+    const line = JSON.stringify(row);
+    lines.push(line);
+    size += line.length;
+    if (size < bounds.importStatementCharacters) continue;
+    yield `[${lines.join(',')}]`;
+    lines = [];
+    size = 0;
+  }
+  yield `[${lines.join(',')}]`;
+}
+
+/** A statement cannot touch a row twice: where ids are repeated, only the last line of each is written. */
 async function writeStaged(
   kind: ImportKind,
   query: (text: string, values?: unknown[]) => Promise<QueryResult>,
 ): Promise<number> {
   const identity = importColumns[kind].identity.join(', ');
   await query('analyze staged');
-  const counted = await query(
-    `select coalesce(max(lines), 0) as rounds from (select count(*) as lines from staged group by ${identity}) as ids`,
-  );
-  const rounds = Number(counted.rows[0].rounds);
-  if (rounds <= 1) return (await query(upsert(kind, 'select * from staged'))).rowCount ?? 0;
+  const repeated = await query(`select 1 from staged group by ${identity} having count(*) > 1 limit 1`);
+  if (repeated.rowCount === 0) return (await query(upsert(kind, 'staged'))).rowCount ?? 0;
 
-  const number = `row_number() over (partition by ${identity} order by line)`;
-  await query(`create temporary table numbered on commit drop as select *, ${number} as round from staged`);
-  await query('create index on numbered (round)');
-  let written = 0;
-  for (let round = 1; round <= rounds; round += 1) {
-    const { rowCount } = await query(upsert(kind, 'select * from numbered where round = $1'), [round]);
-    written += rowCount ?? 0;
-  }
-  return written;
+  await query(`create temporary table judged on commit drop as ${judgedLines(kind)}`);
+  await query(`create temporary table latest on commit drop as ${latestLines(kind)}`);
+  await query(upsert(kind, 'latest', 'true'));
+  const counted = await query('select count(*) as changes from judged where is_change');
+  return Number(counted.rows[0].changes);
+}
+
+/** Each line, and whether it changes what the line before it with the same id, or the table, says. */
+function judgedLines(kind: ImportKind): string {
+  const { identity, content } = importColumns[kind];
+  const given = `row(${content.map((column) => `staged.${column}`).join(', ')})`;
+  const stored = `row(${content.map((column) => `stored.${asText(column)}`).join(', ')})`;
+  return `
+    select staged.*, first_value(staged.created_at) over lines as first_created_at,
+      case
+        when lag(line) over lines is not null then ${given} is distinct from lag(${given}) over lines
+        else stored.id is null or ${given} is distinct from ${stored}
+      end as is_change
+    from staged left join ${kind} as stored using (${identity.join(', ')})
+    window lines as (partition by ${identity.map((column) => `staged.${column}`).join(', ')} order by line)`;
+}
+
+/** What all lines with one id come to, where they change anything: as if they had been written in turn. */
+function latestLines(kind: ImportKind): string {
+  const { identity, content } = importColumns[kind];
+  const key = identity.join(', ');
+  const last = (column: string) => `(array_agg(${column} order by line desc))[1] as ${column}`;
+  return `
+    select ${key}, ${content.map(last).join(', ')}, min(first_created_at) as created_at,
+      (array_agg(updated_at order by line desc) filter (where is_change))[1] as updated_at
+    from judged group by ${key} having bool_or(is_change)`;
 }
 
 /** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
-function upsert(kind: ImportKind, source: string): string {
+function upsert(kind: ImportKind, source: 'staged' | 'latest', condition = isDifferent(kind)): string {
   const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
   const given = all.map((column) => (column === 'metadata' ? 'metadata::json' : column)).join(', ');
-  // JSON has no equality; its text, with sorted keys, has.
-  const compared = (table: string) =>
-    content.map((column) => `${table}.${column}${column === 'metadata' ? '::text' : ''}`).join(', ');
   // In the order of ids, so that two imports take their locks in the same order.
   return `
     insert into ${kind} (${all.join(', ')})
-    select ${given} from (${source}) as source order by ${identity.join(', ')}
+    select ${given} from ${source} order by ${identity.join(', ')}
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
-    where (${compared(kind)}) is distinct from (${compared('excluded')})`;
+    where ${condition}`;
+}
+
+function isDifferent(kind: ImportKind): string {
+  const of = (table: string) => importColumns[kind].content.map((column) => `${table}.${asText(column)}`);
+  return `(${of(kind).join(', ')}) is distinct from (${of('excluded').join(', ')})`;
+}
+
+/** JSON has no equality; its text, with sorted keys, has. */
+function asText(column: string): string {
+  return column === 'metadata' ? 'metadata::text' : column;
 }

@@ -27,8 +27,8 @@ export interface Sighting {
  * noticed without a request that runs into it, and while there is no server, nobody storms its address.
  */
 export interface Lookout extends Source {
-  /** Which cluster it is the primary of: the same for all copies of it. */
-  readonly system: string;
+  /** The primary, as it was last seen. */
+  readonly server: Server;
   close(): Promise<void>;
 }
 
@@ -130,8 +130,8 @@ export function createLookout({ urls, environment, first }: LookoutSettings): Lo
       return latest.url;
     },
 
-    get system() {
-      return latest.server.system;
+    get server() {
+      return latest.server;
     },
 
     found() {

@@ -46,13 +46,16 @@ export interface Pool {
   close(): Promise<void>;
 }
 
+/** The driver reads times in this style, whatever the database's own is. */
+const readableTimes = 'datestyle=ISO';
+
 /**
  * Every plan of ours is a short scan of an index. An empty table, or one that has not been counted since a
  * large import, would make the planner read or sort all of it, and keep that plan.
  */
 export const planSettings = [
   ...['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'enable_incremental_sort=off'],
-  ...['plan_cache_mode=force_generic_plan', 'jit=off'],
+  ...['plan_cache_mode=force_generic_plan', 'jit=off', readableTimes],
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');
@@ -80,7 +83,8 @@ export function createPool({ source, connections, keepsSession, isHot }: PoolSet
     idleTimeoutMillis: bounds.postgresIdleMs,
     maxLifetimeSeconds: bounds.postgresConnectionSeconds,
     // A pooler passes no settings of a session on; docs/postgres.md shows how to give them to the role.
-    ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs, options: planSettings }),
+    ...(keepsSession && { options: isHot ? planSettings : `-c ${readableTimes}` }),
+    ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs }),
     onConnect: (client: pg.ClientBase) => source.examine(client as Connection),
   } as pg.PoolConfig);
   // A connection that breaks while it is idle is dropped by the pool, which tells of it.
@@ -135,7 +139,7 @@ export function createPool({ source, connections, keepsSession, isHot }: PoolSet
     timeoutMs: number = bounds.postgresStatementMs,
   ): Promise<Rows> {
     const named = keepsSession && name !== undefined && { name };
-    const timed = isHot && { query_timeout: timeoutMs };
+    const timed = { query_timeout: isHot ? timeoutMs : bounds.commandStatementMs };
     return (await client.query({ ...named, ...timed, text, values: [...values] })).rows;
   }
 

@@ -55,7 +55,7 @@ export function createReplicas(
       role: 'standby',
       url,
       found: () => Promise.resolve(),
-      examine: (client) => examineReplica(client, environment, lookout.system),
+      examine: (client) => examineReplica(client, environment, lookout.server),
     };
     const pool = createPool({ ...settings, source });
     return { name: addressOf(url), pool, currentAtMs: Number.NEGATIVE_INFINITY, pages: 0 };
@@ -76,7 +76,10 @@ export function createReplicas(
   async function measure(replica: Replica): Promise<void> {
     try {
       const position = positionOf(await replica.pool.query(replayed, []));
-      const reached = marks.findLast((mark) => mark.position <= position);
+      await markPrimary();
+      // One that is ahead of the primary follows another, which has been replaced.
+      const isAstray = marks.at(-1)!.position < position;
+      const reached = isAstray ? undefined : marks.findLast((mark) => mark.position <= position);
       replica.currentAtMs = reached?.atMs ?? Number.NEGATIVE_INFINITY;
     } catch (error) {
       leaveOut(replica);
@@ -84,7 +87,12 @@ export function createReplicas(
     }
   }
 
-  const watches = [watch(markPrimary), ...replicas.map((replica) => watch(() => measure(replica)))];
+  const watches = replicas.map((replica) => watch(() => measure(replica)));
+  lookout.onReturn?.(() => {
+    // Where the primary was does not say where another one is.
+    marks.length = 0;
+    for (const replica of replicas) leaveOut(replica);
+  });
 
   return {
     async query(statement, values, moment) {

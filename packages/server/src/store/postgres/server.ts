@@ -15,14 +15,17 @@ export interface Server {
   /** Begun anew with each promotion, in 8 digits: the later is the greater text. Not known of a standby. */
   readonly timeline: string | null;
   readonly startedAt: string;
+  /** Which of the cluster's databases: the same on a primary and on its copies. */
+  readonly database: string;
 }
 
-/** No table is read, so no lock of anybody's makes a server look silent. */
+/** No table of ours is read, so no lock of anybody's makes a server look silent. */
 const facts = `
   case when pg_is_in_recovery() then 'standby' else 'primary' end as role,
   (select system_identifier::text from pg_control_system()) as system,
   case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
-  pg_postmaster_start_time()::text as "startedAt"`;
+  pg_postmaster_start_time()::text as "startedAt",
+  (select oid::text from pg_database where datname = current_database()) as database`;
 
 export async function identify(client: Connection, query_timeout?: number): Promise<Server> {
   const question = { text: `select ${facts}`, query_timeout };
@@ -39,14 +42,16 @@ export async function examine(client: Connection, role: Role, environment: Envir
   return server;
 }
 
-/** A replica must be a copy of the primary: positions in the log of another cluster mean nothing here. */
+/** A replica must be a copy of the primary: the log of another cluster or database means nothing here. */
 export async function examineReplica(
   client: Connection,
   environment: Environment,
-  system: string,
+  primary: Server,
 ): Promise<void> {
-  const server = await examine(client, 'standby', environment);
-  if (server.system !== system) throw new StoreUnavailable('The replica is of another cluster.');
+  const { system, database } = await examine(client, 'standby', environment);
+  if (system !== primary.system || database !== primary.database) {
+    throw new StoreUnavailable('The replica is of another database.');
+  }
 }
 
 export function refuseOtherRole(server: Server, role: Role): void {

@@ -1,0 +1,45 @@
+/** An address at which something else answers: whatever that says, it costs nobody the process. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { OperatorError } from '../../src/operator-error.ts';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { openTestDatabase, serveOptions } from '../support/database.ts';
+import { fillFixture } from '../support/fixture.ts';
+
+/** What is said, as soon as somebody speaks. */
+const answers: Readonly<Record<string, number[] | string>> = {
+  'a way to log in that the driver does not have': [82, 0, 0, 0, 8, 0, 0, 0, 7],
+  'rows that end before they should': [84, 0, 0, 0, 6, 127, 255],
+  'a web page': 'HTTP/1.1 400 Bad Request\r\n\r\n',
+  'nothing, and hangs up': '',
+};
+
+async function listenAndSay(t: TestContext, bytes: Uint8Array): Promise<string> {
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', () => (bytes.length === 0 ? socket.end() : socket.write(bytes)));
+    t.after(() => socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return `postgres://x@127.0.0.1:${(server.address() as AddressInfo).port}/network`;
+}
+
+for (const [what, answer] of Object.entries(answers)) {
+  test(`a server that says ${what} is no database and no replica`, async (t) => {
+    const url = await listenAndSay(t, Buffer.from(answer as string));
+    await assert.rejects(openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions), OperatorError);
+
+    const database = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+    const options = { ...serveOptions, replicas: [url] };
+    const store = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'serve', options);
+    t.after(() => store.close());
+    for (let round = 0; round < 5; round += 1) {
+      const query = { partnerId: 'acme', referenceId: undefined, after: '', limit: 2 };
+      assert.match((await store.listBrands(query)).records, /"id":"b1".*"id":"b2"/s);
+    }
+  });
+}

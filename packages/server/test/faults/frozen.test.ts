@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { assertUnavailable, fill, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
@@ -36,8 +37,7 @@ test('a database that is frozen for 30 s is a 503 until it is thawed', { skip, t
   const frozenMs = performance.now();
   await load.next(({ sentMs, isRight }) => sentMs > frozenMs && !isRight);
   const before = possessionsOf(served.pid);
-  const probe = await fetch(`${served.operationsUrl}/readyz`);
-  assert.equal(probe.status, 503);
+  await until(2_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
   await wait(freezeMs - (performance.now() - frozenMs));
   const after = possessionsOf(served.pid);
   const thawedMs = performance.now();

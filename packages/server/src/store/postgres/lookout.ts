@@ -27,6 +27,8 @@ export interface Sighting {
  * noticed without a request that runs into it, and while there is no server, nobody storms its address.
  */
 export interface Lookout extends Source {
+  /** Resolves when the primary has just answered. */
+  ping(): Promise<void>;
   /** The primary, as it was last seen. */
   readonly server: Server;
   close(): Promise<void>;
@@ -120,6 +122,21 @@ export function createLookout({ urls, environment, first }: LookoutSettings): Lo
     }
   }
 
+  function waitFor(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const goOn = () => {
+        clearTimeout(timer);
+        waiting.delete(goOn);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(goOn);
+        reject(new StoreUnavailable(`There is no primary. ${[...faults.values()].join(' ')}`));
+      }, bounds.postgresPoolWaitMs);
+      waiting.add(goOn);
+    });
+  }
+
   first.client.once('end', () => lose(first, 'lost'));
   find(first);
 
@@ -134,22 +151,12 @@ export function createLookout({ urls, environment, first }: LookoutSettings): Lo
       return latest.server;
     },
 
+    ping: () => (state === 'found' ? Promise.resolve() : waitFor()),
+
     found() {
       // One that is only slow to answer us may still answer others; one that is frozen must not be stormed.
       const isSlow = state === 'silent' && performance.now() - silentSinceMs < bounds.postgresSlowMs;
-      if (state === 'found' || isSlow) return Promise.resolve();
-      return new Promise((resolve, reject) => {
-        const goOn = () => {
-          clearTimeout(timer);
-          waiting.delete(goOn);
-          resolve();
-        };
-        const timer = setTimeout(() => {
-          waiting.delete(goOn);
-          reject(new StoreUnavailable(`There is no primary. ${[...faults.values()].join(' ')}`));
-        }, bounds.postgresPoolWaitMs);
-        waiting.add(goOn);
-      });
+      return state === 'found' || isSlow ? Promise.resolve() : waitFor();
     },
 
     async examine(client) {

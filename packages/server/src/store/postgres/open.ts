@@ -35,7 +35,7 @@ export async function openPostgres(
     metrics: storeMetrics(primary, replicas),
     ...createReads(primary, replicas),
     // It is asked five times a second anyway; a probe need not wait for a connection that requests want.
-    ping: lookout.found,
+    ping: lookout.ping,
     ...createAccounts(sqlOn(primary)),
     ...createImports(async () => {
       const { client } = await connectToPrimary(urls);

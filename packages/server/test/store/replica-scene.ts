@@ -58,6 +58,9 @@ export async function openAt(
   return store;
 }
 
+/** Goes on from test to test, for they share their servers. */
+let version = 0;
+
 /** The primary's brands all have the version as their name; a transaction gives all of them the next one. */
 interface Scene {
   readonly store: Store;
@@ -68,7 +71,6 @@ interface Scene {
 
 export async function openScene(t: TestContext, { primary, standbys }: Replicated): Promise<Scene> {
   const writer: Client = await connectTo(t, primary.url(database));
-  let version = 0;
   return {
     store: await openOn(t, primary, standbys),
     write: async () => {

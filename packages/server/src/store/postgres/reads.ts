@@ -1,4 +1,4 @@
-import type { Scope } from '@partner-network/contract/scopes';
+import { keyOnFile } from '../key-row.ts';
 import type { BalancesAnswer, CursorKey, Page, Reads } from '../port.ts';
 import type { Pool, Rows } from './pool.ts';
 import type { Replicas } from './replicas.ts';
@@ -15,16 +15,7 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
   return {
     findKey: async (digest) => {
       const row = (await primary.query(keyByDigest, [digest]))[0];
-      return row === undefined
-        ? undefined
-        : {
-            id: row.id as string,
-            partnerId: row.partner_id as string,
-            scopes: (row.scopes as string).split(' ') as Scope[],
-            expiresAt: (row.expires_at as string | null) ?? undefined,
-            isRevoked: row.revoked_at !== null,
-            isPartnerDisabled: row.disabled_at !== null,
-          };
+      return row === undefined ? undefined : keyOnFile(row);
     },
 
     listBrands: async ({ partnerId, referenceId, after, limit, moment = 0n }) => {

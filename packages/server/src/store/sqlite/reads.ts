@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { Scope } from '@partner-network/contract/scopes';
 import { bounds } from '../../bounds.ts';
+import { keyOnFile } from '../key-row.ts';
 import { type BalancesAnswer, type CursorKey, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { translated } from './engine.ts';
 
@@ -63,16 +63,7 @@ export function createReads(db: DatabaseSync): Reads {
   return {
     findKey: async (digest) => {
       const row = firstRow(keyByDigest, { digest });
-      return row === undefined
-        ? undefined
-        : {
-            id: row.id as string,
-            partnerId: row.partner_id as string,
-            scopes: (row.scopes as string).split(' ') as Scope[],
-            expiresAt: (row.expires_at as string | null) ?? undefined,
-            isRevoked: row.revoked_at !== null,
-            isPartnerDisabled: row.disabled_at !== null,
-          };
+      return row === undefined ? undefined : keyOnFile(row);
     },
 
     listBrands: async ({ partnerId, referenceId, after, limit }) => {

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serveSettings } from '../packages/server/src/config.ts';
+import { freePort } from '../packages/server/test/support/free-port.ts';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -97,15 +97,6 @@ function freshEnvironment(): NodeJS.ProcessEnv {
     PATH: folders.filter((folder) => !folder.includes('node_modules')).join(delimiter),
     npm_config_prefer_offline: 'true',
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The shell commands of a document, a text for each fenced block. */

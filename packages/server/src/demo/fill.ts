@@ -4,7 +4,7 @@ import { OperatorError } from '../operator-error.ts';
 import { AlreadyExists, type ImportKind, type Store } from '../store/port.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
-/** Fills an empty sandbox with the demo data, through the same checks as any import. */
+/** Fills an empty sandbox with the demo data, through the checks that every import goes through. */
 export async function fillWithDemo(store: Store): Promise<void> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data and its public keys belong in a sandbox only.');

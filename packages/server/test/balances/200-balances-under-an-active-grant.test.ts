@@ -22,7 +22,7 @@ test('sends every field in the order of its table, amounts exact to the cent', a
   assert.equal(text, JSON.stringify({ balances: wire }));
 });
 
-test('the named grant opens as any active grant does', async (t) => {
+test('a grant that is named opens what it opens unnamed', async (t) => {
   const { balances } = await startTestService(t);
   const any = await balances('?customer_id=alice&type=CHECKING', { key: keys.acme });
   const named = await balances('?customer_id=alice&type=CHECKING&grant_id=g-active', { key: keys.acme });

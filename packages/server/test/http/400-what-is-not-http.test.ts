@@ -37,7 +37,7 @@ const unusual = {
 };
 
 for (const [what, bytes] of Object.entries(unusual)) {
-  test(`answers ${what} as any other request`, async (t) => {
+  test(`answers ${what} like every other request`, async (t) => {
     const { raw } = await startTestService(t);
     assert.deepEqual(answersIn(await raw(bytes)), ['200']);
   });

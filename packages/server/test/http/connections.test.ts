@@ -29,7 +29,7 @@ test('a tunnel is no path of ours, and does not overtake what was asked before',
   assert.deepEqual(answersIn(toPath), ['405 METHOD_NOT_ALLOWED']);
 });
 
-test('a method that nobody knows is judged as any other: path first', async (t) => {
+test('a method that nobody knows is judged like every other: path first', async (t) => {
   const { raw } = await startTestService(t);
   for (const method of ['BREW', 'get', 'X-Y', 'PO']) {
     const known = await raw(`${method} /network/v1/brands?x HTTP/1.1\r\nHost: a\r\n\r\n`);

@@ -6,6 +6,7 @@ import type { Migration } from '../../src/store/port.ts';
 import { migrate, requireCurrent } from '../../src/store/postgres/migrate.ts';
 import { type Migrations, migrationsIn } from '../../src/store/schema.ts';
 import { migratedDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   connectTo,
   emptyDatabase,
@@ -13,7 +14,6 @@ import {
   startStandby,
   withoutOwnServers,
 } from '../support/postgres.ts';
-import { freePort } from '../support/postgres-process.ts';
 import { assertFailed, run } from '../support/run.ts';
 
 const ours = migrationsIn(new URL('../../src/store/postgres/migrations/', import.meta.url));

@@ -1,9 +1,7 @@
 /** One server process of Postgres on a data folder of its own: started, stopped, killed, frozen. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, existsSync, globSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { programsFolder, serverUser } from './postgres-programs.ts';
@@ -171,23 +169,4 @@ function psProcesses(): Process[] {
     parent: Number(parent),
     state: state!,
   }));
-}
-
-/**
- * From below the ports that systems give to outgoing connections, so that it stays free while the server
- * that had it is down.
- */
-export async function freePort(): Promise<number> {
-  while (true) {
-    const port = randomInt(12_000, 32_000);
-    const probe = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(probe, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    probe.close();
-    await once(probe, 'close');
-    return port;
-  }
 }

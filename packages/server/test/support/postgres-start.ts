@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort, type PostgresServer, removeServer, serverIn } from './postgres-process.ts';
+import { freePort } from './free-port.ts';
+import { type PostgresServer, removeServer, serverIn } from './postgres-process.ts';
 import { howToGetPrograms, programsFolder, serverUser } from './postgres-programs.ts';
 
 /** Whatever says when it is over: a test's context, or `{ after }` of node:test for a whole file. */

@@ -5,7 +5,7 @@ import type { Purpose, StoreOptions } from '../open.ts';
 import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
 import type { Connection } from './connection.ts';
-import { translated } from './errors.ts';
+import { translated, unreachable } from './errors.ts';
 import { createImports } from './imports.ts';
 import { createLookout } from './lookout.ts';
 import { storeMetrics } from './metrics.ts';
@@ -39,8 +39,13 @@ export async function openPostgres(
     ...createAccounts(sqlOn(primary)),
     ...createImports(async () => {
       const { client } = await connectToPrimary(urls);
-      await examine(client, 'primary', environment);
-      return client;
+      try {
+        await examine(client, 'primary', environment);
+        return client;
+      } catch (error) {
+        client.abandon();
+        throw unreachable(error);
+      }
     }),
     close: async () => {
       await replicas?.close();

@@ -113,7 +113,7 @@ export const balancesUnderGrant: Statement = {
     where partner_id = $5`),
 };
 
-/** The same without $7: any active grant will do. */
+/** The same without $7, under whichever grant is active. */
 export const balancesUnderAnyGrant: Statement = {
   name: 'balances_under_any_grant',
   text: balancesUnder(`

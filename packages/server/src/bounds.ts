@@ -83,6 +83,8 @@ export const bounds = {
   replicaLagMs: 1_000,
   /** A replica that takes longer is given up for the primary. */
   replicaAnswerMs: 500,
+  /** A replica that has not come as far as a walk is asked again after this, and then the primary is. */
+  replicaCatchUpMs: 50,
   /** How long it is remembered where the primary was, to tell how far behind a replica is. */
   replicaMarksMs: 60_000,
   replicas: 16,

@@ -1,7 +1,7 @@
 /** One server process of Postgres on a data folder of its own: started, stopped, killed, frozen. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, globSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, globSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { programsFolder, serverUser } from './postgres-programs.ts';
@@ -124,9 +124,14 @@ async function ready(postmaster: ChildProcess, folder: string): Promise<void> {
   }
 }
 
+/** None while there is no such file; a server that starts removes that of one that was killed. */
 function lockFile(folder: string): string[] {
-  const path = join(folder, 'postmaster.pid');
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  try {
+    return readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** The server and its children. It is stopped first, so that it cannot make another one meanwhile. */

@@ -21,7 +21,6 @@ for (const [ending, how] of [
     const { primary, standby } = await startPair(t);
     const network = await startNetwork(t, primary);
     const load = await startLoad(t, await serveOn(t, network.url));
-    await load.next(({ isRight }) => isRight);
     network.fallSilent();
     await promote(standby);
     network.leadTo(standby);
@@ -93,7 +92,6 @@ for (const [which, startOther] of Object.entries(strangers)) {
     const network = await startNetwork(t, server);
     const served = await serveOn(t, network.url);
     const load = await startLoad(t, served);
-    await load.next(({ isRight }) => isRight);
     network.leadTo(other);
     network.hangUp();
     await answersNobody(served);
@@ -111,7 +109,6 @@ test('a standby behind the same address gives nobody an answer until it is promo
   const network = await startNetwork(t, primary);
   const served = await serveOn(t, network.url);
   const load = await startLoad(t, served);
-  await load.next(({ isRight }) => isRight);
   await primary.kill();
   network.leadTo(standby);
   await answersNobody(served);

@@ -81,7 +81,7 @@ export interface Load {
   stop(): Promise<readonly Judged[]>;
 }
 
-/** Callers of both listings who ask again and again, from their first answers on. */
+/** Callers of both listings who ask again and again; resolves once they are served. */
 export async function startLoad(t: TestContext, { caller }: Served): Promise<Load> {
   const expected = {
     brands: await rightPage(caller, paths.brands),
@@ -134,6 +134,7 @@ export async function startLoad(t: TestContext, { caller }: Served): Promise<Loa
     });
   }
 
+  await next(({ isRight }) => isRight);
   return {
     next,
     async resumes(backMs) {

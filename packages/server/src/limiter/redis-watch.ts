@@ -12,6 +12,7 @@ export interface RedisWatch {
   heldUntilMs(): number;
   /** Resolves when Redis has answered for the first time, or when it is plain that it does not. */
   readonly settled: Promise<void>;
+  /** No heartbeat is sent after this. */
   stop(): void;
 }
 
@@ -27,6 +28,7 @@ export function watchRedis(
 ): RedisWatch {
   let isAnswering = false;
   let isProbing = false;
+  let isStopped = false;
   let wasDisconnected = false;
   let instances = fewest;
   /** When there were last as many instances as that, for all we know. */
@@ -57,7 +59,7 @@ export function watchRedis(
   }
 
   async function probe(): Promise<void> {
-    if (isProbing || redis.status !== 'ready') return;
+    if (isProbing || isStopped || redis.status !== 'ready') return;
     isProbing = true;
     owingSinceMs ??= performance.now();
     const answer = heartbeat();
@@ -111,7 +113,10 @@ export function watchRedis(
       clearTimeout(waiting);
       if (!isAnswering) news.missed();
     }),
-    stop: () => clearInterval(looking),
+    stop: () => {
+      isStopped = true;
+      clearInterval(looking);
+    },
   };
 }
 

@@ -104,7 +104,7 @@ test('a worker that is killed is replaced, and the others answer meanwhile', lim
   process.kill(before[0]!, 'SIGKILL');
   await served.says('stdout', /a worker ended; another takes its place/);
   // A connection that was on its way to the one that is gone may be lost with it.
-  await until(2_000, () => callOften(served, 20).then(areAnswered, () => false));
+  await until(10_000, () => callOften(served, 20).then(areAnswered, () => false));
   await until(20_000, async () => {
     served.caller.disconnect();
     areAnswered(await callOften(served, 20));

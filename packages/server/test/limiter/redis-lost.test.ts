@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 type Timed = Decision & Span;
 
 const longestDecisionMs = 60;
-const longestReturnMs = 1_500;
+const longestReturnMs = 3_000;
 
 /** Asks every limiter every few milliseconds until it is told to stop, and keeps what each decided. */
 function load(t: TestContext, limiters: readonly TestLimiter[], everyMs = 4) {
@@ -186,7 +186,7 @@ test(
     await limiter.admit('p');
     proxy.delay(50);
     const running = load(t, [limiter]);
-    await until(1_000, () => limiter.fallbacks() > 0);
+    await until(5_000, () => limiter.fallbacks() > 0);
     const before = limiter.decisions('redis');
     await wait(2_000);
     assert.equal(limiter.decisions('redis'), before, 'an answer that is late is none');
@@ -203,9 +203,9 @@ test('cut off without a word: the connection is made anew', needsOwnRedis, async
   const proxy = await startProxy(t, (await startRedis(t)).port);
   const limiter = await openLimiter(t, `redis://127.0.0.1:${proxy.port}`);
   const running = load(t, [limiter]);
-  await until(1_000, () => limiter.decisions('redis') > 0);
+  await until(5_000, () => limiter.decisions('redis') > 0);
   proxy.swallow();
-  await until(1_000, () => limiter.fallbacks() > 0);
+  await until(5_000, () => limiter.fallbacks() > 0);
   await assertReturn(t, limiter);
   const [decided = []] = await running.stop();
   assertPrompt(t, decided);
@@ -245,7 +245,7 @@ test(
     await redis.kill();
     const startedMs = performance.now();
     const limiter = await openLimiter(t, `redis://user:secret@127.0.0.1:${redis.port}`);
-    assert.ok(performance.now() - startedMs < 1_500);
+    assert.ok(performance.now() - startedMs < 2_500);
     assert.equal((await limiter.admit('p')).isAdmitted, true);
     await wait(1_500);
     const warnings = limiter

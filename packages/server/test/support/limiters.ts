@@ -51,7 +51,7 @@ export async function openLimiter(t: TestContext, url: string, choices: Choices 
 /** So many instances that know of each other. */
 export async function openLimiterInstances(t: TestContext, url: string, count: number) {
   const limiters = await Promise.all(Array.from({ length: count }, () => openLimiter(t, url)));
-  await until(2_500, () => limiters.every((limiter) => limiter.instances() === count));
+  await until(10_000, () => limiters.every((limiter) => limiter.instances() === count));
   return limiters;
 }
 

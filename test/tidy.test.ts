@@ -39,6 +39,7 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/server/src/store/sqlite/', /postgres\/|^pg$/],
   ['packages/server/src/store/postgres/', /sqlite/],
   ['packages/server/src/ingest/', /\/http\/|node:http|listings\/|commands\/|sqlite|postgres|workers\//],
+  ['packages/server/src/images/', /store\/(?!port\.ts)|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/workers/', /listings\/|commands\/|ingest\/|sqlite|postgres/],
 ];
@@ -49,6 +50,8 @@ const libraries: readonly [library: RegExp, rooms: RegExp][] = [
   [/^node:sqlite$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\//],
   [/^prom-client$/, /src\/http\/metrics\.ts$/],
+  [/^image-size$/, /src\/images\/inspect\.ts$/],
+  [/^node:https$/, /src\/images\/download\.ts$/],
   [/^node:cluster$/, /src\/(workers\/|commands\/serve\.ts$)/],
 ];
 

@@ -16,6 +16,9 @@ export const lengths = {
   metadataKeys: 50,
 } as const;
 
+/** Of the image behind a brand's profile_image_url. Of the two readings of "under 2 MB" the strict one. */
+export const profileImage = { minPixels: 256, belowBytes: 2_000_000 } as const;
+
 /** Integers that JSON and JavaScript both hold exactly. */
 export const amount = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER } as const;
 

@@ -109,6 +109,18 @@ export const bounds = {
   importReadBytes: 256 * 1024,
   /** A line of 1 MiB can have 90,000 unknown fields; nobody reads more than this many faults of it. */
   importFaultsOfLine: 50,
+  /** Images that are downloaded at a time, and how long each may take in all. */
+  imageDownloads: 8,
+  imageDownloadMs: 5_000,
+  imageRedirects: 3,
+  /** A name server that is silent for so long is asked once more, for twice as long. */
+  imageDnsMs: 1_000,
+  imageDnsTries: 2,
+  /** Results that may wait for one before them, so that they are told in the order of the brands. */
+  imageResultsAhead: 100,
+  /** Results that are remembered, for brands that share an image: some 500 bytes each. */
+  imageResultsKept: 10_000,
+  imageShownFaults: 1_000,
 } as const;
 
 /** A relation between bounds that the code relies on, checked when the process starts. */
@@ -119,6 +131,8 @@ function assertBound(holds: boolean, what: string): void {
 assertBound(bounds.headersTimeoutMs <= bounds.requestTimeoutMs, 'headers are a part of the request');
 assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id must fit');
 assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
+assertBound(3 * bounds.imageDnsMs < bounds.imageDownloadMs, 'a slow name server leaves time to download');
+assertBound(bounds.imageResultsAhead > bounds.imageDownloads, 'a slow image does not stop the others');
 assertBound(bounds.sqliteServeBusyMs < bounds.answerMs, 'a locked database is told in time');
 assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < bounds.answerMs, 'the primary gets its turn');
 assertBound(bounds.postgresLookMs + bounds.postgresSilenceMs < 1_000, 'a fail over is over within 1 s');

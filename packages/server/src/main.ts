@@ -53,6 +53,11 @@ const commands: readonly Entry[] = [
   ),
   entry('grants list', "List a partner's grants", async () => (await grants()).listGrants),
   entry('grants revoke', 'Revoke a grant', async () => (await grants()).revokeGrant),
+  entry(
+    'brands check-images',
+    "Download a partner's brand images and check their headers against the specification",
+    async () => (await import('./commands/check-images.ts')).checkImages,
+  ),
   entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
   entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),
   entry('import grants', 'Read grants from a file', async () => (await imports()).importGrants),

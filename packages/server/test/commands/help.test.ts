@@ -23,6 +23,7 @@ const commands = {
   'grants create': ['--partner', '--customer', '--id', '--expires-at', ...database, '--json'],
   'grants list': ['--partner', '--customer', ...database, '--json'],
   'grants revoke': ['GRANT_ID', ...database, '--json'],
+  'brands check-images': ['--partner', '--allow-private', ...database, '--json'],
   'import brands': ['FILE', '--partner', '--skip-invalid', '--dry-run', ...database, '--json'],
   'import balances': ['FILE', '--skip-invalid', '--dry-run', ...database, '--json'],
   'import grants': ['FILE', '--skip-invalid', '--dry-run', ...database, '--json'],

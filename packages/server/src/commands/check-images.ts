@@ -1,0 +1,85 @@
+import { lengths } from '@partner-network/contract/limits';
+import { bounds } from '../bounds.ts';
+import { type Output, table } from '../command-line/command.ts';
+import { flag, plainText, required } from '../command-line/options.ts';
+import { checkBrandImages, type ImageReport } from '../images/check.ts';
+import { anywhere, publicOnly } from '../images/download.ts';
+import { OperatorError } from '../operator-error.ts';
+import { onDatabase, requirePartner } from './database.ts';
+
+export const checkImages = onDatabase({
+  options: {
+    partner: required('ID', plainText(lengths.partnerId), 'whose brands'),
+    'allow-private': flag('download also from addresses that are not public'),
+  },
+  run: async (store, { partner, json, 'allow-private': allowPrivate }, _words, output) => {
+    await requirePartner(store, partner);
+    const counts = { ok: 0, faulty: 0, without_image: 0 };
+    const teller = json ? asJson(output) : asTable(output);
+    for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
+      counts[report.status] += 1;
+      teller.add(report);
+    }
+    teller.end(counts);
+    if (counts.faulty > 0) {
+      throw new OperatorError(
+        'Mend the faulty images, or give their brands another profile_image_url; then check again.',
+      );
+    }
+  },
+});
+
+type Counts = Readonly<Record<ImageReport['status'], number>>;
+
+/** Tells of one brand after the other, and in the end of all together. */
+interface Teller {
+  add(report: ImageReport): void;
+  end(counts: Counts): void;
+}
+
+/** One document, written as it grows: a hundred thousand images need no more memory than one. */
+function asJson(output: Output): Teller {
+  let last: string | undefined;
+  output.answer('{"images":[');
+  return {
+    add: ({ errors, ...report }) => {
+      if (report.status === 'without_image') return;
+      if (last !== undefined) output.answer(`${last},`);
+      last = JSON.stringify(report.status === 'ok' ? report : { ...report, errors });
+    },
+    end: ({ ok, faulty, without_image }) => {
+      if (last !== undefined) output.answer(last);
+      const totals = JSON.stringify({ checked: ok + faulty, without_image, faulty });
+      output.answer(`],${totals.slice(1)}`);
+    },
+  };
+}
+
+/** The faulty ones, and a line that sums up. */
+function asTable(output: Output): Teller {
+  const rows = [['BRAND', 'HOST', 'FORMAT', 'PIXELS', 'BYTES', 'FAULTS', 'WHAT TO DO']];
+  return {
+    add: (report) => {
+      if (report.status === 'faulty' && rows.length <= bounds.imageShownFaults) rows.push(rowOf(report));
+    },
+    end: ({ ok, faulty, without_image }) => {
+      if (faulty > 0) output.answer(table(rows));
+      const more = faulty - bounds.imageShownFaults;
+      if (more > 0) output.answer(`… and ${more} more faulty ones; --json lists all.`);
+      const all = ok + faulty + without_image;
+      output.answer(`${all} brands: ${ok} fine, ${without_image} without an image, ${faulty} faulty.`);
+    },
+  };
+}
+
+function rowOf({ brand_id, host, format, width, height, bytes, errors }: ImageReport): string[] {
+  return [
+    brand_id,
+    host ?? '',
+    format ?? '',
+    width === undefined ? '' : `${width}x${height}`,
+    String(bytes ?? ''),
+    errors.map(({ code }) => code).join(', '),
+    errors.map(({ detail }) => detail).join(' '),
+  ];
+}

@@ -1,0 +1,43 @@
+/** From a host to its addresses. A host that is an address already is its own. */
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { bounds } from '../bounds.ts';
+
+/** Rejects when there are none, or when the signal comes first. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/**
+ * Asks the DNS alone. The system's own lookup would keep one of Node's four threads busy for as long as a
+ * dead name server is waited for: the images after it would wait for a thread, and the process for its end.
+ */
+export function resolveInDns(servers?: readonly string[]): Resolve {
+  return async (host, signal) => {
+    if (isIP(host) !== 0) return [host];
+    // No name server needs to know it, and every machine does (RFC 6761).
+    if (/(^|\.)localhost\.?$/.test(host)) return ['127.0.0.1', '::1'];
+    const resolver = new Resolver({ timeout: bounds.imageDnsMs, tries: bounds.imageDnsTries });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+      const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      if (addresses.length > 0) return addresses;
+      throw answers.find((answer) => answer.status === 'rejected')?.reason;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}
+
+/** Asks the system, which on a private network may know names that the DNS does not. */
+export const resolveBySystem: Resolve = async (host, signal) => {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', reject, { once: true });
+  try {
+    const found = await Promise.race([lookup(host, { all: true }), aborted]);
+    return found.map(({ address }) => address);
+  } finally {
+    signal.removeEventListener('abort', reject);
+  }
+};

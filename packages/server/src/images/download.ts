@@ -44,7 +44,7 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
       const response = await ask(url, reach, signal);
       try {
         const next = redirectOf(url, response);
-        if (next === undefined) return await bodyOf(url, response);
+        if (next === undefined) return await bodyOf(url, response, signal);
         url = next;
       } finally {
         response.destroy();
@@ -112,7 +112,7 @@ function redirectOf(url: URL, { statusCode = 0, headers }: IncomingMessage): URL
   return next;
 }
 
-async function bodyOf(url: URL, response: IncomingMessage): Promise<Download> {
+async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal): Promise<Download> {
   const { statusCode, headers } = response;
   const host = shownHost(url);
   if (statusCode !== 200) throw new DownloadFault(imageFault('BAD_STATUS', { host, status: statusCode }));
@@ -129,6 +129,8 @@ async function bodyOf(url: URL, response: IncomingMessage): Promise<Download> {
     size += chunk.length;
     if (size >= profileImage.belowBytes) return { body: Buffer.concat(chunks), isWhole: false };
   }
+  // An image without a length ends with its connection, also when it was we who ended that.
+  signal.throwIfAborted();
   return { body: Buffer.concat(chunks), isWhole: true };
 }
 

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { importValues } from '../../src/ingest/import.ts';
+import { listenOn, serveHttp } from '../images/image-host.ts';
+import { jpg, png } from '../images/pictures.ts';
+import { assertFailed, type CommandLine, start, withPartners } from '../support/run.ts';
+
+const check = ['brands', 'check-images', '--partner', 'acme'];
+
+/** A command line with one brand for each of these URLs, and as many without an image as there are empty. */
+async function withImages(t: TestContext, urls: readonly string[]): Promise<CommandLine> {
+  const line = await withPartners(t, ['acme']);
+  const brands = urls.map((url, index) => ({
+    id: `b${1_000 + index}`,
+    name: 'Name',
+    reference_id: 'ref',
+    ...(url !== '' && { profile_image_url: url }),
+  }));
+  await line.inside((store) => importValues(store, 'brands', brands, 'acme'));
+  return line;
+}
+
+function serveImages(t: TestContext): Promise<string> {
+  return serveHttp(t, ({ url }, response) => {
+    if (url?.startsWith('/logo')) response.end(jpg(512, 512));
+    else if (url?.startsWith('/banner')) response.end(png(300, 100));
+    else response.writeHead(404).end();
+  });
+}
+
+test('lists what is faulty and what to do about it, sums up, and fails', async (t) => {
+  const host = await serveImages(t);
+  const urls = ['/logo.png?token=secret', '/banner.png?token=secret', '/gone.png?token=secret', '/logo.png'];
+  const line = await withImages(t, [...urls.map((path) => `${host}${path}`), '']);
+  // Neither a proxy nor leave to trust anybody is taken from the surroundings.
+  const proxy = 'http://127.0.0.1:1';
+  const variables = { HTTP_PROXY: proxy, http_proxy: proxy, NODE_USE_ENV_PROXY: '1' };
+  const { status, stdout, stderr } = await line.run([...check, '--allow-private'], { variables });
+  assert.equal(status, 1);
+  assert.deepEqual(
+    stdout.split('\n').map((row) => row.replace(/ {2,}/g, ' | ')),
+    [
+      'BRAND | HOST | FORMAT | PIXELS | BYTES | FAULTS | WHAT TO DO',
+      `b1001 | 127.0.0.1 | png | 300x100 | ${png(300, 100).length} | NOT_SQUARE, TOO_SMALL | Crop it to a square: ` +
+        'it is 300 pixels wide and 100 high. Use a larger one: it must have at least 256x256 pixels.',
+      'b1002 | 127.0.0.1 | BAD_STATUS | ' +
+        'Correct the URL or mend 127.0.0.1: it answers with status 404 and not with 200.',
+      '5 brands: 2 fine, 1 without an image, 2 faulty.',
+      '',
+    ],
+  );
+  assert.match(stderr, /^Mend the faulty images, .*\n$/);
+});
+
+test('prints one JSON document with every image under --json', async (t) => {
+  const host = await serveImages(t);
+  const line = await withImages(t, [`${host}/logo.png?token=secret`, '', `${host}/gone.png?token=secret`]);
+  const { status, stdout } = await line.run([...check, '--allow-private', '--json']);
+  assert.equal(status, 1);
+  const { images, ...counts } = JSON.parse(stdout);
+  assert.deepEqual(counts, { checked: 2, without_image: 1, faulty: 1 });
+  const { errors, ...faulty } = images[1];
+  const size = { format: 'jpg', width: 512, height: 512, bytes: jpg(512, 512).length };
+  assert.deepEqual(images[0], { brand_id: 'b1000', status: 'ok', host: '127.0.0.1', ...size });
+  assert.deepEqual(faulty, { brand_id: 'b1002', status: 'faulty', host: '127.0.0.1' });
+  assert.deepEqual(Object.keys(errors[0]), ['code', 'detail']);
+  assert.doesNotMatch(stdout, /secret/);
+});
+
+test('succeeds when nothing is faulty, also when there is nothing to check', async (t) => {
+  const line = await withImages(t, ['', '']);
+  const { status, stdout, stderr } = await line.run(check);
+  const summary = '2 brands: 0 fine, 2 without an image, 0 faulty.\n';
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: summary, stderr: '' });
+  const answer = await line.json(...check);
+  assert.deepEqual(answer, { images: [], checked: 0, without_image: 2, faulty: 0 });
+});
+
+test('refuses private addresses unless it is allowed, and shows the first thousand faults', async (t) => {
+  const line = await withImages(
+    t,
+    Array.from({ length: 1_001 }, (_, index) => `http://127.0.0.1:${index + 1}/`),
+  );
+  const { status, stdout } = await line.run(check);
+  assert.equal(status, 1);
+  assert.equal(stdout.match(/^b\d+ .* NOT_PUBLIC /gm)?.length, 1_000);
+  assert.ok(
+    stdout.endsWith(
+      '\n… and 1 more faulty ones; --json lists all.\n1001 brands: 0 fine, 0 without an image, 1001 faulty.\n',
+    ),
+  );
+});
+
+test('needs a partner, and one that exists', async (t) => {
+  const line = await withImages(t, []);
+  assertFailed(await line.run(['brands', 'check-images']), 2, /--partner is required/);
+  assertFailed(
+    await line.run(['brands', 'check-images', '--partner', 'other']),
+    1,
+    /There is no partner other/,
+  );
+});
+
+test('Ctrl-C ends it at once, in the middle of a download', async (t) => {
+  const server = createServer();
+  const port = await listenOn(t, server);
+  const line = await withImages(t, [`http://127.0.0.1:${port}/logo.png`]);
+  const running = start(t, [...check, '--allow-private', '--database', line.database]);
+  await once(server, 'connection');
+  const startedMs = performance.now();
+  running.signal('SIGINT');
+  assert.equal(await running.ended, null);
+  assert.ok(performance.now() - startedMs < 3_000, 'it waited for the image');
+});

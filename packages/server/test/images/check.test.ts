@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { checkBrandImages, type ImageReport } from '../../src/images/check.ts';
+import { importValues } from '../../src/ingest/import.ts';
+import { type Reads, StoreUnavailable } from '../../src/store/port.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { createdAt } from '../support/fixture.ts';
+import { loopback, serveHttp } from './image-host.ts';
+import { png } from './pictures.ts';
+
+const image = png(256, 256);
+
+function brand(id: string, profile_image_url?: string): object {
+  return { id, name: id, reference_id: id, ...(profile_image_url !== undefined && { profile_image_url }) };
+}
+
+/** So many brands, whose ids sort as they are numbered. */
+function brands(count: number, url: (index: number) => string): object[] {
+  return Array.from({ length: count }, (_, index) => brand(`b${1_000 + index}`, url(index)));
+}
+
+/** A database in which one partner has these brands, and another has one, too. */
+async function storeOf(t: TestContext, records: readonly object[], engine?: string): Promise<Reads> {
+  const { store } = await openTestDatabase(t, 'nothing', async () => {}, engine);
+  for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
+  await importValues(store, 'brands', records, 'acme');
+  await importValues(store, 'brands', [brand('zenith', 'http://127.0.0.1:1/logo.png')], 'zenith');
+  return store;
+}
+
+async function checkAll(store: Pick<Reads, 'listBrands'>): Promise<ImageReport[]> {
+  return Array.fromAsync(checkBrandImages(store, 'acme', loopback));
+}
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`reports on every brand of the partner, and on no other, on ${engine}`, async (t) => {
+    const host = await serveHttp(t, ({ url }, response) => {
+      if (url === '/huge') response.writeHead(200).end(png(300, 256, 2_500_000));
+      else if (url === '/long') response.setHeader('content-length', '2000000').flushHeaders();
+      else response.end(image);
+    });
+    const store = await storeOf(
+      t,
+      [
+        brand('b1', `${host}/logo "é".png?token=secret`.replaceAll(' ', '%20')),
+        brand('b2'),
+        brand('b3', `${host}/huge`),
+        brand('b4', `${host}/long`),
+      ],
+      engine,
+    );
+    const tooLarge = { code: 'TOO_LARGE', detail: 'Compress it: it must be under 2000000 bytes.' };
+    const notSquare = {
+      code: 'NOT_SQUARE',
+      detail: 'Crop it to a square: it is 300 pixels wide and 256 high.',
+    };
+    const size = { format: 'png', width: 256, height: 256 };
+    const [b1, b2, b3, b4, ...more] = await checkAll(store);
+    const local = { host: '127.0.0.1' };
+    assert.deepEqual(b1, {
+      brand_id: 'b1',
+      status: 'ok',
+      ...local,
+      ...size,
+      bytes: image.length,
+      errors: [],
+    });
+    assert.deepEqual(b2, { brand_id: 'b2', status: 'without_image', errors: [] });
+    const known = { ...local, ...size, width: 300 };
+    assert.deepEqual(b3, { brand_id: 'b3', status: 'faulty', ...known, errors: [notSquare, tooLarge] });
+    assert.deepEqual(b4, {
+      brand_id: 'b4',
+      status: 'faulty',
+      ...local,
+      bytes: 2_000_000,
+      errors: [tooLarge],
+    });
+    assert.deepEqual(more, []);
+  });
+}
+
+test('downloads eight at a time, and no more', async (t) => {
+  let most = 0;
+  let waiting: ServerResponse[] = [];
+  const host = await serveHttp(t, async (_request, response) => {
+    waiting.push(response);
+    most = Math.max(most, waiting.length);
+    if (waiting.length < 8) return;
+    // A ninth would come now.
+    await wait(30);
+    for (const held of waiting) held.end(image);
+    waiting = [];
+  });
+  const store = await storeOf(
+    t,
+    brands(40, (index) => `${host}/${index}`),
+  );
+  assert.deepEqual(
+    (await checkAll(store)).map(({ status }) => status),
+    Array(40).fill('ok'),
+  );
+  assert.equal(most, 8);
+});
+
+test('reports in the order of the brands, though the first image is the last to come', async (t) => {
+  let answered = 0;
+  let first: ServerResponse | undefined;
+  const host = await serveHttp(t, ({ url }, response) => {
+    if (url === '/0') first = response;
+    else {
+      response.end(image);
+      answered += 1;
+    }
+    if (answered === 99) first?.end(image);
+  });
+  const store = await storeOf(
+    t,
+    brands(230, (index) => `${host}/${index}`),
+  );
+  const ids = (await checkAll(store)).map(({ brand_id }) => brand_id);
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 230 }, (_, index) => `b${1_000 + index}`),
+  );
+});
+
+test('downloads an image once, however many brands show it', async (t) => {
+  const asked: string[] = [];
+  const host = await serveHttp(t, ({ url = '' }, response) => {
+    asked.push(url);
+    response.end(url === '/small' ? png(9, 9) : image);
+  });
+  const store = await storeOf(
+    t,
+    brands(210, (index) => `${host}/${index % 2 === 0 ? 'small' : 'large'}`),
+  );
+  const reports = await checkAll(store);
+  assert.deepEqual(asked.toSorted(), ['/large', '/small']);
+  assert.equal(reports.filter(({ status }) => status === 'faulty').length, 105);
+});
+
+test('leaves all servers at once when the database is lost', async (t) => {
+  const open = new Set<unknown>();
+  const { promise: allLeft, resolve } = Promise.withResolvers<void>();
+  let first: ServerResponse | undefined;
+  const host = await serveHttp(t, ({ url, socket }, response) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket) && open.size === 0 && resolve());
+    if (url === '/0') first = response;
+    if (open.size === 8) first?.end(image);
+  });
+  let pages = 0;
+  const store: Pick<Reads, 'listBrands'> = {
+    listBrands: async () => {
+      pages += 1;
+      if (pages === 2) throw new StoreUnavailable('It is gone.');
+      const records = brands(100, (index) => `${host}/${index}`).map((record) => JSON.stringify(record));
+      return { records: records.join(','), next: 'b1099' };
+    },
+  };
+  await assert.rejects(checkAll(store), StoreUnavailable);
+  await allLeft;
+});

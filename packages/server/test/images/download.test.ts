@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type Download, download } from '../../src/images/download.ts';
+import { listenOn, loopback, serveHttp, serveRaw } from './image-host.ts';
+import { png } from './pictures.ts';
+
+const image = png(256, 256);
+const most = 1_999_999;
+
+function get(url: string, limitMs = 20_000): Promise<Download> {
+  return download(url, loopback, AbortSignal.timeout(limitMs));
+}
+
+/** The code of a fault, or how many bytes came, and "cut" when more would have. */
+function outcome(result: Download): string {
+  if ('fault' in result) return result.fault.code;
+  return `${result.body.length}${result.isWhole ? '' : ' cut'}`;
+}
+
+function send(status: number, headers: Record<string, string> = {}, body: Buffer = image): RequestListener {
+  return (_request, response) => {
+    const length = status === 204 ? {} : { 'content-length': String(body.length) };
+    response.writeHead(status, { ...length, ...headers }).end(body);
+  };
+}
+
+const to = (location: string, status = 302) => send(status, { location });
+
+/** Sends without saying how much there will be. */
+function stream(bytes: number) {
+  return (_request: unknown, response: ServerResponse) => {
+    response.writeHead(200).write(Buffer.alloc(1_000));
+    response.end(Buffer.alloc(bytes - 1_000));
+  };
+}
+
+const answers: Record<string, readonly [answer: RequestListener, expected: string]> = {
+  '/logo.png': [send(200), String(image.length)],
+  '/most.png': [send(200, {}, Buffer.alloc(most)), String(most)],
+  '/too-large.png': [send(200, {}, Buffer.alloc(most + 1)), 'TOO_LARGE'],
+  '/most-streamed.png': [stream(most), String(most)],
+  '/too-large-streamed.png': [stream(most + 1), '2000000 cut'],
+  '/empty.png': [send(200, {}, Buffer.alloc(0)), '0'],
+  '/plain.png': [send(200, { 'content-encoding': 'identity' }), String(image.length)],
+  '/gzip.png': [send(200, { 'content-encoding': 'gzip' }, gzipSync(image)), 'ENCODED'],
+  '/gone.png': [send(404), 'BAD_STATUS'],
+  '/no-content.png': [send(204, {}, Buffer.alloc(0)), 'BAD_STATUS'],
+  '/part.png': [send(206), 'BAD_STATUS'],
+  '/choice.png': [send(300, { location: '/logo.png' }), 'BAD_STATUS'],
+  '/broken.png': [send(500), 'BAD_STATUS'],
+  '/301': [to('/logo.png', 301), String(image.length)],
+  '/303': [to('logo.png', 303), String(image.length)],
+  '/307': [to('/logo.png', 307), String(image.length)],
+  '/308': [to('/logo.png#top', 308), String(image.length)],
+  '/once': [to('/logo.png'), String(image.length)],
+  '/twice': [to('/once'), String(image.length)],
+  '/three-times': [to('/twice'), String(image.length)],
+  '/four-times': [to('/three-times'), 'TOO_MANY_REDIRECTS'],
+  '/round-and-round': [to('/round-and-round'), 'TOO_MANY_REDIRECTS'],
+  '/to-nowhere': [send(302), 'BAD_REDIRECT'],
+  '/to-no-url': [to('http://'), 'BAD_REDIRECT'],
+  '/to-a-file': [to('file:///etc/passwd'), 'BAD_REDIRECT'],
+  '/to-ftp': [to('ftp://127.0.0.1/logo.png'), 'BAD_REDIRECT'],
+  '/to-data': [to('data:image/png;base64,AAAA'), 'BAD_REDIRECT'],
+  '/to-a-login': [to('http://user:secret@127.0.0.1/logo.png'), 'BAD_REDIRECT'],
+  '/to-a-zone': [to('http://[fe80::1%25eth0]/logo.png'), 'BAD_REDIRECT'],
+};
+
+test('downloads an image or says why it cannot, for each answer that a server may give', async (t) => {
+  const host = await serveHttp(t, (request, response) => {
+    response.on('error', () => {});
+    answers[request.url!]![0](request, response);
+  });
+  for (const [path, [, expected]] of Object.entries(answers)) {
+    assert.equal(outcome(await get(`${host}${path}`)), expected, path);
+  }
+});
+
+test('tells how large an image is said to be that is not downloaded for its size', async (t) => {
+  const asked: string[] = [];
+  const host = await serveHttp(t, (_request, response) => {
+    asked.push('once');
+    // More than was ever sent: who waits for the rest of it waits for ever.
+    response.writeHead(200, { 'content-length': '3000000000' }).write(image);
+  });
+  const result = await get(host);
+  assert.deepEqual('fault' in result && [result.fault.code, result.bytes], ['TOO_LARGE', 3_000_000_000]);
+  assert.deepEqual(asked, ['once']);
+});
+
+test('leaves a server that sends without end as soon as there is too much of it', async (t) => {
+  const { promise: left, resolve } = Promise.withResolvers<void>();
+  const host = await serveHttp(t, (_request, response) => {
+    const more = () => {
+      while (response.write(Buffer.alloc(65_536)));
+    };
+    response.on('drain', more).on('close', resolve);
+    more();
+  });
+  const result = await get(host);
+  assert.ok('body' in result && !result.isWhole && result.body.length < 2_100_000);
+  await left;
+});
+
+test('asks for the image as it is, and tells nothing of anybody', async (t) => {
+  const heads: unknown[] = [];
+  const host = await serveHttp(t, (request, response) => {
+    heads.push([request.method, request.url, request.headers]);
+    if (request.url === '/a?b=c') response.writeHead(302, { location: '/d', 'set-cookie': 'a=b' }).end();
+    else response.end(image);
+  });
+  await get(`${host}/a?b=c#fragment`);
+  const headers = {
+    accept: 'image/png, image/jpeg',
+    'accept-encoding': 'identity',
+    'user-agent': 'partner-network-check-images',
+    host: new URL(host).host,
+    connection: 'close',
+  };
+  assert.deepEqual(heads, [
+    ['GET', '/a?b=c', headers],
+    ['GET', '/d', headers],
+  ]);
+});
+
+/** What a server does with a connection that never becomes an answer. */
+const silences: Record<string, (socket: Socket) => void> = {
+  'says nothing': () => {},
+  'begins to answer': (socket) => socket.write('HTTP/1.1 200 OK\r\nX-A: '),
+  'drips its headers': (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-A: ', 'a'),
+  'drips the image': (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n\r\n', 'a'),
+  'always asks for patience': (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+};
+
+function drip(socket: Socket, first: string, then: string): void {
+  socket.write(first);
+  const timer = setInterval(() => socket.write(then), 10);
+  socket.on('close', () => clearInterval(timer));
+}
+
+for (const [what, answer] of Object.entries(silences)) {
+  test(`gives up a server that ${what}, in time, and hangs up`, async (t) => {
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const host = await serveRaw(t, (socket) => {
+      socket.on('close', () => resolve()).resume();
+      answer(socket);
+    });
+    assert.equal(outcome(await get(host, 150)), 'TIMED_OUT');
+    await left;
+  });
+}
+
+test('the time is for all redirects together', async (t) => {
+  const host = await serveHttp(t, (_request, response) => {
+    setTimeout(() => response.writeHead(302, { location: '/next' }).end(), 100);
+  });
+  assert.equal(outcome(await get(host, 250)), 'TIMED_OUT');
+});
+
+/** What a server says, and what is said of it. */
+const nonsense: Record<string, readonly [said: string, expected: RegExp]> = {
+  'hangs up': ['', /the connection ended/],
+  'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n', /its answer is not HTTP.*HPE_/],
+  'sends headers without end': [`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(10_000)}`, /headers are too long/],
+  'changes the protocol': [
+    'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+    /the connection ended/,
+  ],
+  'sends less than it said': ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc', /the connection ended/],
+  'sends a broken chunk': [
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    /the connection ended/,
+  ],
+  'gives two lengths': ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nabc', /not HTTP/],
+};
+
+for (const [what, [said, expected]] of Object.entries(nonsense)) {
+  test(`cannot reach an image on a server that ${what}`, async (t) => {
+    const result = await get(
+      await serveRaw(t, (socket) => socket.resume().once('data', () => socket.end(said))),
+    );
+    assert.ok('fault' in result, outcome(result));
+    assert.equal(result.fault.code, 'UNREACHABLE');
+    assert.match(result.fault.detail, expected);
+  });
+}
+
+test('cannot reach an image where nothing listens', async (t) => {
+  const port = await closedPort(t);
+  const result = await get(`http://127.0.0.1:${port}/logo.png?token=secret`);
+  assert.deepEqual('fault' in result && result.fault, {
+    code: 'UNREACHABLE',
+    detail: 'Check that 127.0.0.1 serves it: nothing listens there.',
+  });
+});
+
+async function closedPort(t: TestContext): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  const port = await listenOn(t, server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+test('takes nothing for a URL but http and https without user and password', async () => {
+  for (const url of ['', '/logo.png', 'ftp://127.0.0.1/', 'file:///etc/passwd', 'http://a:b@127.0.0.1/'])
+    assert.equal(outcome(await get(url)), 'INVALID_URL', url);
+});

@@ -68,6 +68,7 @@ test('every command of docs/operating.md works, in the order of the page', async
     Object.entries(printed).find(([last]) => last.includes(words))?.[1] ?? '';
   assert.match(printedBy('keys create'), /^pn_live_/m);
   assert.match(printedBy('import brands'), /2 read, 2 written/);
+  assert.match(printedBy('check-images'), /2 brands: 0 fine, 2 without an image, 0 faulty\./);
   assert.match(printedBy('readyz'), /^alive\nready\n$/);
   assert.match(printedBy('grants list'), /CUSTOMER_1 +ACTIVE/);
 });

@@ -23,7 +23,7 @@ const specialIpv4: readonly [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ];
 
-/** Within global unicast. All else is refused anyway: mapped and translated IPv4, link-local, unique local. */
+/** Within global unicast. All else is refused anyway: mapped and translated IPv4, link-local and the like. */
 const specialIpv6: readonly [network: string, prefix: number][] = [
   ['2001::', 23], // protocol assignments, Teredo among them
   ['2001:db8::', 32], // documentation

@@ -34,17 +34,18 @@ test('lists what is faulty and what to do about it, sums up, and fails', async (
   const host = await serveImages(t);
   const urls = ['/logo.png?token=secret', '/banner.png?token=secret', '/gone.png?token=secret', '/logo.png'];
   const line = await withImages(t, [...urls.map((path) => `${host}${path}`), '']);
-  // Neither a proxy nor leave to trust anybody is taken from the surroundings.
+  // What the surroundings say of a proxy is not for these downloads.
   const proxy = 'http://127.0.0.1:1';
   const variables = { HTTP_PROXY: proxy, http_proxy: proxy, NODE_USE_ENV_PROXY: '1' };
   const { status, stdout, stderr } = await line.run([...check, '--allow-private'], { variables });
+  const bytes = png(300, 100).length;
   assert.equal(status, 1);
   assert.deepEqual(
     stdout.split('\n').map((row) => row.replace(/ {2,}/g, ' | ')),
     [
       'BRAND | HOST | FORMAT | PIXELS | BYTES | FAULTS | WHAT TO DO',
-      `b1001 | 127.0.0.1 | png | 300x100 | ${png(300, 100).length} | NOT_SQUARE, TOO_SMALL | Crop it to a square: ` +
-        'it is 300 pixels wide and 100 high. Use a larger one: it must have at least 256x256 pixels.',
+      `b1001 | 127.0.0.1 | png | 300x100 | ${bytes} | NOT_SQUARE, TOO_SMALL | ` +
+        'Crop it to a square: it is 300 pixels wide and 100 high. Use a larger one: it must have at least 256x256 pixels.',
       'b1002 | 127.0.0.1 | BAD_STATUS | ' +
         'Correct the URL or mend 127.0.0.1: it answers with status 404 and not with 200.',
       '5 brands: 2 fine, 1 without an image, 2 faulty.',

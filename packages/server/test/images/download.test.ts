@@ -80,17 +80,25 @@ test('downloads an image or says why it cannot, for each answer that a server ma
   }
 });
 
-test('tells how large an image is said to be that is not downloaded for its size', async (t) => {
-  const asked: string[] = [];
-  const host = await serveHttp(t, (_request, response) => {
-    asked.push('once');
-    // More than was ever sent: who waits for the rest of it waits for ever.
-    response.writeHead(200, { 'content-length': '3000000000' }).write(image);
+/** Answers that are judged by their heads, for bodies that never end. */
+const heads: readonly [status: number, headers: Record<string, string>, expected: unknown[]][] = [
+  [200, { 'content-length': '3000000000' }, ['TOO_LARGE', 3_000_000_000]],
+  [404, {}, ['BAD_STATUS', undefined]],
+  [302, {}, ['BAD_REDIRECT', undefined]],
+  [200, { 'content-encoding': 'br' }, ['ENCODED', undefined]],
+];
+
+for (const [status, headers, expected] of heads) {
+  test(`hangs up after the head of an answer that says ${expected[0]} already`, async (t) => {
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const host = await serveHttp(t, (_request, response) => {
+      response.on('close', resolve).writeHead(status, headers).write(image);
+    });
+    const result = await get(host);
+    assert.deepEqual('fault' in result && [result.fault.code, result.bytes], expected);
+    await left;
   });
-  const result = await get(host);
-  assert.deepEqual('fault' in result && [result.fault.code, result.bytes], ['TOO_LARGE', 3_000_000_000]);
-  assert.deepEqual(asked, ['once']);
-});
+}
 
 test('leaves a server that sends without end as soon as there is too much of it', async (t) => {
   const { promise: left, resolve } = Promise.withResolvers<void>();
@@ -107,9 +115,9 @@ test('leaves a server that sends without end as soon as there is too much of it'
 });
 
 test('asks for the image as it is, and tells nothing of anybody', async (t) => {
-  const heads: unknown[] = [];
+  const asked: unknown[] = [];
   const host = await serveHttp(t, (request, response) => {
-    heads.push([request.method, request.url, request.headers]);
+    asked.push([request.method, request.url, request.headers]);
     if (request.url === '/a?b=c') response.writeHead(302, { location: '/d', 'set-cookie': 'a=b' }).end();
     else response.end(image);
   });
@@ -121,7 +129,7 @@ test('asks for the image as it is, and tells nothing of anybody', async (t) => {
     host: new URL(host).host,
     connection: 'close',
   };
-  assert.deepEqual(heads, [
+  assert.deepEqual(asked, [
     ['GET', '/a?b=c', headers],
     ['GET', '/d', headers],
   ]);

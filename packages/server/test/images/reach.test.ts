@@ -77,6 +77,13 @@ test('connects to the addresses that were judged, and asks for them once', async
   assert.deepEqual(answers, [['10.0.0.1']]);
 });
 
+test('asks for no address when it is over before it began', async () => {
+  const reach = only('127.0.0.1', {});
+  const result = await download('http://127.0.0.1/logo.png', reach, AbortSignal.abort());
+  assert.equal('fault' in result && result.fault.code, 'TIMED_OUT');
+  assert.deepEqual(reach.asked, []);
+});
+
 test('names the host that is not public, and no more of its URL', async () => {
   const url = 'http://10.0.0.1:8443/path/secret?token=secret#secret';
   assert.deepEqual(await download(url, publicOnly, AbortSignal.timeout(20_000)), {
@@ -96,7 +103,9 @@ async function serveHttps(t: TestContext, host: string) {
   return { cert, port: await listenOn(t, server) };
 }
 
-test('trusts a certificate only when somebody vouches for it, and for this very host', async (t) => {
+test('trusts only a certificate that is vouched for, and for its own host, whatever a variable says', async (t) => {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
   const { cert, port } = await serveHttps(t, 'images.test');
   const reach = { ...loopback, resolve: async () => ['127.0.0.1'] };
   const get = (host: string, path = '/logo.png') =>

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { pageSize, profileImage } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
 import { publicAddressMark, type Reads } from '../store/port.ts';
-import { download, type Reach } from './download.ts';
+import { type Download, download, type Reach } from './download.ts';
 import { type ImageFault, imageFault, shownHost } from './faults.ts';
 import { inspect } from './inspect.ts';
 
@@ -26,9 +26,11 @@ export async function* checkBrandImages(
   store: Pick<Reads, 'listBrands'>,
   partnerId: string,
   reach: Reach,
+  limitMs: number = bounds.imageDownloadMs,
 ): AsyncGenerator<ImageReport> {
   const over = new AbortController();
-  const check = onceEach(severalAtATime((url) => checkImage(url, reach, over.signal)));
+  const get: Get = (url) => inTime(limitMs, over.signal, (signal) => download(url, reach, signal));
+  const check = onceEach(severalAtATime((url) => checkImage(url, get)));
   const ahead: Promise<ImageReport>[] = [];
   try {
     for await (const { id, profile_image_url } of brandsOf(store, partnerId)) {
@@ -67,11 +69,12 @@ async function report(brand_id: string, url: string, check: Check): Promise<Imag
   return { brand_id, status: findings.errors.length === 0 ? 'ok' : 'faulty', ...findings };
 }
 
-async function checkImage(address: string, reach: Reach, over: AbortSignal): Promise<Findings> {
+type Get = (url: string) => Promise<Download>;
+
+async function checkImage(address: string, get: Get): Promise<Findings> {
   const url = URL.parse(address);
   const host = url === null ? {} : { host: shownHost(url) };
-  const inTime = AbortSignal.any([over, AbortSignal.timeout(bounds.imageDownloadMs)]);
-  const downloaded = await download(address, reach, inTime);
+  const downloaded = await get(address);
   if ('fault' in downloaded) {
     const { fault, ...announced } = downloaded;
     return { ...host, ...announced, errors: [fault] };
@@ -81,6 +84,25 @@ async function checkImage(address: string, reach: Reach, over: AbortSignal): Pro
   return isWhole && body.length < profileImage.belowBytes
     ? { ...host, ...inspection, bytes: body.length }
     : { ...host, ...inspection, errors: [...inspection.errors, imageFault('TOO_LARGE')] };
+}
+
+/** With a signal that comes when the time is up or all is over, and that leaves nothing behind when not. */
+async function inTime<T>(
+  limitMs: number,
+  over: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  if (over.aborted) stop();
+  over.addEventListener('abort', stop);
+  const timer = setTimeout(stop, limitMs);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    over.removeEventListener('abort', stop);
+  }
 }
 
 /** Many brands may show one image. Remembers by digest: a URL may have 8,000 characters. */

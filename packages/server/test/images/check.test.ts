@@ -30,8 +30,12 @@ async function storeOf(t: TestContext, records: readonly object[], engine?: stri
   return store;
 }
 
-async function checkAll(store: Pick<Reads, 'listBrands'>): Promise<ImageReport[]> {
-  return Array.fromAsync(checkBrandImages(store, 'acme', loopback));
+async function checkAll(
+  store: Pick<Reads, 'listBrands'>,
+  limitMs = 50_000,
+  reach = loopback,
+): Promise<ImageReport[]> {
+  return Array.fromAsync(checkBrandImages(store, 'acme', reach, limitMs));
 }
 
 for (const engine of ['sqlite', 'postgres']) {
@@ -141,13 +145,29 @@ test('downloads an image once, however many brands show it', async (t) => {
   assert.equal(reports.filter(({ status }) => status === 'faulty').length, 105);
 });
 
-test('leaves all servers at once when the database is lost', async (t) => {
+test('gives each image its time, and leaves nothing behind that the process would wait for', async (t) => {
+  const host = await serveHttp(t, ({ url }, response) => {
+    if (url !== '/0') response.end(image);
+  });
+  const store = await storeOf(
+    t,
+    brands(3, (index) => `${host}/${index}`),
+  );
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const codes = (await checkAll(store, 1_000)).map(({ errors }) => errors.map(({ code }) => code).join());
+  assert.deepEqual(codes, ['TIMED_OUT', '', '']);
+  await checkAll({ listBrands: async (query) => store.listBrands({ ...query, after: 'b1000' }) });
+  assert.equal(timers(), before);
+});
+
+test('leaves all servers at once when the database is lost, and goes to no other', async (t) => {
   const open = new Set<unknown>();
-  const { promise: allLeft, resolve } = Promise.withResolvers<void>();
+  const { promise: allLeft, resolve: noneIsOpen } = Promise.withResolvers<void>();
   let first: ServerResponse | undefined;
   const host = await serveHttp(t, ({ url, socket }, response) => {
     open.add(socket);
-    socket.on('close', () => open.delete(socket) && open.size === 0 && resolve());
+    socket.on('close', () => open.delete(socket) && open.size === 0 && noneIsOpen());
     if (url === '/0') first = response;
     if (open.size === 8) first?.end(image);
   });
@@ -160,6 +180,12 @@ test('leaves all servers at once when the database is lost', async (t) => {
       return { records: records.join(','), next: 'b1099' };
     },
   };
-  await assert.rejects(checkAll(store), StoreUnavailable);
+  let asked = 0;
+  const resolve = async (host: string) => {
+    asked += 1;
+    return [host];
+  };
+  await assert.rejects(checkAll(store, undefined, { ...loopback, resolve }), StoreUnavailable);
   await allLeft;
+  assert.ok(asked <= 9, `${asked} images were asked for, eight of which never came`);
 });

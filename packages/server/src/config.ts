@@ -12,6 +12,7 @@ import {
   type Values,
   wholeNumber,
 } from './command-line/options.ts';
+import { instanceName } from './instance.ts';
 import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.ts';
 import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from './store/open.ts';
 
@@ -176,5 +177,6 @@ export function storeOptions(values: Values<typeof postgresSettings>): StoreOpti
     replicas: values.replica,
     connections: values.connections,
     keepsSession: values['prepared-statements'] === 'on',
+    instance: instanceName(),
   };
 }

@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly connections: number;
   /** False behind a pooler that gives each transaction another connection. */
   readonly keepsSession: boolean;
+  /** Which instance it serves for: the server shows that with each of its connections. */
+  readonly instance?: string;
 }
 
 const forCommands: StoreOptions = { replicas: [], connections: 1, keepsSession: true };

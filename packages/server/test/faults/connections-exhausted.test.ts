@@ -8,7 +8,7 @@ import { assertUnavailable, fill, serveOn, startLoad } from './under-load.ts';
 const skip = withoutOwnServers();
 const timeout = 60_000;
 
-const ofService = `where application_name = 'partner-network'`;
+const ofService = `where application_name like 'partner-network serve %'`;
 
 /** Takes the connections that a server has left. */
 async function takeAll(t: Parameters<typeof connectTo>[0], url: string): Promise<pg.Client[]> {

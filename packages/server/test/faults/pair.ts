@@ -44,7 +44,7 @@ export async function hangUpOnService(
   const client = await connectTo(t, server.url());
   await client.query(
     `select pg_terminate_backend(pid) from (
-      select pid from pg_stat_activity where application_name = 'partner-network'
+      select pid from pg_stat_activity where application_name like 'partner-network serve %'
       order by backend_start desc limit $1
     ) as ours`,
     [newest],

@@ -64,6 +64,16 @@ function guard(wire: Wire): void {
     });
 }
 
+/** What each connection of an instance that serves is called, and how they begin. */
+export const instancePrefix = 'partner-network serve ';
+
+/** An address whose connections the server shows under the name of an instance. */
+export function urlOfInstance(url: string, instance: string): string {
+  const named = new URL(url);
+  named.searchParams.set('application_name', instancePrefix + instance);
+  return named.href;
+}
+
 /** Where a server is, without user and password. */
 export function addressOf(url: string): string {
   return new URL(url).host || 'localhost';

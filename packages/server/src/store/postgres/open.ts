@@ -4,7 +4,7 @@ import { createAccounts, type Sql } from '../accounts.ts';
 import type { Purpose, StoreOptions } from '../open.ts';
 import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, urlOfInstance } from './connection.ts';
 import { translated, unreachable } from './errors.ts';
 import { createImports } from './imports.ts';
 import { createLookout } from './lookout.ts';
@@ -17,11 +17,13 @@ import { examine } from './server.ts';
 
 /** Opens a Postgres database; only to migrate does it change its schema. */
 export async function openPostgres(
-  urls: readonly string[],
+  addresses: readonly string[],
   environment: Environment,
   purpose: Purpose,
-  { replicas: replicaUrls, connections, keepsSession }: StoreOptions,
+  { replicas: replicaAddresses, connections, keepsSession, instance }: StoreOptions,
 ): Promise<Store> {
+  const named = (url: string) => (instance === undefined ? url : urlOfInstance(url, instance));
+  const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.client, environment, purpose);
   const lookout = createLookout({ urls, environment, first });

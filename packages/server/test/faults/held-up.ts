@@ -8,7 +8,7 @@ import { connectTo } from '../support/postgres.ts';
 export async function statementsOf(observer: pg.Client): Promise<number> {
   const { rows } = await observer.query(`
     select count(*)::integer as running from pg_stat_activity
-    where application_name like 'partner-network serve %' and wait_event_type = 'Lock'`);
+    where application_name like 'partner-network%' and wait_event_type = 'Lock'`);
   return rows[0].running;
 }
 

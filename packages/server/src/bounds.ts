@@ -101,6 +101,20 @@ export const bounds = {
   /** How long a key that is being replaced still works, if nothing else is said, and at the most. */
   overlapMs: 24 * 3_600_000,
   longestOverlapMs: 3_650 * 24 * 3_600_000,
+  /** Fewer than this many open files are too few: each caller takes one. */
+  openFiles: 4_096,
+  /** Further apart than this, clocks disagree on which keys and grants have expired. */
+  clockSkewMs: 1_000,
+  doctorClockLooks: 3,
+  /** How long a question of `doctor` to a database may take there, and with the way to it. */
+  doctorStatementMs: 1_000,
+  doctorAnswerMs: 1_500,
+  /** How often it looks whether a replica has caught up. */
+  doctorLagMs: 50,
+  doctorRedisMs: 2_000,
+  /** It tells of keys that expire within a week, and of so many of them each by itself. */
+  expiryWarningMs: 7 * 24 * 3_600_000,
+  doctorShownKeys: 20,
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
   importStatementCharacters: 8 * 1024 * 1024,
@@ -136,6 +150,10 @@ assertBound(bounds.imageResultsAhead > bounds.imageDownloads, 'a slow image does
 assertBound(bounds.sqliteServeBusyMs < bounds.answerMs, 'a locked database is told in time');
 assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < bounds.answerMs, 'the primary gets its turn');
 assertBound(bounds.postgresLookMs + bounds.postgresSilenceMs < 1_000, 'a fail over is over within 1 s');
+assertBound(
+  bounds.doctorStatementMs < bounds.doctorAnswerMs,
+  'a server ends a statement before we give it up',
+);
 assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives a look that fails');
 assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive what counts in it');
 assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');

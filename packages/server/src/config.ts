@@ -172,6 +172,16 @@ export function databaseConfig({ environment, database }: Values<typeof database
   return Object.freeze({ environment, database: database ?? fallback });
 }
 
+/** What is wrong with settings for `serve` that are right each for itself. */
+export function conflictsOfServe(config: ServeConfig): string[] {
+  if (databaseConfig(config).database.engine === 'postgres') return [];
+  const needs = 'needs a Postgres database: set --database to one.';
+  return [
+    ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
+    ...(config.workers > 1 ? [`--workers ${needs}`] : []),
+  ];
+}
+
 export function storeOptions(values: Values<typeof postgresSettings>): StoreOptions {
   return {
     replicas: values.replica,

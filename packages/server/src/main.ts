@@ -34,6 +34,11 @@ const commands: readonly Entry[] = [
     'Bring the database to the current schema',
     async () => (await import('./commands/migrate.ts')).migrate,
   ),
+  entry(
+    'doctor',
+    'Check what serve needs, and say what to do about each fault',
+    async () => (await import('./commands/doctor.ts')).doctor,
+  ),
   entry('partners create', 'Create a partner', async () => (await partners()).createPartner),
   entry('partners list', 'List all partners', async () => (await partners()).listPartners),
   entry('partners disable', "Refuse all of a partner's keys", async () => (await partners()).disablePartner),

@@ -1,6 +1,13 @@
 import cluster from 'node:cluster';
 import { command, type Output } from '../command-line/command.ts';
-import { databaseConfig, ratesOf, type ServeConfig, serveSettings, storeOptions } from '../config.ts';
+import {
+  conflictsOfServe,
+  databaseConfig,
+  ratesOf,
+  type ServeConfig,
+  serveSettings,
+  storeOptions,
+} from '../config.ts';
 import { startHealth } from '../http/health.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
@@ -11,14 +18,7 @@ import { openStore } from '../store/open.ts';
 
 export const serve = command({
   options: serveSettings,
-  conflicts: (config) => {
-    if (databaseConfig(config).database.engine === 'postgres') return [];
-    const needs = 'needs a Postgres database: set --database to one.';
-    return [
-      ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
-      ...(config.workers > 1 ? [`--workers ${needs}`] : []),
-    ];
-  },
+  conflicts: conflictsOfServe,
   run: async (config, _words, output) => {
     if (cluster.isWorker) return (await import('../workers/worker.ts')).serveAsWorker(config);
     if (config.workers === 1) return serveAlone(config, output);

@@ -35,7 +35,7 @@ export async function openRedisLink(
   // Loaded only where it is used: that takes 58 ms.
   const { Redis } = await import('ioredis');
   const redis = new Redis(optionsOf(address)) as Redis & Scripts;
-  const [instances, instance] = [`partner-network:${environment}:instances`, randomUUID()];
+  const [instances, instance] = [instancesKey(environment), randomUUID()];
   const heartbeat = () => redis.heartbeat(instances, instance, bounds.instanceStaleMs);
   const watch = watchRedis(redis, heartbeat, fewest, log);
   await watch.settled;
@@ -66,7 +66,12 @@ function isDecision(answer: unknown): answer is [number, number, number] {
   return Array.isArray(answer) && answer.length === 3 && answer.every((part) => Number.isFinite(part));
 }
 
-function optionsOf({ host, port, username, password, db, isEncrypted }: RedisAddress): RedisOptions {
+/** Where instances say that they live. */
+export function instancesKey(environment: Environment): string {
+  return `partner-network:${environment}:instances`;
+}
+
+export function optionsOf({ host, port, username, password, db, isEncrypted }: RedisAddress): RedisOptions {
   return {
     host,
     port,

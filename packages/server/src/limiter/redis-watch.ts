@@ -142,7 +142,7 @@ function tellChanges(log: Logger) {
 }
 
 /** The kind of an error and no more: Redis repeats in some what it was sent, which may be the password. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   return code ?? /^[A-Z]{2,}\b/.exec(message ?? '')?.[0] ?? 'no answer';
 }

@@ -17,22 +17,55 @@ export function migrationsIn(folder: URL): Migrations {
   };
 }
 
-export function refuseNewer(version: number, current: number): void {
-  if (version > current) {
-    throw new OperatorError(
-      `The database has schema ${version} and this program knows up to ${current}: run the newer program.`,
-    );
+/** What a database of ours says of itself. */
+export interface Stamp {
+  readonly environment: unknown;
+  readonly version: number;
+}
+
+/** What keeps a database from being used, and what to do about it. */
+export interface Fault {
+  readonly fact: string;
+  readonly remedy: string;
+}
+
+/** A database that is not used for its fault. */
+export class Refused extends OperatorError {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(`${fault.fact}: ${fault.remedy}.`);
+    this.fault = fault;
   }
 }
 
-export function refuseOtherEnvironment(stamped: unknown, environment: Environment): void {
-  if (stamped !== environment) {
-    throw new OperatorError(
-      `This is a ${stamped} database and ${environment} was asked for: pass --environment ${stamped}, or another --database.`,
-    );
-  }
+export function refuse(fault: Fault | undefined): void {
+  if (fault !== undefined) throw new Refused(fault);
 }
 
-export function refuseStranger(isOurs: boolean): void {
-  if (!isOurs) throw new OperatorError("This is another program's database: choose another --database.");
+export function faultOfVersion({ version }: Pick<Stamp, 'version'>, current: number): Fault | undefined {
+  if (version <= current) return undefined;
+  return {
+    fact: `The database has schema ${version} and this program knows up to ${current}`,
+    remedy: 'run the newer program',
+  };
 }
+
+export function faultOfOldVersion(version: number, current: number): Fault | undefined {
+  if (version >= current) return undefined;
+  const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${current}`;
+  return { fact: `The database ${state}`, remedy: 'run "partner-network migrate" on it first' };
+}
+
+export function faultOfEnvironment(stamped: unknown, environment: Environment): Fault | undefined {
+  if (stamped === environment) return undefined;
+  return {
+    fact: `This is a ${stamped} database and ${environment} was asked for`,
+    remedy: `pass --environment ${stamped}, or another --database`,
+  };
+}
+
+export const stranger: Fault = {
+  fact: "This is another program's database",
+  remedy: 'choose another --database',
+};

@@ -4,22 +4,46 @@ import { addressOf, Connection } from './connection.ts';
 import type { Sighting } from './lookout.ts';
 import { identify, succeeds } from './server.ts';
 
+/** An address without a primary, and why there is none. */
+export interface Miss {
+  readonly address: string;
+  readonly reason: string;
+  /** Of the server's refusal, or of the way to it. */
+  readonly code: string | undefined;
+  readonly isStandby: boolean;
+}
+
+export interface Looks {
+  readonly primary: Sighting | undefined;
+  readonly misses: readonly Miss[];
+}
+
 /** A connection to the primary, for as long as its work takes. */
 export async function connectToPrimary(urls: readonly string[]): Promise<Sighting> {
+  const looks = await lookForPrimary(urls);
+  if (looks.primary === undefined) throw withoutPrimary(looks);
+  return looks.primary;
+}
+
+/** Looks at all addresses of a database at once. */
+export async function lookForPrimary(urls: readonly string[]): Promise<Looks> {
   const looks = await Promise.all(urls.map(lookAt));
   // One that was replaced and does not know it takes writes, too: the one of the latest promotion counts.
   const [primary, ...deposed] = looks
-    .filter((look) => typeof look !== 'string')
+    .filter((look) => 'client' in look)
     .toSorted(
       (one, other) => Number(succeeds(other.server, one.server)) - Number(succeeds(one.server, other.server)),
     );
   for (const { client } of deposed) client.abandon();
-  if (primary !== undefined) return primary;
-  throw new OperatorError(`Cannot open the database at ${looks.join(', nor at ')}.`);
+  return { primary, misses: looks.filter((look) => 'reason' in look) };
 }
 
-/** A primary there, or where and why there is none. */
-async function lookAt(url: string): Promise<Sighting | string> {
+export function withoutPrimary({ misses }: Looks): OperatorError {
+  const where = misses.map(({ address, reason }) => `${address} (${reason})`);
+  return new OperatorError(`Cannot open the database at ${where.join(', nor at ')}.`);
+}
+
+async function lookAt(url: string): Promise<Sighting | Miss> {
   let client: Connection | undefined;
   try {
     client = new Connection({ connectionString: url });
@@ -27,10 +51,11 @@ async function lookAt(url: string): Promise<Sighting | string> {
     const server = await identify(client, bounds.postgresConnectMs);
     if (server.role === 'primary') return { url, client, server };
     client.abandon();
-    return `${addressOf(url)} (it is a standby: name the primary)`;
+    const reason = 'it is a standby: name the primary';
+    return { address: addressOf(url), reason, code: undefined, isStandby: true };
   } catch (error) {
     client?.abandon();
     const { message, code } = error as NodeJS.ErrnoException;
-    return `${addressOf(url)} (${message || code})`;
+    return { address: addressOf(url), reason: message || code || 'no answer', code, isStandby: false };
   }
 }

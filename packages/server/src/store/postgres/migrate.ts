@@ -7,14 +7,18 @@ import { OperatorError } from '../../operator-error.ts';
 import { toTime } from '../../times.ts';
 import type { Migration } from '../port.ts';
 import {
+  type Fault,
+  faultOfEnvironment,
+  faultOfOldVersion,
+  faultOfVersion,
   type Migrations,
   migrationsIn,
-  refuseNewer,
-  refuseOtherEnvironment,
-  refuseStranger,
+  refuse,
+  type Stamp,
+  stranger,
 } from '../schema.ts';
 
-const ours = migrationsIn(new URL('./migrations/', import.meta.url));
+export const ours = migrationsIn(new URL('./migrations/', import.meta.url));
 
 /** "PNet": whoever migrates a database holds this lock on it. */
 const lock = 0x504e6574;
@@ -31,7 +35,7 @@ export async function migrate(
   environment: Environment,
   { scripts, current }: Migrations = ours,
 ): Promise<Migration> {
-  await refuseUnfit(client);
+  refuse(unfitness(await traitsOf(client)));
   await client.query(limitLocks);
   await takeTurn(client);
   const from = await versionOf(client, environment, current);
@@ -48,15 +52,12 @@ export async function requireCurrent(
   environment: Environment,
   { current }: Migrations = ours,
 ): Promise<Migration> {
-  await refuseUnfit(client);
+  refuse(unfitness(await traitsOf(client)));
   // Only for this transaction: behind a pooler the session is somebody else's a moment later.
   await client.query(`begin; set local lock_timeout = ${bounds.migrationLockMs}`);
   const version = await versionOf(client, environment, current);
   await client.query('commit');
-  if (version < current) {
-    const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${current}`;
-    throw new OperatorError(`The database ${state}: run "partner-network migrate" on it first.`);
-  }
+  refuse(faultOfOldVersion(version, current));
   return { from: version, to: version };
 }
 
@@ -140,30 +141,47 @@ async function stamp(client: Client, environment: Environment): Promise<void> {
 
 /** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
 async function versionOf(client: Client, environment: Environment, current: number): Promise<number> {
+  const stamp = await stampOf(client);
+  if (stamp === undefined) return 0;
+  refuse(faultOfVersion(stamp, current));
+  refuse(faultOfEnvironment(stamp.environment, environment));
+  return stamp.version;
+}
+
+/** What the database says of itself; nothing when it is new. Refuses another program's. */
+export async function stampOf(client: Client): Promise<Stamp | undefined> {
   const { rows: found } = await client.query(`
     select array_agg(attname::text order by attnum) as columns
     from pg_attribute where attrelid = to_regclass('settings') and attnum > 0`);
   const columns: string[] | null = found[0].columns;
-  if (columns === null) return 0;
-  refuseStranger(columns.join() === 'name,value');
+  if (columns === null) return undefined;
+  if (columns.join() !== 'name,value') refuse(stranger);
   const { rows } = await client.query('select name, value from settings');
   const settings = new Map(rows.map(({ name, value }) => [name, value]));
-  refuseStranger(settings.has('environment') && settings.has('schema'));
-  const version = Number(settings.get('schema'));
-  refuseNewer(version, current);
-  refuseOtherEnvironment(settings.get('environment'), environment);
-  return version;
+  if (!settings.has('environment') || !settings.has('schema')) refuse(stranger);
+  return { environment: settings.get('environment'), version: Number(settings.get('schema')) };
 }
 
-async function refuseUnfit(client: Client): Promise<void> {
+/** What no migration can change about a database. */
+interface Traits {
+  readonly version: number;
+  readonly version_name: string;
+  readonly encoding: string;
+}
+
+export async function traitsOf(client: Client): Promise<Traits> {
   const { rows } = await client.query(`
     select current_setting('server_version_num')::integer as version,
       current_setting('server_version') as version_name, current_setting('server_encoding') as encoding`);
-  const { version, version_name, encoding } = rows[0];
+  return rows[0];
+}
+
+export function unfitness({ version, version_name, encoding }: Traits): Fault | undefined {
   if (version < oldestServer) {
-    throw new OperatorError(`The database is Postgres ${version_name}: use version 15 or later.`);
+    return { fact: `The database is Postgres ${version_name}`, remedy: 'use version 15 or later' };
   }
   if (encoding !== 'UTF8') {
-    throw new OperatorError(`The database's encoding is ${encoding}: create it with encoding UTF8.`);
+    return { fact: `The database's encoding is ${encoding}`, remedy: 'create it with encoding UTF8' };
   }
+  return undefined;
 }

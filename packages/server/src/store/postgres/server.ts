@@ -2,7 +2,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { bounds } from '../../bounds.ts';
 import { StoreUnavailable } from '../port.ts';
-import { refuseOtherEnvironment } from '../schema.ts';
+import { faultOfEnvironment, refuse } from '../schema.ts';
 import type { Connection } from './connection.ts';
 
 /** What a connection must lead to: where writes go, or a copy of that. */
@@ -38,7 +38,7 @@ export async function examine(client: Connection, role: Role, environment: Envir
   const question = { text, query_timeout: bounds.postgresSilenceMs };
   const { environment: stamped, ...server } = (await client.query(question)).rows[0];
   refuseOtherRole(server, role);
-  refuseOtherEnvironment(stamped, environment);
+  refuse(faultOfEnvironment(stamped, environment));
   return server;
 }
 

@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../times.ts';
 import type { Migration } from '../port.ts';
-import { migrationsIn, refuseNewer, refuseOtherEnvironment, refuseStranger } from '../schema.ts';
+import { faultOfEnvironment, faultOfVersion, migrationsIn, refuse, type Stamp, stranger } from '../schema.ts';
 import { transaction } from './engine.ts';
 
-const { scripts, current } = migrationsIn(new URL('./migrations/', import.meta.url));
+export const { scripts, current } = migrationsIn(new URL('./migrations/', import.meta.url));
 
 /** "PNet", which SQLite keeps in the file for the programs that care whose it is. */
 const applicationId = 0x504e6574;
@@ -30,16 +30,24 @@ export function migrate(db: DatabaseSync, environment: Environment): Migration {
 
 /** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
 function versionOf(db: DatabaseSync, environment: Environment): number {
+  const stamp = stampOf(db);
+  if (stamp === undefined) return 0;
+  refuse(faultOfVersion(stamp, current));
+  refuse(faultOfEnvironment(stamp.environment, environment));
+  return stamp.version;
+}
+
+/** What the database says of itself; nothing when it is new. Refuses another program's. */
+export function stampOf(db: DatabaseSync): Stamp | undefined {
   // In one statement, so that no migration of another process comes between.
   const seen = db.prepare(`
     select user_version as version, application_id as owner, exists (select 1 from sqlite_master) as used
     from pragma_user_version, pragma_application_id`);
   const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
-  if (version === 0 && owner === 0 && used === 0) return 0;
-  refuseStranger(owner === applicationId);
-  refuseNewer(version, current);
-  refuseOtherEnvironment(stampOf(db), environment);
-  return version;
+  if (version === 0 && owner === 0 && used === 0) return undefined;
+  if (owner !== applicationId) refuse(stranger);
+  const row = db.prepare(`select value from settings where name = 'environment'`).get();
+  return { environment: row?.value, version };
 }
 
 /** A new database belongs to us and one environment for good, and gets the key that seals its cursors. */
@@ -50,8 +58,4 @@ function stamp(db: DatabaseSync, environment: Environment): void {
     randomBytes(32),
     toTime(Date.now()),
   );
-}
-
-function stampOf(db: DatabaseSync): unknown {
-  return db.prepare(`select value from settings where name = 'environment'`).get()?.value;
 }

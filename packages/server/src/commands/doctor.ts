@@ -1,0 +1,27 @@
+import { command, tell } from '../command-line/command.ts';
+import { flag } from '../command-line/options.ts';
+import { conflictsOfServe, serveSettings } from '../config.ts';
+import { type Examined, examine } from '../doctor/examine.ts';
+import { OperatorError } from '../operator-error.ts';
+import { printable } from '../text.ts';
+
+export const doctor = command({
+  options: { ...serveSettings, json: flag('print one JSON document') },
+  conflicts: (config) => conflictsOfServe(config),
+  run: async (config, _words, output) => {
+    const checks = await examine(config);
+    tell(output, config.json, checks, () => checks.map(inWords).join('\n'));
+    const failures = checks.filter(({ status }) => status === 'failed').length;
+    if (failures > 0) {
+      throw new OperatorError(`${failures} of ${checks.length} checks failed: each says what to do.`);
+    }
+  },
+});
+
+const marks = { ok: '✓', warning: '!', failed: '✗', skipped: '-' };
+const nameWidth = 11;
+
+function inWords({ name, status, detail, remedy }: Examined): string {
+  const said = `${marks[status]} ${name.padEnd(nameWidth)}  ${detail}`;
+  return printable(remedy === undefined ? said : `${said}\n${' '.repeat(nameWidth + 4)}${remedy}`);
+}

@@ -1,0 +1,31 @@
+import { bounds } from '../bounds.ts';
+import { type Finding, failed, ok, warning } from '../finding.ts';
+import type { ClockReading } from '../store/inspect.ts';
+import { insideDatabase } from './examination.ts';
+
+export const checkClock = insideDatabase(async (inspection, { nowMs }) => {
+  const reading = await inspection.clock(nowMs);
+  return reading === undefined ? ok("The database has this machine's clock.") : judge(reading);
+});
+
+const remedy = 'Let both machines keep time by NTP (timedatectl shows whether this one does).';
+
+/** The clocks are surely apart, surely together, or so far away that it cannot be said. */
+export function judge({ aheadMs, unsureMs }: ClockReading): Finding {
+  const apartMs = Math.abs(aheadMs);
+  const limit = seconds(bounds.clockSkewMs);
+  if (apartMs - unsureMs > bounds.clockSkewMs) {
+    const side = aheadMs > 0 ? 'ahead of' : 'behind';
+    const what = `This machine's clock is ${seconds(apartMs)} ${side} the database's`;
+    return failed(`${what}: keys and grants would expire at the wrong time.`, remedy);
+  }
+  if (apartMs + unsureMs > bounds.clockSkewMs) {
+    const what = `The database takes ${seconds(unsureMs * 2)} to answer`;
+    return warning(`${what}, too long to tell whether the clocks are within ${limit}.`, remedy);
+  }
+  return ok(`This machine's clock and the database's are within ${limit}.`);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
+}

@@ -1,0 +1,34 @@
+import { ratesOf } from '../config.ts';
+import { failed, ok, skipped, warning } from '../finding.ts';
+import { type Check, insideDatabase } from './examination.ts';
+
+export const checkRedis: Check = async ({ redis }) =>
+  (await redis)?.finding ?? ok('None is set: the rate limit is counted by each instance for itself.');
+
+const howToShare = 'Give all instances the same --redis, so that they count together.';
+
+/** Whether those who serve this database count the rate limit together. Workers of one instance always do. */
+export const checkInstances = insideDatabase(async (inspection, { config, redis }) => {
+  if (Object.values(ratesOf(config)).every((rate) => rate === 0)) {
+    return ok('No rate is set, so instances have nothing to count together.');
+  }
+  const count = await inspection.instances();
+  const shared = await redis;
+  if (count === undefined) {
+    const detail = 'The embedded database is served by one instance, or by several that share a Redis';
+    return ok(shared === undefined ? `${detail}: none is set.` : `${detail}.`);
+  }
+  const serving = `${count === 1 ? '1 instance serves' : `${count} instances serve`} this database now`;
+  if (shared === undefined) {
+    if (count <= 1) return ok(`${serving}, and needs no Redis to count by itself.`);
+    return failed(
+      `${serving}, each with a rate limit of its own: partners get ${count} times it.`,
+      howToShare,
+    );
+  }
+  if (shared.instances === undefined) return skipped(`${serving}; whether by this Redis is not known.`);
+  if (shared.instances < count) {
+    return warning(`${serving}, and only ${shared.instances} of them by this Redis.`, howToShare);
+  }
+  return ok(`${serving}, by this Redis.`);
+});

@@ -35,12 +35,16 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/contract/src/', /@partner-network|packages\/server/],
   ['packages/server/src/http/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\/|workers\//],
   ['packages/server/src/listings/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\/|workers\//],
-  ['packages/server/src/store/', /\/http\/|node:http|listings\/|commands\/|ingest\/|limiter\/|workers\//],
+  [
+    'packages/server/src/store/',
+    /\/http\/|node:http|listings\/|commands\/|ingest\/|limiter\/|workers\/|doctor\//,
+  ],
   ['packages/server/src/store/sqlite/', /postgres\/|^pg$/],
   ['packages/server/src/store/postgres/', /sqlite/],
   ['packages/server/src/ingest/', /\/http\/|node:http|listings\/|commands\/|sqlite|postgres|workers\//],
   ['packages/server/src/images/', /store\/(?!port\.ts)|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\/|workers\//],
+  ['packages/server/src/doctor/', /\/http\/|listings\/|commands\/|ingest\/|workers\/|sqlite|postgres/],
   ['packages/server/src/workers/', /listings\/|commands\/|ingest\/|sqlite|postgres/],
 ];
 

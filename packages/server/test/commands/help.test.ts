@@ -12,6 +12,7 @@ const commands = {
   sandbox: ['--port', '--data'],
   serve: [...database, ...service, ...shared, ...operations],
   migrate: [...database, '--json'],
+  doctor: [...database, ...service, ...shared, ...operations, '--json'],
   'partners create': ['--name', '--id', ...database, '--json'],
   'partners list': [...database, '--json'],
   'partners disable': ['ID', ...database, '--json'],

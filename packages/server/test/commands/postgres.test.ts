@@ -180,6 +180,10 @@ test('prints no password: not of a server that refuses it, nor of one that goes 
     assertFailed(await refused.command(words), 1, said);
   }
 
+  const { status, stdout } = await refused.command(['doctor']);
+  assert.equal(status, 1);
+  assert.match(stdout, /^✗ database .*\(password authentication failed .*\n +Correct the password:/m);
+
   const service = await serve(t, url);
   assert.equal((await service.brands('', { key })).status, 200);
   await server.stop();

@@ -88,6 +88,14 @@ test('all workers answer on one address, and count the rate of a partner togethe
   assert.ok(mostWithinASecond(admitted) <= 20);
   assert.ok(admitted.length >= 60, `${admitted.length} in three seconds`);
 
+  const client = await connectTo(t, served.database);
+  const { rows: shown } = await client.query(`
+    select count(*)::integer as connections, count(distinct application_name)::integer as instances
+    from pg_stat_activity
+    where datname = current_database() and application_name ~ '^partner-network serve [0-9a-f]{12}$'`);
+  assert.ok(shown[0].connections >= 4, 'of three workers and their supervisor');
+  assert.equal(shown[0].instances, 1);
+
   const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
   assert.ok(metrics.includes(`source="memory",outcome="admitted"} ${admitted.length}\n`), metrics);
   for (const worker of [1, 2, 3]) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { assertFinding, findingsOf } from '../doctor/examined.ts';
 import {
   caughtUp,
   connectTo,
@@ -84,6 +85,42 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     await reading;
     assert.ok(longestMs < 2_000, `${longestMs} ms`);
     t.diagnostic(`the longest that somebody waited: ${Math.round(longestMs)} ms`);
+  });
+
+  test('doctor tells which replica is behind, and which is of another database', async (t) => {
+    const { primary, standbys } = replicated;
+    const { write, execute } = await openScene(t, replicated);
+    const replicasOf = async (primaryUrl: string, ...urls: string[]) => {
+      const flags = urls.flatMap((url) => ['--replica', url]);
+      return (await findingsOf(['--environment', 'sandbox', '--database', primaryUrl, ...flags])).replicas!;
+    };
+    const [url, ...both] = [primary, ...standbys].map((server) => server.url(database)) as [
+      string,
+      ...string[],
+    ];
+    assertFinding(
+      await replicasOf(url, ...both),
+      'ok',
+      /^(127\.0\.0\.1:\d+ is less than 1 s behind\. ?){2}$/,
+    );
+
+    const resume = () => execute(standbys[0], 'select pg_wal_replay_resume()');
+    await execute(standbys[0], 'select pg_wal_replay_pause()');
+    t.after(resume);
+    await write();
+    const behind = await replicasOf(url, ...both);
+    assertFinding(behind, 'warning', /more than 1 s behind.*less than 1 s behind/, /replay is not paused/);
+    await resume();
+
+    const elsewhere = standbys[1].url('postgres');
+    assertFinding(
+      await replicasOf(url, elsewhere),
+      'failed',
+      /settings|another database/,
+      /this very database/,
+    );
+    const alone = await replicasOf('postgres://postgres@127.0.0.1:1/network', both[1]!);
+    assertFinding(alone, 'ok', /is a standby, of whatever primary/);
   });
 
   test('a standby of another cluster is no replica, however far its log is', async (t) => {

@@ -59,7 +59,7 @@ function inspectionOf(client: Connection): Inspection {
   };
 }
 
-/** Work that can change nothing, and takes only so long. What it cannot do does not keep other work from it. */
+/** Work that can change nothing, and takes only so long. One that fails does not keep the next from it. */
 async function readOnly<Result>(client: Connection, work: () => Promise<Result>): Promise<Result> {
   // A server can fall silent at any time, and is asked nothing more then.
   const patience = setTimeout(() => client.abandon(), bounds.doctorAnswerMs);
@@ -77,7 +77,7 @@ async function readOnly<Result>(client: Connection, work: () => Promise<Result>)
   }
 }
 
-/** Of a few looks the one with the shortest way: the server's time was somewhere between question and answer. */
+/** The server told its time somewhere between question and answer: of a few looks, the quickest counts. */
 async function readClock(client: Connection, nowMs: () => number): Promise<ClockReading> {
   const readings: ClockReading[] = [];
   for (let look = 0; look < bounds.doctorClockLooks; look += 1) {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Examined } from '../../src/doctor/examine.ts';
+import { names } from '../doctor/examined.ts';
+import { assertFailed, commandLine } from '../support/run.ts';
+
+test('prints one list of checks with --json, and ends with 0 when none failed', async (t) => {
+  const line = commandLine(t);
+  await line.inside(async () => {});
+  const checks = await line.json<Examined[]>('doctor');
+  assert.deepEqual(
+    checks.map((check) => Object.keys(check)),
+    names.map(() => ['name', 'status', 'detail']),
+  );
+});
+
+test('ends with 1 when a check failed, and tells a person under it what to do', async (t) => {
+  const line = commandLine(t);
+  await line.inside(async () => {});
+  const { status, stdout, stderr } = await line.run(['doctor', '--environment', 'sandbox']);
+  assert.deepEqual([status, stderr], [1, '1 of 11 checks failed: each says what to do.\n']);
+  const lines = stdout.trimEnd().split('\n');
+  assert.equal(lines.length, names.length + 1);
+  assert.match(lines[3]!, /^✗ environment {2}This is a production database and sandbox was asked for\.$/);
+  assert.match(lines[4]!, /^ {15}Pass --environment production/);
+  assert.match(lines[5]!, /^✓ schema {7}It has schema/);
+});
+
+test('is told wrong settings as serve is', async (t) => {
+  assertFailed(await commandLine(t).run(['doctor', '--workers', '2']), 2, /--workers needs a Postgres/);
+});
+
+test('sees how many files a process may open where it is run', async (t) => {
+  const line = commandLine(t);
+  const program = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
+  const script = 'ulimit -n 1000 && exec "$@"';
+  const words = [process.execPath, program, 'doctor', '--json', '--database', line.database];
+  const checks: Examined[] = JSON.parse(
+    execFileSync('sh', ['-c', script, 'sh', ...words], { encoding: 'utf8' }),
+  );
+  const { status, detail } = checks.find(({ name }) => name === 'open_files')!;
+  assert.deepEqual([status, detail.includes('1000')], ['warning', true]);
+});

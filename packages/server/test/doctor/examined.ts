@@ -1,0 +1,77 @@
+/** What doctor finds under settings that are given as an operator gives them. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { TestContext } from 'node:test';
+import { parseLine } from '../../src/command-line/parse.ts';
+import { doctor } from '../../src/commands/doctor.ts';
+import type { ServeConfig } from '../../src/config.ts';
+import { examine } from '../../src/doctor/examine.ts';
+import type { Finding } from '../../src/finding.ts';
+
+/** In their order, which scripts rely on. */
+export const names = [
+  ...['settings', 'open_files', 'database', 'environment', 'schema', 'privileges', 'clock'],
+  ...['replicas', 'redis', 'instances', 'keys'],
+];
+
+export type Findings = Readonly<Record<string, Finding>>;
+
+/** What an examination by these flags comes to; the clock may be another than this machine's. */
+export async function findingsOf(
+  flags: readonly string[],
+  nowMs?: () => number,
+  openFiles = 20_000,
+): Promise<Findings> {
+  const { values, problems } = parseLine(doctor, flags, {});
+  assert.deepEqual(problems, []);
+  const examined = await examine(values as ServeConfig, nowMs, openFiles);
+  assert.deepEqual(
+    examined.map(({ name }) => name),
+    names,
+  );
+  for (const { status, remedy } of examined) {
+    assert.equal(remedy === undefined, status === 'ok' || status === 'skipped', 'a fault has a remedy');
+  }
+  return Object.fromEntries(examined.map(({ name, ...finding }) => [name, finding]));
+}
+
+/** The names of what has this status. */
+export function those(findings: Findings, status: Finding['status']): string[] {
+  return names.filter((name) => findings[name]!.status === status);
+}
+
+/** One of these names alone is not ok, with this status, and its sentence and remedy are these. */
+export function assertOnly(
+  findings: Findings,
+  name: string,
+  status: Finding['status'],
+  detail: RegExp,
+  remedy: RegExp,
+): void {
+  const others = names.filter((other) => findings[other]!.status !== 'ok');
+  assert.deepEqual(others, [name], JSON.stringify(findings, null, 1));
+  assertFinding(findings[name]!, status, detail, remedy);
+}
+
+export function assertFinding(
+  finding: Finding,
+  status: Finding['status'],
+  detail: RegExp,
+  remedy?: RegExp,
+): void {
+  assert.equal(finding.status, status, finding.detail);
+  assert.match(finding.detail, detail);
+  if (remedy !== undefined) assert.match(finding.remedy ?? '', remedy);
+}
+
+/** A port at which everything is accepted, and nothing is ever answered. */
+export async function silentPort(t: TestContext): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
+import { migratedDatabase, serveOptions } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { afterAllElse, connectTo, emptyDatabase } from '../support/postgres.ts';
+import { startProxy } from '../support/proxy.ts';
+import { assertFinding, assertOnly, findingsOf, silentPort, those } from './examined.ts';
+
+const onSandbox = (url: string, ...more: string[]) => [
+  '--database',
+  url,
+  '--environment',
+  'sandbox',
+  ...more,
+];
+
+/** A database in order, but for what these statements do to it. */
+async function databaseWith(t: TestContext, ...statements: string[]): Promise<string> {
+  const url = await migratedDatabase(t);
+  const client = await connectTo(t, url);
+  for (const statement of statements) await client.query(statement);
+  return url;
+}
+
+/** The same address with something else in it. */
+function changed(url: string, change: Partial<Pick<URL, 'username' | 'pathname' | 'port'>>): string {
+  return Object.assign(new URL(url), change).href;
+}
+
+test('finds nothing wrong with a database that is in order', async (t) => {
+  const findings = await findingsOf(onSandbox(await migratedDatabase(t)));
+  assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
+  assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ is reached\.$/);
+});
+
+test('asks everything of the database in transactions that cannot change it', async (t) => {
+  const url = await migratedDatabase(t);
+  const proxy = await startProxy(t, Number(new URL(url).port));
+  await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
+  const sent = Buffer.concat([...proxy.sent()]).toString('latin1');
+  const [beforeFirst, ...inside] = sent.split('begin read only;');
+  assert.ok(inside.length >= 6, sent);
+  assert.ok(inside.every((said) => said.includes('rollback')));
+  assert.doesNotMatch(beforeFirst!, /settings|api_keys/);
+});
+
+test('finds the other environment, and tells all else of the database', async (t) => {
+  const findings = await findingsOf(['--database', await migratedDatabase(t)]);
+  const remedy = /^Pass --environment sandbox, or another --database\.$/;
+  assertOnly(findings, 'environment', 'failed', /is a sandbox database and production was/, remedy);
+});
+
+test("finds a schema that is behind, newer, missing, or another program's", async (t) => {
+  const schemaOf = async (url: string) => (await findingsOf(onSandbox(url))).schema!;
+  const set = (version: number) => `update settings set value = '${version}' where name = 'schema'`;
+  const migrateFirst = /^Run "partner-network migrate" on it first\.$/;
+  assertFinding(await schemaOf(await databaseWith(t, set(0))), 'failed', /has no schema yet/, migrateFirst);
+  assertFinding(await schemaOf(await databaseWith(t, set(999))), 'failed', /schema 999/, /newer program/);
+  assertFinding(await schemaOf(await emptyDatabase(t)), 'failed', /has no schema yet/, migrateFirst);
+  const foreign = await databaseWith(t, 'alter table settings add column theirs integer');
+  assertFinding(await schemaOf(foreign), 'failed', /another program's/, /another --database/);
+});
+
+test('finds what serving refuses: an encoding that is not UTF8', async (t) => {
+  const url = await emptyDatabase(t, `encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`);
+  const { database, clock } = await findingsOf(onSandbox(url));
+  assertFinding(database!, 'failed', /encoding is SQL_ASCII/, /create it with encoding UTF8/);
+  assert.equal(clock!.status, 'ok');
+});
+
+test('says why a database cannot be reached, and goes on with the rest', async (t) => {
+  const url = await migratedDatabase(t);
+  const nowhere = changed(url, { port: String(await freePort()) });
+  const findings = await findingsOf(onSandbox(nowhere));
+  assertFinding(findings.database!, 'failed', /at 127\.0\.0\.1:\d+ \(.*ECONNREFUSED/, /Start the server/);
+  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys'];
+  assert.deepEqual(those(findings, 'skipped'), inside);
+  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
+
+  const unnamed = await findingsOf(onSandbox(changed(url, { pathname: 'no_such_database' })));
+  assertFinding(unnamed.database!, 'failed', /"no_such_database" does not exist/, /Create the database/);
+  const unknown = await findingsOf(onSandbox(changed(url, { username: 'no_such_role' })));
+  assertFinding(unknown.database!, 'failed', /"no_such_role"/, /the user in the URL/);
+});
+
+test('warns of an address to fail over to at which nobody is', async (t) => {
+  const url = await migratedDatabase(t);
+  const both = url.replace(/@([^/]+)/, `@$1,127.0.0.1:${await freePort()}`);
+  const remedy = /correct host and port/;
+  assertOnly(await findingsOf(onSandbox(both)), 'database', 'warning', /nothing to fail over to/, remedy);
+});
+
+test('finds a clock that is more than a second off', async (t) => {
+  const url = await migratedDatabase(t);
+  const ahead = () => Date.now() + 5_000;
+  assertOnly(await findingsOf(onSandbox(url), ahead), 'clock', 'failed', /[45](\.\d)? s ahead of/, /NTP/);
+});
+
+/** A role of its own that may do no more than everybody. */
+async function newRole(t: TestContext, url: string): Promise<string> {
+  const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
+  const client = await connectTo(t, url);
+  // Where the server asks for a password, it is the one in the address.
+  const word = decodeURIComponent(new URL(url).password).replaceAll("'", "''");
+  await client.query(`create role ${name} login password '${word}'`);
+  afterAllElse(t, async () => {
+    const last = await connectTo({ after: () => {} }, changed(url, { pathname: 'postgres' }));
+    await last.query(`drop role ${name}`);
+    await last.end();
+  });
+  return name;
+}
+
+test('names the privileges that a role lacks, by statements that grant them', async (t) => {
+  const url = await migratedDatabase(t);
+  const role = await newRole(t, url);
+  const flags = onSandbox(changed(url, { username: role }));
+  const owner = await connectTo(t, url);
+
+  const lacking = await findingsOf(flags);
+  assertFinding(lacking.privileges!, 'failed', /lacks select on settings, .*brands/);
+  assertFinding(lacking.schema!, 'failed', /permission denied for table settings/);
+  const grantsOf = ({ remedy }: { remedy?: string }) => /: (grant .*)$/.exec(remedy!)![1]!;
+  await owner.query('revoke usage on schema public from public');
+  await owner.query(grantsOf((await findingsOf(flags)).privileges!));
+  const granted = await findingsOf(flags);
+  assert.deepEqual(those(granted, 'ok'), Object.keys(granted), JSON.stringify(granted));
+});
+
+test('counts the instances that serve a database, as any role can, and asks for a Redis', async (t) => {
+  const url = await databaseWith(t, 'grant select on all tables in schema public to public');
+  const flags = onSandbox(changed(url, { username: await newRole(t, url) }));
+  const serve = async (instance: string) => {
+    const options = { ...serveOptions, instance };
+    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
+    t.after(() => store.close());
+    await store.cursorKeys();
+  };
+  await serve('first');
+  await serve('first');
+  assertFinding((await findingsOf(flags)).instances!, 'ok', /^1 instance serves this database now/);
+  await serve('second');
+  const { instances } = await findingsOf(flags);
+  assertFinding(instances!, 'failed', /^2 instances serve .* partners get 2 times it/, /the same --redis/);
+  const unlimited = await findingsOf([...flags, '--brands-rate', '0']);
+  assertFinding(unlimited.instances!, 'ok', /No rate is set/);
+});
+
+test('finds replicas that are none', async (t) => {
+  const url = await migratedDatabase(t);
+  const nowhere = changed(url, { port: String(await freePort()) });
+  const { replicas } = await findingsOf(onSandbox(url, '--replica', url, '--replica', nowhere));
+  assertFinding(
+    replicas!,
+    'failed',
+    /^127\.0\.0\.1:\d+: The replica is not a standby\. The replica at .* cannot be reached/,
+    /Name a streaming standby .* Start the server/,
+  );
+});
+
+test('gives up on servers that accept and never answer, and on one that falls silent', async (t) => {
+  const silent = `127.0.0.1:${await silentPort(t)}`;
+  const url = await migratedDatabase(t);
+  const proxy = await startProxy(t, Number(new URL(url).port));
+  const startedMs = performance.now();
+  const seconds = () => (performance.now() - startedMs) / 1_000;
+
+  const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })]);
+  proxy.swallow();
+  const [findings] = await Promise.all([
+    findingsOf([
+      ...['--database', `postgres://x:s3cret@${silent}/x`, '--replica', `postgres://x:s3cret@${silent}/x`],
+      ...['--redis', `redis://:s3cret@${silent}`],
+    ]),
+    assert.rejects(inspection!.stamp(), /cannot be reached/),
+  ]);
+  await assert.rejects(inspection!.instances(), /cannot be reached/);
+  assert.deepEqual(those(findings, 'failed'), ['database', 'replicas', 'redis']);
+  assert.doesNotMatch(JSON.stringify(findings), /s3cret/);
+  assert.ok(seconds() < 5, `${seconds()} s`);
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { migratedDatabase, serveOptions } from '../support/database.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
+import { needsOwnRedis, redisClient, startRedis } from '../support/redis.ts';
+import { assertFinding, findingsOf } from './examined.ts';
+
+async function embedded(t: TestContext): Promise<string[]> {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'production', 'create').close();
+  return ['--database', `sqlite:${path}`];
+}
+
+test('finds a Redis that is not there, without its password', async (t) => {
+  const url = `redis://:s3cret@127.0.0.1:${await freePort()}`;
+  const { redis } = await findingsOf([...(await embedded(t)), '--redis', url]);
+  assertFinding(redis!, 'failed', /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/, /Start it/);
+});
+
+test('finds a Redis that may forget, refuses to write, or does not let us in', needsOwnRedis, async (t) => {
+  const own = await startRedis(t);
+  const admin = redisClient(t, own.url);
+  const flags = await embedded(t);
+  const redisOf = async (url = own.url) => (await findingsOf([...flags, '--redis', url])).redis!;
+  assertFinding(await redisOf(), 'ok', /answers/);
+  assert.equal(await admin.dbsize(), 0, 'nothing was written');
+
+  await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  assertFinding(await redisOf(), 'ok', /answers/);
+  await admin.config('SET', 'maxmemory', '100mb');
+  assertFinding(await redisOf(), 'warning', /drops keys .*allkeys-lru/, /noeviction/);
+
+  await admin.replicaof('127.0.0.1', 1);
+  assertFinding(await redisOf(), 'failed', /is a replica/, /Name its primary/);
+  await admin.replicaof('NO', 'ONE');
+
+  await admin.call('ACL', 'SETUSER', 'weak', 'on', '>s3cret', '+info', '+zcard', '~*');
+  const weak = await redisOf(`redis://weak:s3cret@127.0.0.1:${own.port}`);
+  assertFinding(weak, 'failed', /NOPERM/, /Let its user run/);
+
+  await admin.config('SET', 'requirepass', 's3cret');
+  assertFinding(await redisOf(), 'failed', /NOAUTH/, /Put its password/);
+  const wrong = await redisOf(`redis://:wr0ng@127.0.0.1:${own.port}`);
+  assertFinding(wrong, 'failed', /WRONGPASS/, /Correct user and password/);
+  assert.doesNotMatch(JSON.stringify(wrong), /wr0ng/);
+});
+
+test('finds instances that do not share the Redis of the others', needsOwnRedis, async (t) => {
+  const { url: redis } = await startRedis(t);
+  const url = await migratedDatabase(t);
+  for (const instance of ['first', 'second']) {
+    const options = { ...serveOptions, instance };
+    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
+    t.after(() => store.close());
+    await store.cursorKeys();
+  }
+  const admin = redisClient(t, redis);
+  const instances = async () =>
+    (await findingsOf(['--database', url, '--environment', 'sandbox', '--redis', redis])).instances!;
+  await admin.zadd('partner-network:sandbox:instances', 1, 'first');
+  assertFinding(
+    await instances(),
+    'warning',
+    /^2 instances serve .*only 1 of them by this/,
+    /the same --redis/,
+  );
+  await admin.zadd('partner-network:sandbox:instances', 1, 'second');
+  assertFinding(await instances(), 'ok', /^2 instances serve this database now, by this Redis/);
+});

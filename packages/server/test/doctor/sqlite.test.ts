@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { assertFinding, assertOnly, findingsOf, those } from './examined.ts';
+
+async function newDatabase(t: TestContext, ...statements: string[]) {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'production', 'create').close();
+  const db = new DatabaseSync(path);
+  for (const statement of statements) db.exec(statement);
+  db.close();
+  return { path, flags: ['--database', `sqlite:${path}`] };
+}
+
+/** All that is in a folder, to the byte and to the moment. */
+function stateOf(path: string) {
+  const folder = join(path, '..');
+  return readdirSync(folder).map((name) => {
+    const file = join(folder, name);
+    return [name, statSync(file).mtimeMs, readFileSync(file).toString('base64')];
+  });
+}
+
+test('finds nothing wrong with a database that is in order, and leaves no trace', async (t) => {
+  const { path, flags } = await newDatabase(t);
+  const before = stateOf(path);
+  assert.equal(before.length, 1);
+  const findings = await findingsOf(flags);
+  assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
+  assert.deepEqual(stateOf(path), before);
+});
+
+test('sees what another process has just written, whose log stays as it is', async (t) => {
+  const { path, flags } = await newDatabase(t);
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  other.exec(`update settings set value = 'sandbox' where name = 'environment'`);
+  const before = readdirSync(join(path, '..'));
+  assert.equal((await findingsOf(flags)).environment!.status, 'failed');
+  assert.deepEqual(readdirSync(join(path, '..')), before);
+});
+
+test('makes no database where there is none, and tells of all else', async (t) => {
+  const path = join(temporaryFolder(t), 'missing', 'test.db');
+  const findings = await findingsOf(['--database', `sqlite:${path}`]);
+  assertFinding(
+    findings.database!,
+    'warning',
+    /There is no database \/.*test\.db yet/,
+    /migrate.*--database/,
+  );
+  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys'];
+  assert.deepEqual(those(findings, 'skipped'), inside);
+  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
+  assert.ok(!existsSync(join(path, '..')));
+});
+
+test('finds the other environment', async (t) => {
+  const { flags } = await newDatabase(t);
+  assertOnly(
+    await findingsOf([...flags, '--environment', 'sandbox']),
+    'environment',
+    'failed',
+    /^This is a production database and sandbox was asked for\.$/,
+    /^Pass --environment production, or another --database\.$/,
+  );
+});
+
+test('tells that an older schema is brought up to date by serving, and does not do it', async (t) => {
+  const { path, flags } = await newDatabase(t, 'pragma user_version = 0');
+  const before = stateOf(path);
+  assertFinding(
+    (await findingsOf(flags)).schema!,
+    'ok',
+    /has schema 0, and gets schema \d+ when it is served/,
+  );
+  assert.deepEqual(stateOf(path), before);
+});
+
+test("finds the schema of a newer program, and another program's database", async (t) => {
+  const newer = await newDatabase(t, 'pragma user_version = 999');
+  assertOnly(
+    await findingsOf(newer.flags),
+    'schema',
+    'failed',
+    /schema 999 and this program knows up to \d+/,
+    /^Run the newer program\.$/,
+  );
+
+  const foreign = await newDatabase(t, 'pragma application_id = 7');
+  const findings = await findingsOf(foreign.flags);
+  assertFinding(findings.schema!, 'failed', /^This is another program's database\.$/, /another --database/);
+  assert.deepEqual(those(findings, 'skipped'), ['environment', 'keys']);
+});
+
+test('finds a file that is no database', async (t) => {
+  const path = join(temporaryFolder(t), 'letter.txt');
+  writeFileSync(path, 'Dear database, '.repeat(100));
+  const findings = await findingsOf(['--database', `sqlite:${path}`]);
+  assertFinding(
+    findings.database!,
+    'failed',
+    /Cannot open .*letter\.txt: file is not a database/,
+    /--database/,
+  );
+});
+
+test('warns of a file that others can read, unless its folder keeps them out', async (t) => {
+  const { path, flags } = await newDatabase(t);
+  chmodSync(path, 0o640);
+  assert.equal((await findingsOf(flags)).privileges!.status, 'ok');
+  chmodSync(join(path, '..'), 0o755);
+  assertOnly(await findingsOf(flags), 'privileges', 'warning', /mode 640/, /chmod 600/);
+});
+
+test('finds a file that this user may not write to', {
+  skip: process.getuid?.() === 0 && 'root may write to everything',
+}, async (t) => {
+  const { path, flags } = await newDatabase(t);
+  chmodSync(path, 0o400);
+  assertFinding((await findingsOf(flags)).privileges!, 'failed', /may not write to \/.*test\.db/, /owner/);
+});
+
+test('finds ports that clash, an address that nobody can call, and no limit in production', async (t) => {
+  const { flags } = await newDatabase(t);
+  const settings = async (...more: string[]) => (await findingsOf([...flags, ...more])).settings!;
+  assertFinding(await settings('--ops-port', '8080'), 'failed', /--port and --ops-port are both 8080/);
+  assertFinding(await settings('--host', '0.0.0.0'), 'warning', /0\.0\.0\.0:8080/, /--public-url/);
+  assertFinding(await settings('--brands-rate', '0'), 'warning', /no rate limit/);
+  const fine = [
+    '--host',
+    '0.0.0.0',
+    '--public-url',
+    'https://network.example',
+    '--ops-port',
+    '0',
+    '--port',
+    '0',
+  ];
+  assertFinding(await settings(...fine), 'ok', /valid, for production/);
+});
+
+test('warns of fewer than 4096 open files', async (t) => {
+  const { flags } = await newDatabase(t);
+  assertOnly(
+    await findingsOf(flags, undefined, 4_095),
+    'open_files',
+    'warning',
+    /4095 files open/,
+    /at least 4096.*ulimit -n/,
+  );
+  assert.equal((await findingsOf(flags, undefined, 4_096)).open_files!.status, 'ok');
+});

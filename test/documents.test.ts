@@ -71,6 +71,7 @@ test('every command of docs/operating.md works, in the order of the page', async
   assert.match(printedBy('check-images'), /2 brands: 0 fine, 2 without an image, 0 faulty\./);
   assert.match(printedBy('readyz'), /^alive\nready\n$/);
   assert.match(printedBy('grants list'), /CUSTOMER_1 +ACTIVE/);
+  assert.match(printedBy('doctor'), /^✓ environment {2}It is a production database\.$/m);
 });
 
 test('every command of docs/postgres.md works on a real Postgres, in the order of the page', async (t) => {

@@ -28,7 +28,7 @@ const expiring = `
     select k.id, k.partner_id, k.name, k.expires_at,
       case when exists (
         select 1 from api_keys n
-        where n.partner_id = k.partner_id and n.id <> k.id and n.created_at >= k.created_at
+        where n.partner_id = k.partner_id and n.created_at >= k.created_at
           and coalesce(n.name, '') = coalesce(k.name, '')
           and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'
           and n.revoked_at is null and (n.expires_at is null or n.expires_at > $2)

@@ -17,7 +17,8 @@ export interface RedisInspected {
 const remedies: Readonly<Record<string, string>> = {
   WRONGPASS: 'Correct user and password of --redis.',
   NOAUTH: 'Put its password into --redis: redis://:PASSWORD@HOST:PORT.',
-  NOPERM: 'Let its user run INFO, EVAL and all that is in our scripts on partner-network:*.',
+  NOPERM: 'Let its user run INFO, SELECT, EVAL and all that is in our scripts on partner-network:*.',
+  ERR: 'Correct --redis: is there a database of that number?',
   LOADING: 'Wait until it has loaded its data.',
   ECONNREFUSED: 'Start it, or correct host and port of --redis.',
   ENOTFOUND: 'Correct the host of --redis.',
@@ -31,7 +32,7 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   const told: unknown[] = [];
   redis.on('error', (error) => told.push(error));
   try {
-    return await inTime(look(redis, where, environment));
+    return await inTime(look(redis, address.db, where, environment));
   } catch (error) {
     const reason = reasonOf(told[0] ?? error);
     const remedy = remedies[reason] ?? 'Correct --redis, or see to the server and to the way to it.';
@@ -41,8 +42,15 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   }
 }
 
-async function look(redis: Redis, where: string, environment: Environment): Promise<RedisInspected> {
+async function look(
+  redis: Redis,
+  db: number,
+  where: string,
+  environment: Environment,
+): Promise<RedisInspected> {
   await redis.connect();
+  // The driver goes on in database 0 where there is none of that number, and says nothing.
+  await redis.select(db);
   const info = readInfo(await redis.info());
   // A script that does nothing: decisions are made by scripts, which a user may not be allowed to run.
   await redis.eval('return 1', 0);

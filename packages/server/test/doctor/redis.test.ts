@@ -34,11 +34,12 @@ test('finds a Redis that may forget, refuses to write, or does not let us in', n
   await admin.config('SET', 'maxmemory', '100mb');
   assertFinding(await redisOf(), 'warning', /drops keys .*allkeys-lru/, /noeviction/);
 
+  assertFinding(await redisOf(`${own.url}/99`), 'failed', /\(ERR\)/, /database of that number/);
   await admin.replicaof('127.0.0.1', 1);
   assertFinding(await redisOf(), 'failed', /is a replica/, /Name its primary/);
   await admin.replicaof('NO', 'ONE');
 
-  await admin.call('ACL', 'SETUSER', 'weak', 'on', '>s3cret', '+info', '+zcard', '~*');
+  await admin.call('ACL', 'SETUSER', 'weak', 'on', '>s3cret', '+info', '+select', '+zcard', '~*');
   const weak = await redisOf(`redis://weak:s3cret@127.0.0.1:${own.port}`);
   assertFinding(weak, 'failed', /NOPERM/, /Let its user run/);
 

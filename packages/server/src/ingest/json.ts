@@ -22,6 +22,55 @@ function keepExact(_key: string, value: unknown, context: { source?: string }): 
 }
 
 export function readJson(text: string): JsonReading {
+  return readPlainJson(text) ?? readAnyJson(text);
+}
+
+const quotationMark = 0x22;
+const colon = 0x3a;
+/** A backslash; and in a number: a point, and what begins an exponent (in `true` and `false`, too). */
+const [backslash, point, lowerE, upperE] = [0x5c, 0x2e, 0x65, 0x45];
+
+/**
+ * Nearly every line has no escapes and only plain integers: without them, plain JSON.parse rounds nothing
+ * that cannot be seen in its value, and forgets a repeated key where there are fewer keys than colons. Ten
+ * times as fast as looking at each token; undefined where it takes that.
+ */
+function readPlainJson(text: string): JsonReading | undefined {
+  let colons = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quotationMark) isInString = !isInString;
+    else if (code === backslash) return undefined;
+    else if (isInString) continue;
+    else if (code === colon) colons += 1;
+    else if (code === point || code === lowerE || code === upperE) return undefined;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { fault: 'INVALID_JSON' };
+  }
+  return keysOf(value, 0) === colons ? { value } : undefined;
+}
+
+/** A record has one object, its metadata, within. */
+const plainDepth = 2;
+
+/** How many keys there are in all; NaN where there are lists, deeper objects or rounded numbers, too. */
+function keysOf(value: unknown, depth: number): number {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && !Object.is(value, -0) ? 0 : Number.NaN;
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth === plainDepth || Array.isArray(value)) return Number.NaN;
+  let count = 0;
+  for (const key of Object.keys(value))
+    count += 1 + keysOf((value as Record<string, unknown>)[key], depth + 1);
+  return count;
+}
+
+/** Token by token, for all that JSON can hold. */
+export function readAnyJson(text: string): JsonReading {
   let value: unknown;
   try {
     value = JSON.parse(text, keepExact as Parameters<typeof JSON.parse>[1]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { InexactNumber, readJson } from '../../src/ingest/json.ts';
+import { InexactNumber, readAnyJson, readJson } from '../../src/ingest/json.ts';
 
 const invalid = { fault: 'INVALID_JSON' };
 
@@ -143,4 +143,45 @@ test('finds a repeated key in any spelling, and none where there is none', () =>
 test('reads a string as long as a line may be', () => {
   const text = '"\\'.repeat(250_000);
   assert.deepEqual(readJson(JSON.stringify({ text })), { value: { text } });
+});
+
+/** Pieces of JSON, in their places more often than not. */
+const numbers = [
+  '0',
+  '-0',
+  '1',
+  '-7',
+  '1.0',
+  '1e3',
+  '2E-1',
+  '007',
+  '9007199254740991',
+  '9007199254740992',
+  '1e400',
+];
+const strings = ['""', '"a"', '":"', '"{"', '"a.e"', '"\\u0061"', '"\\""', '"é"', '"\t"', '"'];
+const pieces = [...numbers, ...strings, 'true', 'false', 'null', ' ', '\t', ':', ',', '{', '}', '[', ']'];
+const { json } = fc.letrec<Record<'json' | 'member', string>>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(...numbers, ...strings, 'true', 'false', 'null'),
+    fc.array(tie('member'), { maxLength: 4 }).map((members) => `{${members.join(',')}}`),
+    fc.array(tie('json'), { maxLength: 3 }).map((values) => `[${values.join(', ')}]`),
+  ),
+  member: fc
+    .tuple(fc.constantFrom('"a"', '"b"', '"\\u0061"', '"__proto__"', '"1"', '":"'), tie('json'))
+    .chain(([key, value]) => fc.constantFrom(`${key}:${value}`, `${key} : ${value}`)),
+}));
+
+test('reads what is simple by a shorter way, and to the same end', () => {
+  const jumbled = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
+  const mended = fc
+    .tuple(json, fc.constantFrom(...pieces), fc.nat(60))
+    .map(([text, piece, at]) => text.slice(0, at) + piece + text.slice(at));
+  fc.assert(
+    fc.property(fc.oneof(json, mended, jumbled), (text) => {
+      assert.deepEqual(readJson(text), readAnyJson(text), text);
+    }),
+    { numRuns: 5_000 },
+  );
 });

@@ -1,3 +1,9 @@
+/** As it is stored already, on a day of every year: told without a Date, which takes ten times as long. */
+const normalTime = new RegExp(
+  '^(?!0000)[0-9]{4}-' +
+    '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)' +
+    'T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z$',
+);
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|\+00:00)$/i;
 
 /**
@@ -5,6 +11,7 @@ const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|\+0
  * that. Fractions are cut to milliseconds. No leap seconds, and no year 0000, which Postgres does not have.
  */
 export function normalizeTime(text: string): string | undefined {
+  if (normalTime.test(text)) return text;
   const parts = rfc3339.exec(text);
   if (parts === null || parts[1] === '0000') return undefined;
   const [, year, month, day, hour, minute, second, fraction = ''] = parts;

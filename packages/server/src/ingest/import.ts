@@ -34,7 +34,7 @@ export interface ImportReport {
 /** Reads, checks and writes: all of it, or nothing. */
 export async function importRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
-  readings: AsyncIterable<Reading>,
+  readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const run = await store.beginImport(options.kind);
@@ -51,7 +51,7 @@ export async function importRecords(
 /** Stages what is good, in batches, and remembers what is not. */
 async function stageAll(
   store: Pick<Accounts, 'findPartner'>,
-  readings: AsyncIterable<Reading>,
+  readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
   run: ImportRun,
 ): Promise<Pick<ImportReport, 'read' | 'rejected_count' | 'rejected'>> {
@@ -60,16 +60,17 @@ async function stageAll(
   let read = 0;
   let rejected_count = 0;
   let batch: ImportRow[] = [];
-  for await (const reading of readings) {
-    read += 1;
-    const { row, faults } = await check(reading);
-    if (faults.length > 0) {
-      rejected_count += 1;
-      if (rejected.length < bounds.importReportedLines) rejected.push({ line: reading.line, errors: faults });
-    } else if (rejected_count === 0 || options.skipInvalid) {
-      batch.push(row);
+  for await (const some of readings) {
+    read += some.length;
+    for (const { line, row, faults } of await check(some)) {
+      if (faults.length > 0) {
+        rejected_count += 1;
+        if (rejected.length < bounds.importReportedLines) rejected.push({ line, errors: faults });
+      } else if (rejected_count === 0 || options.skipInvalid) {
+        batch.push(row);
+      }
     }
-    if (batch.length === bounds.importBatchRecords) {
+    if (batch.length >= bounds.importBatchRecords) {
       await run.stage(batch);
       batch = [];
     }
@@ -79,17 +80,19 @@ async function stageAll(
 }
 
 interface CheckedRecord {
+  readonly line: number;
   readonly row: ImportRow;
-  readonly faults: readonly ImportFault[];
+  readonly faults: ImportFault[];
 }
 
-/** From a reading to a row, or to all that is wrong with it. */
+/** From readings to rows, or to all that is wrong with each. */
 function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
   { kind, partnerId }: ImportOptions,
-): (reading: Reading) => Promise<CheckedRecord> {
+): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
   const { schema, idPrefix, defaults } = kinds[kind];
   const checkFields = createChecker(schema);
+  const owner = kind === 'brands' ? { partner_id: partnerId } : {};
   const partners = new Set<string>();
 
   async function isPartner(id: string): Promise<boolean> {
@@ -102,20 +105,32 @@ function createRecordCheck(
 
   /** Fills in what the service issues. */
   function toRow(fields: ImportRow): ImportRow {
-    const now = toTime(Date.now());
-    const owner = kind === 'brands' ? { partner_id: partnerId } : {};
-    const id = fields.id ?? newId(idPrefix);
-    return { created_at: now, updated_at: now, ...defaults, ...fields, ...owner, id };
+    const row = { ...defaults, ...fields, ...owner } as Record<string, string | number | undefined>;
+    row.id ??= newId(idPrefix);
+    if (row.created_at === undefined || row.updated_at === undefined) {
+      const now = toTime(Date.now());
+      row.created_at ??= now;
+      row.updated_at ??= now;
+    }
+    return row;
   }
 
-  return async (reading) => {
-    if ('fault' in reading) return { row: {}, faults: [reading.fault] };
+  function checkOne(reading: Reading): CheckedRecord {
+    const { line } = reading;
+    if ('fault' in reading) return { line, row: {}, faults: [reading.fault] };
     const { fields, faults } = checkFields(reading.value);
-    const owner = kind === 'grants' ? fields.partner_id : undefined;
-    if (owner !== undefined && !(await isPartner(String(owner)))) {
-      faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
+    return { line, row: faults.length > 0 ? fields : toRow(fields), faults };
+  }
+
+  return async (readings) => {
+    const checked = readings.map(checkOne);
+    if (kind !== 'grants') return checked;
+    for (const { row, faults } of checked) {
+      if (row.partner_id !== undefined && !(await isPartner(String(row.partner_id)))) {
+        faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
+      }
     }
-    return { row: faults.length > 0 ? {} : toRow(fields), faults };
+    return checked;
   };
 }
 
@@ -126,8 +141,8 @@ export async function importValues(
   values: readonly unknown[],
   partnerId = '',
 ): Promise<ImportReport> {
-  async function* readings(): AsyncGenerator<Reading> {
-    for (const [index, value] of values.entries()) yield { line: index + 1, value };
+  async function* readings(): AsyncGenerator<readonly Reading[]> {
+    yield values.map((value, index) => ({ line: index + 1, value }));
   }
   return importRecords(store, readings(), { kind, partnerId, skipInvalid: false, dryRun: false });
 }

@@ -11,11 +11,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const blank = /^[ \t\r]*$/;
 const byteOrderMark = '\ufeff';
 
-/** Splits bytes into lines without blank ones and a leading BOM. Never holds more than one line. */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+/**
+ * Splits bytes into lines without blank ones and a leading BOM: for each chunk those that end in it, since a
+ * promise for each line would take longer than reading it. Holds no more than a chunk and one line.
+ */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
   let number = 0;
   let held: Uint8Array[] = [];
   let heldBytes = 0;
+  let lines: Line[] = [];
 
   function hold(bytes: Uint8Array): void {
     heldBytes += bytes.length;
@@ -24,32 +28,54 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     else held = [];
   }
 
-  function take(): Line | undefined {
+  function add(text: string | undefined): void {
     number += 1;
-    const text = heldBytes > bounds.importLineBytes ? undefined : textOf(Buffer.concat(held), number === 1);
+    const own = number === 1 && text?.startsWith(byteOrderMark) ? text.slice(1) : text;
+    if (own === undefined || !blank.test(own)) lines.push({ number, text: own });
+  }
+
+  function addHeld(): void {
+    add(heldBytes > bounds.importLineBytes ? undefined : textOf(Buffer.concat(held)));
     held = [];
     heldBytes = 0;
-    return text !== undefined && blank.test(text) ? undefined : { number, text };
   }
 
   for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      hold(chunk.subarray(start, end));
-      start = end + 1;
-      const line = take();
-      if (line !== undefined) yield line;
+    const first = chunk.indexOf(newline);
+    const last = chunk.lastIndexOf(newline);
+    if (first !== -1) {
+      hold(chunk.subarray(0, first));
+      addHeld();
+      if (last > first) for (const text of textsOf(chunk.subarray(first + 1, last))) add(text);
     }
-    hold(chunk.subarray(start));
+    hold(chunk.subarray(last + 1));
+    if (lines.length > 0) yield lines;
+    lines = [];
   }
-  const last = heldBytes > 0 ? take() : undefined;
-  if (last !== undefined) yield last;
+  if (heldBytes > 0) addHeld();
+  if (lines.length > 0) yield lines;
 }
 
-function textOf(bytes: Uint8Array, isFirst: boolean): string | undefined {
+/** The texts of whole lines, decoded together where all of them are fine. */
+function textsOf(block: Uint8Array): (string | undefined)[] {
+  const together = textOf(block);
+  return together === undefined ? Array.from(linesOf(block), textOf) : together.split('\n');
+}
+
+function* linesOf(block: Uint8Array): Generator<Uint8Array> {
+  let start = 0;
+  for (let end = block.indexOf(newline); end !== -1; end = block.indexOf(newline, start)) {
+    yield block.subarray(start, end);
+    start = end + 1;
+  }
+  yield block.subarray(start);
+}
+
+/** Undefined where it is longer than a line may be, or not UTF-8. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.length > bounds.importLineBytes) return undefined;
   try {
-    const text = utf8.decode(bytes);
-    return isFirst && text.startsWith(byteOrderMark) ? text.slice(1) : text;
+    return utf8.decode(bytes);
   } catch {
     return undefined;
   }

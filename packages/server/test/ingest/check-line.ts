@@ -28,7 +28,7 @@ export async function checkLine(kind: ImportKind, line: string): Promise<Outcome
   async function* bytes() {
     yield Buffer.from(line);
   }
-  const [reading] = await Array.fromAsync(readJsonLines(bytes()));
+  const [[reading] = []] = await Array.fromAsync(readJsonLines(bytes()));
   assert.ok(reading !== undefined);
   const { fields, faults } =
     'fault' in reading ? { fields: {}, faults: [reading.fault] } : checkers[kind](reading.value);

@@ -207,7 +207,7 @@ test('says what to do and never repeats a value, a key of ours or what does not 
   async function* bytes() {
     yield Buffer.from(line);
   }
-  const [reading] = await Array.fromAsync(readJsonLines(bytes()));
+  const [[reading] = []] = await Array.fromAsync(readJsonLines(bytes()));
   assert.ok(reading !== undefined && 'value' in reading);
   const { faults } = createChecker(kinds.brands.schema)(reading.value);
   assert.equal(faults.length, 9);

@@ -15,12 +15,12 @@ async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-function linesOf(...chunks: Bytes[]): Promise<Line[]> {
-  return Array.fromAsync(readLines(chunksOf(chunks)));
+async function linesOf(...chunks: Bytes[]): Promise<Line[]> {
+  return (await Array.fromAsync(readLines(chunksOf(chunks)))).flat();
 }
 
-function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
-  return Array.fromAsync(readJsonLines(chunksOf(chunks)));
+async function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
+  return (await Array.fromAsync(readJsonLines(chunksOf(chunks)))).flat();
 }
 
 /** What was read, or the code of why not. */
@@ -88,11 +88,27 @@ for (const [what, bytes] of notUtf8) {
   });
 }
 
+test('tells which line of many is not UTF-8 or too long, and reads the others', async () => {
+  const bad = Buffer.concat([Buffer.from('b'), Buffer.from([0xff]), Buffer.from('\n')]);
+  const long = 'x'.repeat(bounds.importLineBytes + 1);
+  const together = Buffer.concat([Buffer.from('a\n'), bad, Buffer.from(`é\n\n${long}\nc\nd`)]);
+  assert.deepEqual(await linesOf(together), [
+    { number: 1, text: 'a' },
+    { number: 2, text: undefined },
+    { number: 3, text: 'é' },
+    { number: 5, text: undefined },
+    { number: 6, text: 'c' },
+    { number: 7, text: 'd' },
+  ]);
+});
+
 test('reads the same lines however the bytes are cut into chunks', async () => {
-  const text = fc.string({ unit: fc.constantFrom('a', '\n', '\r\n', ' ', 'é', '🦊', '\ufeff', '\u2028') });
+  const words = ['a', '\n', '\r\n', ' ', 'é', '🦊', '\ufeff', '\u2028'].map((text) => Buffer.from(text));
+  const broken = [Buffer.from([0xff]), Buffer.from([0xe2, 0x82])];
+  const parts = fc.array(fc.constantFrom(...words, ...broken));
   await fc.assert(
-    fc.asyncProperty(text, fc.array(fc.nat(40), { maxLength: 8 }), async (whole, cuts) => {
-      const bytes = Buffer.from(whole);
+    fc.asyncProperty(parts, fc.array(fc.nat(40), { maxLength: 8 }), async (given, cuts) => {
+      const bytes = Buffer.concat(given);
       const edges = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
       const chunks = edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
       assert.deepEqual(await linesOf(...chunks), await linesOf(bytes));
@@ -146,7 +162,7 @@ test('does not hold a line past the bound in memory', async () => {
     held = given.filter((reference) => reference.deref() !== undefined);
     yield Buffer.from('\nnext');
   }
-  const lines = await Array.fromAsync(readLines(endless()));
+  const lines = (await Array.fromAsync(readLines(endless()))).flat();
   assert.deepEqual(lines, [
     { number: 1, text: undefined },
     { number: 2, text: 'next' },

@@ -2,15 +2,39 @@
 
 CREATE OR REPLACE FUNCTION public.balance_record(id text, customer_id text, type text, currency text, amount bigint, created_at timestamp with time zone, updated_at timestamp with time zone)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-RETURN (((((((((((((('{"id":'::text || (to_json(id))::text) || ',"customer_id":'::text) || (to_json(customer_id))::text) || ',"type":"'::text) || type) || '","currency":"'::text) || currency) || '","amount":'::text) || (amount)::text) || ',"created_at":"'::text) || wire_time(created_at)) || '","updated_at":"'::text) || wire_time(updated_at)) || '"}'::text);
+AS $function$
+begin
+  return '{"id":' || to_json(id)::text
+    || ',"customer_id":' || to_json(customer_id)::text
+    || ',"type":"' || type
+    || '","currency":"' || currency
+    || '","amount":' || amount::text
+    || ',"created_at":' || left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
+    || 'Z","updated_at":' || left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
+    || 'Z"}';
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.brand_record(id text, name text, created_at timestamp with time zone, updated_at timestamp with time zone, reference_id text, color text, profile_image_url text, metadata json)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-RETURN (((((((((((((('{"id":'::text || (to_json(id))::text) || ',"name":'::text) || (to_json(name))::text) || ',"created_at":"'::text) || wire_time(created_at)) || '","updated_at":"'::text) || wire_time(updated_at)) || '","reference_id":'::text) || (to_json(reference_id))::text) || CASE WHEN (color IS NULL) THEN ''::text ELSE ((',"color":"'::text || color) || '"'::text) END) || ',"profile_image_url":'::text) || COALESCE((to_json(profile_image_url))::text, (('"'::text || chr(1)) || '/assets/brand-placeholder.png"'::text))) || CASE WHEN (metadata IS NULL) THEN ''::text ELSE (',"metadata":'::text || (metadata)::text) END) || '}'::text);
+AS $function$
+begin
+  return '{"id":' || to_json(id)::text
+    || ',"name":' || to_json(name)::text
+    || ',"created_at":' || left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
+    || 'Z","updated_at":' || left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
+    || 'Z","reference_id":' || to_json(reference_id)::text
+    || case when color is null then '' else ',"color":"' || color || '"' end
+    || ',"profile_image_url":'
+    || coalesce(to_json(profile_image_url)::text, '"' || chr(1) || '/assets/brand-placeholder.png"')
+    || case when metadata is null then '' else ',"metadata":' || metadata::text end
+    || '}';
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.is_metadata(value json)
  RETURNS boolean
@@ -29,12 +53,6 @@ CREATE OR REPLACE FUNCTION public.is_time(value timestamp with time zone)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((value >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (value < '10000-01-01 00:00:00+00'::timestamp with time zone));
-
-CREATE OR REPLACE FUNCTION public.wire_time(value timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN to_char((value AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
 
 CREATE TABLE api_keys (
   id text collate "C" not null,

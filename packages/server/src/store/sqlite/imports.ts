@@ -1,7 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { importColumns } from '../import-columns.ts';
-import type { ImportKind, Imports } from '../port.ts';
+import type { ImportKind, ImportRow, Imports } from '../port.ts';
 import { transaction } from './engine.ts';
+
+/** A statement that takes many rows takes half the time of many that take one. */
+const rowsOfStatement = 50;
+
+/** For pages, and for sorting: with the usual 2 MB, a million rows are sorted in a thousand pieces. */
+const cacheKibibytes = 16 * 1024;
 
 /**
  * Rows wait in a temporary table, which belongs to this connection alone, and are written in one transaction
@@ -10,22 +16,34 @@ import { transaction } from './engine.ts';
 export function createImports(db: DatabaseSync): Imports {
   return {
     beginImport: async (kind) => {
-      const columns = importColumns[kind].all;
+      const { all: columns, identity } = importColumns[kind];
+      db.exec(`pragma cache_size = -${cacheKibibytes}`);
       transaction(db, 'deferred', () => db.exec(`create temp table staged (${columns.join(', ')})`));
-      const insert = db.prepare(`insert into staged values (${columns.map(() => '?').join(', ')})`);
+      const row = `(${columns.map(() => '?').join(', ')})`;
+      const insertOne = db.prepare(`insert into staged values ${row}`);
+      const insertMany = db.prepare(`insert into staged values ${Array(rowsOfStatement).fill(row).join()}`);
+      const valuesOf = (rows: readonly ImportRow[]) =>
+        rows.flatMap((row) => columns.map((column) => row[column] ?? null));
+      const isInOrder = createOrderCheck(identity);
+      let isSorted = true;
       let staged = 0;
 
       return {
         stage: async (rows) => {
           transaction(db, 'deferred', () => {
-            for (const row of rows) insert.run(...columns.map((column) => row[column] ?? null));
+            const alone = rows.length % rowsOfStatement;
+            for (const row of rows.slice(0, alone)) insertOne.run(...valuesOf([row]));
+            for (let start = alone; start < rows.length; start += rowsOfStatement) {
+              insertMany.run(...valuesOf(rows.slice(start, start + rowsOfStatement)));
+            }
           });
+          isSorted &&= rows.every(isInOrder);
           staged += rows.length;
         },
         write: async (mode) => {
           const written = transaction(db, 'immediate', () => {
             db.exec('savepoint trial');
-            const { changes } = db.prepare(upsert(kind)).run();
+            const { changes } = db.prepare(upsert(kind, isSorted)).run();
             if (mode === 'try') db.exec('rollback to trial');
             return Number(changes);
           });
@@ -43,16 +61,30 @@ export function createImports(db: DatabaseSync): Imports {
   };
 }
 
+/** Whether each row comes after the one before it. */
+function createOrderCheck(identity: readonly string[]): (row: ImportRow) => boolean {
+  let last: readonly string[] = identity.map(() => '');
+  return (row) => {
+    const key = identity.map((column) => String(row[column]));
+    const difference = key.findIndex((part, index) => part !== last[index]);
+    const isAfter = difference !== -1 && key[difference]! > last[difference]!;
+    last = key;
+    return isAfter;
+  };
+}
+
 /** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
-function upsert(kind: ImportKind): string {
+function upsert(kind: ImportKind, isSorted: boolean): string {
   const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
   const stored = content.map((column) => `${kind}.${column}`);
   const given = content.map((column) => `excluded.${column}`);
-  // Row by row, so that the later of two lines with one id wins. SQLite's grammar needs the "where true".
+  // In the order of the table, in which a million rows take a third of the time that they take in any other;
+  // and lines with one id as they came, so that the later wins. SQLite's grammar needs the "where true".
+  const order = isSorted ? ['rowid'] : [...identity, 'rowid'];
   return `
     insert into ${kind} (${all.join(', ')})
-    select * from staged where true order by rowid
+    select * from staged where true order by ${order.join(', ')}
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
     where (${stored.join(', ')}) is not (${given.join(', ')})`;
 }

@@ -50,7 +50,7 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
 
 /** A library, and the rooms that may know it. */
 const libraries: readonly [library: RegExp, rooms: RegExp][] = [
-  [/^pg$/, /src\/store\/postgres\//],
+  [/^pg(-copy-streams)?$/, /src\/store\/postgres\//],
   [/^node:sqlite$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\//],
   [/^prom-client$/, /src\/http\/metrics\.ts$/],

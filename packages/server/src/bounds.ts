@@ -117,7 +117,6 @@ export const bounds = {
   doctorShownKeys: 20,
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
-  importStatementCharacters: 8 * 1024 * 1024,
   importReportedLines: 1_000,
   importShownLines: 20,
   importReadBytes: 256 * 1024,

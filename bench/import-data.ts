@@ -1,0 +1,59 @@
+/** The same balances twice: as JSON Lines for the import, and in the text that an engine's bulk path takes. */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+/** The order of the table's key, or one in which each row is far from the one before it. */
+export const orders = ['sorted', 'scattered'] as const;
+export type Order = (typeof orders)[number];
+
+export const columns = ['customer_id', 'id', 'type', 'currency', 'amount', 'created_at', 'updated_at'];
+
+export interface DataFiles {
+  readonly lines: string;
+  readonly bulk: string;
+}
+
+const balancesOfCustomer = 4;
+const firstDay = Date.UTC(2026, 0, 1);
+const recordsOfPiece = 2_000;
+
+export async function writeData(folder: string, rows: number, order: Order): Promise<DataFiles> {
+  const files = { lines: join(folder, `${order}.jsonl`), bulk: join(folder, `${order}.tsv`) };
+  const write = (file: string, format: (row: object) => string) =>
+    pipeline(pieces(rows, order, format), createWriteStream(file));
+  await write(files.lines, JSON.stringify);
+  await write(files.bulk, (row) => Object.values(row).join('\t'));
+  return files;
+}
+
+function* pieces(rows: number, order: Order, format: (row: object) => string): Generator<string> {
+  const step = order === 'sorted' ? 1 : scatteringStep(rows);
+  for (let start = 0; start < rows; start += recordsOfPiece) {
+    const count = Math.min(recordsOfPiece, rows - start);
+    const lines = Array.from({ length: count }, (_, index) => format(balance(start + index, step, rows)));
+    yield `${lines.join('\n')}\n`;
+  }
+}
+
+function balance(index: number, step: number, rows: number): object {
+  const number = (index * step) % rows;
+  const time = new Date(firstDay + index * 1_000).toISOString();
+  return {
+    customer_id: `CUST_${String(Math.floor(number / balancesOfCustomer)).padStart(12, '0')}`,
+    id: `BAL_${number.toString(16).padStart(32, '0')}`,
+    type: 'CHECKING',
+    currency: 'USD',
+    amount: ((number * 7_919) % 10_000_000) - 1_000,
+    created_at: time,
+    updated_at: time,
+  };
+}
+
+/** Steps of this length come to each number once, and golden ones lie far from all before. */
+function scatteringStep(rows: number): number {
+  const common = (one: number, other: number): number => (other === 0 ? one : common(other, one % other));
+  let step = Math.max(1, Math.round(rows * 0.618_034));
+  while (common(step, rows) !== 1) step += 1;
+  return step;
+}

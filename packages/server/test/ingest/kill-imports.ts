@@ -1,0 +1,142 @@
+/** Kills imports at any moment, and looks at what is left: all that they write, or nothing of it. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { spawnCommand } from '../support/run.ts';
+
+/** The balances of a database, from beside the service. */
+interface Table {
+  query(statement: string): Promise<Record<string, unknown>[]>;
+  /** Resolves when the database has noticed the end of every import. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Killings {
+  /** How often the table was as it was before the import, and how often as after it. */
+  readonly before: number;
+  readonly after: number;
+  /** The longest that the database took to notice that an import had been killed. */
+  readonly noticedMs: number;
+}
+
+interface Scene {
+  readonly url: string;
+  readonly environment: string;
+  readonly folder: string;
+  readonly rows: number;
+  readonly kills: number;
+}
+
+/** Rejects at the first table that is neither. Every other line replaces a balance, the others are new. */
+export async function killImports({ url, environment, folder, rows, kills }: Scene): Promise<Killings> {
+  const table = await openTable(url);
+  try {
+    const words = (file: string) => [
+      'import',
+      'balances',
+      file,
+      '--database',
+      url,
+      '--environment',
+      environment,
+    ];
+    const [first, second] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')];
+    writeFileSync(first, linesOf(rows, 2, 1));
+    writeFileSync(second, linesOf(rows, 1, 2));
+    await runToEnd(words(first));
+    const before = await stateOf(table);
+    await table.query(`create table kept as select ${columns} from balances`);
+    const wholeMs = await runToEnd(words(second));
+    const after = await stateOf(table);
+    const counts = { before: 0, after: 0, noticedMs: 0 };
+    for (let kill = 0; kill < kills; kill += 1) {
+      await restore(table);
+      // From its start to a little after its end, and each part of that once.
+      await runFor(words(second), ((kill + Math.random()) / kills) * wholeMs * 1.1);
+      const killedMs = performance.now();
+      await table.settled();
+      counts.noticedMs = Math.max(counts.noticedMs, performance.now() - killedMs);
+      const state = await stateOf(table);
+      if (state !== before && state !== after) throw new Error(`kill ${kill} left a table between: ${state}`);
+      counts[state === before ? 'before' : 'after'] += 1;
+    }
+    return counts;
+  } finally {
+    await table.query('drop table if exists kept');
+    await table.close();
+  }
+}
+
+const columns = 'customer_id, id, type, currency, amount, created_at, updated_at';
+
+async function restore(table: Table): Promise<void> {
+  await table.query('delete from balances');
+  await table.query(`insert into balances (${columns}) select ${columns} from kept`);
+}
+
+/** Their times stand in them, so that an import always comes to the same. */
+function linesOf(rows: number, step: number, amount: number): string {
+  const time = `2026-01-0${amount}T00:00:00.000Z`;
+  let text = '';
+  for (let index = 0; index < rows; index += step) {
+    const id = String(index).padStart(9, '0');
+    const record = { id, customer_id: `c${index % 100}`, type: 'CHECKING', currency: 'USD', amount };
+    text += `${JSON.stringify({ ...record, created_at: time, updated_at: time })}\n`;
+  }
+  return text;
+}
+
+async function runToEnd(words: readonly string[]): Promise<number> {
+  const startMs = performance.now();
+  const [status] = await once(
+    spawnCommand(words).on('error', () => {}),
+    'exit',
+  );
+  if (status !== 0) throw new Error(`the import ended with status ${status}`);
+  return performance.now() - startMs;
+}
+
+async function runFor(words: readonly string[], durationMs: number): Promise<void> {
+  const child = spawnCommand(words);
+  const ended = once(child, 'exit');
+  await wait(durationMs);
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** How many there are, and a digest of all of them. */
+async function stateOf(table: Table): Promise<string> {
+  const rows = await table.query('select record from balances order by customer_id, id');
+  const digest = createHash('sha256');
+  for (const { record } of rows) digest.update(`${record}\n`);
+  return `${rows.length} ${digest.digest('hex')}`;
+}
+
+async function openTable(url: string): Promise<Table> {
+  if (url.startsWith('sqlite:')) return openFile(url.slice('sqlite:'.length));
+  const client = new pg.Client(url);
+  await client.connect();
+  const others = `select 1 from pg_stat_activity
+    where application_name = 'partner-network' and datname = current_database()`;
+  return {
+    query: async (statement) => (await client.query(statement)).rows,
+    settled: async () => {
+      while ((await client.query(others)).rowCount !== 0) await wait(5);
+    },
+    close: () => client.end(),
+  };
+}
+
+function openFile(path: string): Table {
+  const db = new DatabaseSync(path, { timeout: 10_000 });
+  return {
+    query: async (statement) => db.prepare(statement).all(),
+    settled: async () => {},
+    close: async () => db.close(),
+  };
+}

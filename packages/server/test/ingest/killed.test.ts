@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { migratedDatabase } from '../support/database.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { killImports } from './kill-imports.ts';
+
+/** `npm run chaos:import` kills a hundred on each engine. */
+const kills = 5;
+
+async function emptyFile(t: TestContext): Promise<string> {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'sandbox', 'create').close();
+  return `sqlite:${path}`;
+}
+
+for (const [engine, database] of [
+  ['SQLite', emptyFile],
+  ['Postgres', migratedDatabase],
+] as const) {
+  test(`an import that is killed has written all of its lines or none, on ${engine}`, async (t) => {
+    const url = await database(t);
+    const folder = temporaryFolder(t);
+    const { before, after } = await killImports({ url, environment: 'sandbox', folder, rows: 2_000, kills });
+    assert.equal(before + after, kills);
+  });
+}

@@ -142,7 +142,10 @@ interface ImportCounts {
 /** Rows that are staged apart, for as long as it takes, and then written together: all of them or none. */
 export interface ImportRun {
   stage(rows: readonly ImportRow[]): Promise<void>;
-  /** Writes what was staged in one transaction, or only tries what that would do. */
+  /**
+   * Writes what was staged in one transaction, or only tries what that would do. After what is kept nothing
+   * is staged any more, so that one run can stage and write again and again.
+   */
   write(mode: 'keep' | 'try'): Promise<ImportCounts>;
   /** Forgets what was staged. */
   end(): Promise<void>;

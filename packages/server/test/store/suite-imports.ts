@@ -69,6 +69,24 @@ export const importTests: StoreTests = {
     await run.end();
   },
 
+  'stages and writes again in one run, and counts only what was staged since the last write': async (
+    open,
+  ) => {
+    const [store, other] = [await open(), await open()];
+    await createPartners(store, 'acme');
+    const run = await store.beginImport('brands');
+    await run.stage(['a', 'b', 'c'].map((id) => brandRow('acme', plainBrand(id))));
+    assert.deepEqual(await run.write('keep'), { written: 3, unchanged: 0 });
+    assert.deepEqual(await run.write('keep'), { written: 0, unchanged: 0 });
+    // Had the rows stayed, they would win their ids back from whoever wrote in between.
+    await writeRows(other, 'brands', [brandRow('acme', plainBrand('b', { name: 'Meanwhile' }))]);
+    await run.stage(['a', 'd'].map((id) => brandRow('acme', plainBrand(id))));
+    assert.deepEqual(await run.write('try'), { written: 1, unchanged: 1 });
+    assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 1 });
+    await run.end();
+    assert.match(await brandTexts(store), /Meanwhile/);
+  },
+
   'writes nothing where there is nothing to write': async (open) => {
     const store = await open();
     assert.deepEqual(await writeRows(store, 'balances', []), { written: 0, unchanged: 0 });

@@ -55,8 +55,12 @@ export function createImports(connect: () => Promise<Connection>): Imports {
           await copying;
           await query(`begin; ${writeSettings}`);
           const written = await writeStaged(kind, query);
+          // Nobody vacuums a temporary table: rows that are only deleted would pile up in it.
+          if (mode === 'keep') await query('truncate staged');
           await query(mode === 'keep' ? 'commit' : 'rollback');
-          return { written, unchanged: staged - written };
+          const counts = { written, unchanged: staged - written };
+          if (mode === 'keep') staged = 0;
+          return counts;
         },
         // The table goes with the connection, and so does a transaction that did not come to its end.
         end: () => client.leave(),

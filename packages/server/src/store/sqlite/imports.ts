@@ -44,10 +44,12 @@ export function createImports(db: DatabaseSync): Imports {
           const written = transaction(db, 'immediate', () => {
             db.exec('savepoint trial');
             const { changes } = db.prepare(upsert(kind, isSorted)).run();
-            if (mode === 'try') db.exec('rollback to trial');
+            db.exec(mode === 'try' ? 'rollback to trial' : 'delete from staged');
             return Number(changes);
           });
-          return { written, unchanged: staged - written };
+          const counts = { written, unchanged: staged - written };
+          if (mode === 'keep') staged = 0;
+          return counts;
         },
         end: async () => {
           try {

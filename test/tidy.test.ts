@@ -53,6 +53,7 @@ const libraries: readonly [library: RegExp, rooms: RegExp][] = [
   [/^pg(-copy-streams)?$/, /src\/store\/postgres\//],
   [/^node:sqlite$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\//],
+  [/^csv-parse/, /src\/ingest\/csv\.ts$/],
   [/^prom-client$/, /src\/http\/metrics\.ts$/],
   [/^image-size$/, /src\/images\/inspect\.ts$/],
   [/^node:https$/, /src\/images\/download\.ts$/],

@@ -134,6 +134,13 @@ export const bounds = {
   /** Results that are remembered, for brands that share an image: some 500 bytes each. */
   imageResultsKept: 10_000,
   imageShownFaults: 1_000,
+  /** How often a terminal's progress line is drawn anew. */
+  progressMs: 100,
+  /** A line of a feed waits this long for others to be committed with; the rest of 100 ms is for the commit. */
+  followCommitMs: 50,
+  /** How long a feed waits for a database that is away or locked, and between attempts. */
+  followPatienceMs: 30_000,
+  followRetryMs: 500,
 } as const;
 
 /** A relation between bounds that the code relies on, checked when the process starts. */
@@ -156,4 +163,5 @@ assertBound(
 assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives a look that fails');
 assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive what counts in it');
 assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');
+assertBound(bounds.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
 assertBound(bounds.instanceStaleMs > 2 * bounds.heartbeatMs, 'one lost heartbeat is no dead instance');

@@ -11,8 +11,8 @@ export interface Command<O extends Options = Options> {
   /** Words after the command's name, all of them required. */
   readonly arguments?: readonly { readonly name: string; readonly help: string }[] | undefined;
   readonly options: O;
-  /** What is wrong with values that are right each for itself, a sentence each. */
-  conflicts?(values: Values<O>): string[];
+  /** What is wrong with values and words that are right each for itself, a sentence each. */
+  conflicts?(values: Values<O>, words: readonly string[]): string[];
   /** Throws an OperatorError when it fails in a way that a person can mend. */
   run(values: Values<O>, words: readonly string[], output: Output): Promise<void>;
 }

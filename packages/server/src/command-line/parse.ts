@@ -56,9 +56,10 @@ export function parseLine(command: Command, words: readonly string[], variables:
     else values[name] = value;
   }
 
-  if (problems.length === 0) problems.push(...(command.conflicts?.(values) ?? []));
+  const bare = positionals.map(({ word }) => word);
+  if (problems.length === 0) problems.push(...(command.conflicts?.(values, bare) ?? []));
   problems.push(...faultsOfArguments(command, positionals));
-  return { values, arguments: positionals.map(({ word }) => word), problems };
+  return { values, arguments: bare, problems };
 }
 
 interface Positional {

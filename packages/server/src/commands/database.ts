@@ -10,6 +10,7 @@ interface DatabaseCommand<O extends Options> {
   readonly options: O;
   /** A command that can be the first on a database makes it where there is none. */
   readonly purpose?: Purpose;
+  conflicts?(values: Values<O & typeof commonOptions>, words: readonly string[]): string[];
   run(
     store: Store,
     values: Values<O & typeof commonOptions>,
@@ -25,6 +26,7 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
   return command({
     arguments: definition.arguments,
     options: { ...definition.options, ...commonOptions },
+    conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
     run: async (values, words, output) => {
       const { database, environment } = databaseConfig(values);
       const store = await openStore(database, environment, definition.purpose ?? 'command');

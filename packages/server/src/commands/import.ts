@@ -1,35 +1,63 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
 import { type Command, type Output, tell } from '../command-line/command.ts';
-import { flag, plainText, required } from '../command-line/options.ts';
-import { type ImportReport, importRecords } from '../ingest/import.ts';
+import { flag, oneOf, optional, plainText, required } from '../command-line/options.ts';
+import { createProgress } from '../command-line/progress.ts';
+import { onInterrupt, onStop } from '../command-line/signals.ts';
+import type { ImportFault } from '../ingest/faults.ts';
+import { followRecords } from '../ingest/follow.ts';
+import { type ImportReport, importRecords, type Reading } from '../ingest/import.ts';
 import { readJsonLines } from '../ingest/json-lines.ts';
+import { kinds } from '../ingest/kinds.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { ImportKind } from '../store/port.ts';
+import type { ImportKind, Store } from '../store/port.ts';
 import { onDatabase, requirePartner } from './database.ts';
 
 const partnerId = plainText(lengths.partnerId);
+const standardInput = '-';
 
 function importing(kind: ImportKind): Command {
   return onDatabase({
-    arguments: [{ name: 'FILE', help: 'JSON Lines, one record a line; - is standard input' }],
+    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV where it ends in .csv; - is standard input' }],
     options: {
       ...(kind === 'brands' && { partner: required('ID', partnerId, 'whose brands they are') }),
+      format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'what FILE holds, whatever its name'),
       'skip-invalid': flag('write the good lines even when some are rejected'),
       'dry-run': flag('check everything, write nothing'),
+      follow: flag('keep reading standard input, commit at least every 100 ms, skip bad lines'),
+    },
+    conflicts: ({ follow, format, 'dry-run': dryRun }, [file]) => {
+      if (!follow) return [];
+      return [
+        ...(file === undefined || file === standardInput
+          ? []
+          : ['--follow reads standard input: FILE is -.']),
+        ...(dryRun ? ['--follow writes as it reads: leave out --dry-run.'] : []),
+        // The end of a CSV record that was cut off can look like one that is whole.
+        ...(format === 'csv' ? ['--follow reads JSON Lines: leave out --format csv.'] : []),
+      ];
     },
     run: async (store, values, [file = ''], output) => {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
-      const report = await importRecords(store, readJsonLines(bytesOf(file)), {
-        kind,
-        partnerId: partner,
-        skipInvalid: values['skip-invalid'],
-        dryRun: values['dry-run'],
-      });
+      const owner = { kind, partnerId: partner };
+      if (values.follow) {
+        const report = await follow(store, owner, output);
+        return tell(output, values.json, report, () => summaryOf(report, false));
+      }
+      const choices = { ...owner, skipInvalid: values['skip-invalid'], dryRun: values['dry-run'] };
+      const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
+      const { isCutShort, ...report } = await importFile(store, file, isCsv, choices, output);
       if (!values.json) remarkRejected(output, report);
       tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
+      if (isCutShort) {
+        throw new OperatorError(
+          'Nothing was written: what comes after the last rejected line cannot be read.',
+        );
+      }
       if (report.rejected_count > 0 && !values['skip-invalid']) {
         throw new OperatorError('Nothing was written: fix the rejected lines, or pass --skip-invalid.');
       }
@@ -41,22 +69,101 @@ export const importBrands = importing('brands');
 export const importBalances = importing('balances');
 export const importGrants = importing('grants');
 
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+type Owner = { readonly kind: ImportKind; readonly partnerId: string };
+
+/** Reads to the end, then writes. A terminal sees how far it is, and that an interruption leaves no trace. */
+async function importFile(
+  store: Store,
+  file: string,
+  isCsv: boolean,
+  choices: Owner & { readonly skipInvalid: boolean; readonly dryRun: boolean },
+  output: Output,
+): ReturnType<typeof importRecords> {
+  const progress = createProgress(process.stderr, await sizeOf(file));
+  const carryOn = onInterrupt(() => {
+    progress.clear();
+    output.remark('Interrupted: nothing was written.');
+  });
+  const watch = {
+    read: progress.read,
+    writing: (records: number) => {
+      progress.writing(records);
+      // The embedded database writes without a pause in which we could hear a signal: let it end us.
+      carryOn();
+    },
+  };
   try {
-    yield* file === '-' ? process.stdin : createReadStream(file, { highWaterMark: bounds.importReadBytes });
+    const chunks = bytesOf(file, { taken: progress.bytes });
+    return await importRecords(store, await readingsOf(chunks, choices.kind, isCsv), { ...choices, watch });
+  } finally {
+    progress.clear();
+    carryOn();
+  }
+}
+
+async function readingsOf(
+  chunks: AsyncIterable<Uint8Array>,
+  kind: ImportKind,
+  isCsv: boolean,
+): Promise<AsyncIterable<Reading>> {
+  if (!isCsv) return readJsonLines(chunks);
+  const { readCsv } = await import('../ingest/csv.ts');
+  return readCsv(chunks, kinds[kind].schema);
+}
+
+/** Goes on until standard input ends, or somebody ends it: then what has arrived is committed, too. */
+async function follow(store: Store, owner: Owner, output: Output): Promise<ImportReport> {
+  const stop = new AbortController();
+  const carryOn = onStop(() => setTimeout(() => stop.abort(), bounds.followCommitMs));
+  try {
+    return await followRecords(store, readJsonLines(bytesOf(standardInput, { stop: stop.signal })), {
+      ...owner,
+      stop,
+      rejected: (line, errors) => remarkFaults(output, line, errors),
+      waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
+    });
+  } finally {
+    carryOn();
+  }
+}
+
+interface ReadingOptions {
+  taken?(bytes: number): void;
+  readonly stop?: AbortSignal;
+}
+
+async function* bytesOf(file: string, { taken, stop }: ReadingOptions): AsyncGenerator<Uint8Array> {
+  const isInput = file === standardInput;
+  const stream = isInput ? process.stdin : createReadStream(file, { highWaterMark: bounds.importReadBytes });
+  if (stop !== undefined) addAbortSignal(stop, stream);
+  try {
+    for await (const chunk of stream) {
+      taken?.(chunk.length);
+      yield chunk;
+    }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
+    if (code === undefined || stop?.aborted) throw error;
     const known: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
     throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
   }
 }
 
+/** Undefined for what has no size, such as a pipe, or cannot be read, of which the reading tells. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);
+  return stats?.isFile() ? stats.size : undefined;
+}
+
+function remarkFaults(output: Output, line: number, errors: readonly ImportFault[]): void {
+  for (const { field, code, detail } of errors) {
+    output.remark(`line ${line}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
+  }
+}
+
 function remarkRejected(output: Output, { rejected, rejected_count }: ImportReport): void {
   for (const { line, errors } of rejected.slice(0, bounds.importShownLines)) {
-    for (const { field, code, detail } of errors) {
-      output.remark(`line ${line}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
-    }
+    remarkFaults(output, line, errors);
   }
   const more = rejected_count - bounds.importShownLines;
   if (more > 0) output.remark(`… and ${more} more rejected lines.`);

@@ -6,6 +6,7 @@ import { echo } from '../text.ts';
 
 const sentences = {
   INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
+  INVALID_CSV: `Write a header line and below it one record a line with as many values as the header has, separated by commas, in UTF-8, of at most ${bounds.importLineBytes} bytes; close each quote, and write a quote within quotes twice.`,
   DUPLICATE_KEY: 'Give each key once.',
   UNKNOWN_FIELD: 'Remove this field or rename it to {nearest}: the record has no such field.',
   MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',

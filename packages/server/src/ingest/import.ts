@@ -9,7 +9,8 @@ import { kinds } from './kinds.ts';
 /** A record as it was read, before it is checked: its line, and its value or why it could not be read. */
 export type Reading = { readonly line: number } & (
   | { readonly value: unknown }
-  | { readonly fault: ImportFault }
+  /** The last of all when nobody knows what the rest of the file says. */
+  | { readonly faults: readonly ImportFault[]; readonly isLast?: boolean }
 );
 
 export interface ImportOptions {
@@ -20,6 +21,15 @@ export interface ImportOptions {
   readonly skipInvalid: boolean;
   /** Do all but keep it. */
   readonly dryRun: boolean;
+  readonly watch?: ImportWatch;
+}
+
+/** Who wants to know how far an import has come. */
+export interface ImportWatch {
+  /** So many records were read until now. */
+  read(records: number): void;
+  /** All was read; what is good is written now, all of it or nothing. */
+  writing(records: number): void;
 }
 
 export interface ImportReport {
@@ -31,17 +41,24 @@ export interface ImportReport {
   readonly rejected: readonly { readonly line: number; readonly errors: readonly ImportFault[] }[];
 }
 
+/** After some faults nobody knows what the rest of a file says: nothing of it is written, whatever was to be skipped. */
+interface CutShort {
+  readonly isCutShort?: true;
+}
+
 /** Reads, checks and writes: all of it, or nothing. */
 export async function importRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
-): Promise<ImportReport> {
+): Promise<ImportReport & CutShort> {
   const run = await store.beginImport(options.kind);
   try {
-    const { read, rejected_count, rejected } = await stageAll(store, readings, options, run);
-    const isLost = rejected_count > 0 && !options.skipInvalid;
-    const counts = isLost ? { written: 0, unchanged: 0 } : await run.write(options.dryRun ? 'try' : 'keep');
+    const { read, rejected_count, rejected, ...cut } = await stageAll(store, readings, options, run);
+    const isLost = cut.isCutShort || (rejected_count > 0 && !options.skipInvalid);
+    if (isLost) return { read, written: 0, unchanged: 0, rejected_count, rejected, ...cut };
+    options.watch?.writing(read - rejected_count);
+    const counts = await run.write(options.dryRun ? 'try' : 'keep');
     return { read, ...counts, rejected_count, rejected };
   } finally {
     await run.end();
@@ -54,14 +71,17 @@ async function stageAll(
   readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
   run: ImportRun,
-): Promise<Pick<ImportReport, 'read' | 'rejected_count' | 'rejected'>> {
+): Promise<Omit<ImportReport, 'written' | 'unchanged'> & CutShort> {
   const check = createRecordCheck(store, options);
   const rejected: ImportReport['rejected'][number][] = [];
   let read = 0;
   let rejected_count = 0;
+  let isCutShort = false;
   let batch: ImportRow[] = [];
   for await (const some of readings) {
     read += some.length;
+    options.watch?.read(read);
+    isCutShort ||= some.some((reading) => 'faults' in reading && reading.isLast === true);
     for (const { line, row, faults } of await check(some)) {
       if (faults.length > 0) {
         rejected_count += 1;
@@ -76,7 +96,7 @@ async function stageAll(
     }
   }
   await run.stage(batch);
-  return { read, rejected_count, rejected };
+  return { read, rejected_count, rejected, ...(isCutShort && { isCutShort }) };
 }
 
 interface CheckedRecord {
@@ -86,9 +106,9 @@ interface CheckedRecord {
 }
 
 /** From readings to rows, or to all that is wrong with each. */
-function createRecordCheck(
+export function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
-  { kind, partnerId }: ImportOptions,
+  { kind, partnerId }: Pick<ImportOptions, 'kind' | 'partnerId'>,
 ): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
   const { schema, idPrefix, defaults } = kinds[kind];
   const checkFields = createChecker(schema);
@@ -117,7 +137,7 @@ function createRecordCheck(
 
   function checkOne(reading: Reading): CheckedRecord {
     const { line } = reading;
-    if ('fault' in reading) return { line, row: {}, faults: [reading.fault] };
+    if ('faults' in reading) return { line, row: {}, faults: [...reading.faults] };
     const { fields, faults } = checkFields(reading.value);
     return { line, row: faults.length > 0 ? fields : toRow(fields), faults };
   }

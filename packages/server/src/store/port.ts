@@ -134,7 +134,7 @@ export type ImportKind = 'brands' | 'balances' | 'grants';
  */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
-interface ImportCounts {
+export interface ImportCounts {
   readonly written: number;
   readonly unchanged: number;
 }

@@ -1,0 +1,59 @@
+import { bounds } from '../bounds.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type Accounts, type Imports, StoreUnavailable } from '../store/port.ts';
+import { type CommitOptions, openCommits } from './commits.ts';
+import type { ImportFault } from './faults.ts';
+import { createRecordCheck, type ImportReport, type Reading } from './import.ts';
+
+export interface FollowOptions extends CommitOptions {
+  readonly partnerId: string;
+  /** Told of each line that is skipped. */
+  rejected(line: number, errors: readonly ImportFault[]): void;
+}
+
+/**
+ * Reads for as long as lines come, and commits them as they do; a line that is not good is reported and
+ * skipped. When it cannot go on it says up to which line everything is written.
+ */
+export async function followRecords(
+  store: Imports & Pick<Accounts, 'findPartner'>,
+  readings: AsyncIterable<Reading>,
+  options: FollowOptions,
+): Promise<ImportReport> {
+  const check = createRecordCheck(store, options);
+  const commits = await openCommits(store, options);
+  const rejected: ImportReport['rejected'][number][] = [];
+  let read = 0;
+  let rejected_count = 0;
+
+  async function take(reading: Reading): Promise<void> {
+    const { line } = reading;
+    const { row, faults } = await check(reading);
+    read += 1;
+    if (faults.length === 0) return commits.add(line, row);
+    await commits.add(line);
+    rejected_count += 1;
+    options.rejected(line, faults);
+    if (rejected.length < bounds.importReportedLines) rejected.push({ line, errors: faults });
+  }
+
+  let broken: unknown;
+  try {
+    for await (const reading of readings) await take(reading);
+  } catch (error) {
+    broken = options.stop.signal.aborted ? undefined : error;
+  }
+  // What came before the feed was stopped or broke off is as good as ever.
+  const { written, unchanged, line, failure } = await commits.close();
+  if (failure ?? broken) throw withLine(failure ?? broken, line);
+  return { read, written, unchanged, rejected_count, rejected };
+}
+
+/** So that whoever feeds us knows where to go on. */
+function withLine(error: unknown, line: number): Error {
+  const { message } = error as Error;
+  const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
+  const told = line === 0 ? 'No line is written' : `Lines up to ${line} are written`;
+  const sentence = `${message} ${told}: send all after that again.`;
+  return isExplained ? new OperatorError(sentence, { cause: error }) : new Error(sentence, { cause: error });
+}

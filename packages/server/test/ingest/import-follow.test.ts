@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import type { ImportFault } from '../../src/ingest/faults.ts';
+import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
+import type { ImportReport } from '../../src/ingest/import.ts';
+import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { OperatorError } from '../../src/operator-error.ts';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createdAt } from '../support/fixture.ts';
+import { until } from '../support/until.ts';
+import { brand, brandsOf, linesOf } from './import-into.ts';
+
+/** A feed that the test sends lines into, and ends. */
+function createFeed() {
+  const stream = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = stream.writable.getWriter();
+  return {
+    chunks: stream.readable as AsyncIterable<Uint8Array>,
+    send: (...records: unknown[]) => writer.write(Buffer.from(`${linesOf(records)}\n`)).catch(() => {}),
+    sendText: (text: string) => writer.write(Buffer.from(text)),
+    end: () => writer.close(),
+    fail: (error: Error) => writer.abort(error),
+  };
+}
+
+interface Scene {
+  readonly database: TestDatabase;
+  readonly feed: ReturnType<typeof createFeed>;
+  readonly rejected: [number, readonly ImportFault[]][];
+  names(): Promise<unknown[]>;
+  follow(options?: Partial<FollowOptions>): Promise<ImportReport>;
+}
+
+async function openScene(t: TestContext): Promise<Scene> {
+  const database = await openTestDatabase(t, 'partners', async (store) => {
+    await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt });
+  });
+  // Opened as if to serve, the embedded database waits a quarter of a second for a lock, and not ten.
+  const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'serve');
+  t.after(() => writer.close());
+  const feed = createFeed();
+  // As standard input does.
+  const stop = new AbortController();
+  stop.signal.addEventListener('abort', () => feed.fail(new Error('stopped')));
+  const rejected: Scene['rejected'] = [];
+  return {
+    database,
+    feed,
+    rejected,
+    names: async () => (await brandsOf(database.store)).map(({ name }) => name),
+    follow: (options) =>
+      followRecords(writer, readJsonLines(feed.chunks), {
+        kind: 'brands',
+        partnerId: 'acme',
+        stop,
+        rejected: (line, errors) => rejected.push([line, errors]),
+        waiting: () => assert.fail('there is nothing to wait for'),
+        ...options,
+      }),
+  };
+}
+
+test('commits a line although the next one does not come', async (t) => {
+  const { feed, names, follow } = await openScene(t);
+  const report = follow();
+  for (const count of [1, 2, 3]) {
+    await feed.send(brand(count));
+    await until(10_000, async () => (await names()).length === count);
+  }
+  await feed.end();
+  assert.deepEqual(await report, { read: 3, written: 3, unchanged: 0, rejected_count: 0, rejected: [] });
+});
+
+test('commits what came last when the feed ends, also without a line end', async (t) => {
+  const { feed, names, follow } = await openScene(t);
+  const report = follow();
+  await feed.send(brand(1), brand(1), '');
+  await feed.sendText(JSON.stringify(brand(2)));
+  await feed.end();
+  assert.deepEqual(await report, { read: 3, written: 2, unchanged: 1, rejected_count: 0, rejected: [] });
+  assert.equal((await names()).length, 2);
+});
+
+test('tells of a bad line when it comes, skips it, and goes on', async (t) => {
+  const { feed, rejected, names, follow } = await openScene(t);
+  const report = follow();
+  await feed.send(brand(1), 'nonsense', '', { ...brand(2), color: 'alice@example.com' });
+  await until(10_000, () => rejected.length === 2);
+  await feed.send(brand(3));
+  await feed.end();
+  const { read, written, rejected_count, rejected: reported } = await report;
+  assert.deepEqual([read, written, rejected_count], [4, 2, 2]);
+  assert.deepEqual(
+    rejected.map(([line, errors]) => [line, errors[0]?.field, errors[0]?.code]),
+    [
+      [2, undefined, 'INVALID_JSON'],
+      [4, 'color', 'INVALID_COLOR'],
+    ],
+  );
+  assert.deepEqual(
+    reported,
+    rejected.map(([line, errors]) => ({ line, errors })),
+  );
+  assert.doesNotMatch(JSON.stringify(rejected), /alice/);
+  assert.equal((await names()).length, 2);
+});
+
+test('lets the later of two lines with one id win, whichever commits they come in', async (t) => {
+  const { feed, names, follow } = await openScene(t);
+  const report = follow();
+  const lines = Array.from({ length: bounds.importBatchRecords * 3 + 7 }, (_, index) => index);
+  await feed.send(...lines.map((index) => brand(index % 2, { name: `Name ${index}` })));
+  await feed.end();
+  assert.equal((await report).written, lines.length);
+  assert.deepEqual(await names(), ['Name 1506', 'Name 1505']);
+});
+
+test('does not read on while the database is slower than the feed', async (t) => {
+  const { store } = (await openScene(t)).database;
+  let sent = 0;
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  async function* flood(): AsyncGenerator<{ line: number; value: unknown }> {
+    while (sent < bounds.importBatchRecords * 5) {
+      sent += 1;
+      yield { line: sent, value: brand(sent) };
+    }
+  }
+  const slow: Store = {
+    ...store,
+    beginImport: async (kind) => {
+      const run = await store.beginImport(kind);
+      return { ...run, write: (mode) => gate.then(() => run.write(mode)) };
+    },
+  };
+  const report = followRecords(slow, flood(), {
+    kind: 'brands',
+    partnerId: 'acme',
+    stop: new AbortController(),
+    rejected: () => {},
+    waiting: () => {},
+  });
+  await until(10_000, () => sent === bounds.importBatchRecords);
+  await new Promise((resolve) => setTimeout(resolve, bounds.followCommitMs * 2));
+  assert.equal(sent, bounds.importBatchRecords);
+  open();
+  assert.equal((await report).written, sent);
+});
+
+/** Takes the database away from the feed until it is given back. */
+async function disturb({ execute, lockable }: TestDatabase): Promise<() => Promise<void>> {
+  if (process.env.TEST_ENGINE === 'postgres') return (await lockable()).lock('brands');
+  await execute('begin immediate');
+  return async () => void (await execute('rollback'));
+}
+
+test('goes on when the database comes back, and has lost nothing', async (t) => {
+  const { database, feed, names, follow } = await openScene(t);
+  let giveBack = async () => {};
+  const reasons: string[] = [];
+  const report = follow({
+    waiting: (reason) => {
+      reasons.push(reason);
+      void giveBack();
+    },
+  });
+  await feed.send(brand(1));
+  await until(10_000, async () => (await names()).length === 1);
+  if (process.env.TEST_ENGINE === 'postgres') {
+    const others = 'datname = current_database() and pid <> pg_backend_pid()';
+    await database.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
+  } else giveBack = await disturb(database);
+  await feed.send(brand(2, { id: null }), brand(3));
+  await feed.end();
+  assert.equal((await report).written, 3);
+  assert.equal(reasons.length, 1);
+  assert.match(reasons[0]!, /^The (embedded )?database cannot /);
+  assert.equal((await names()).length, 3);
+});
+
+test('ends when the database stays away, and says up to which line all is written', async (t) => {
+  const { database, feed, names, follow } = await openScene(t);
+  const reported = follow({ patienceMs: 600, waiting: () => {} });
+  const failed = assert.rejects(
+    reported,
+    (error) => error instanceof OperatorError && /Lines up to 3 are written: send/.test(error.message),
+  );
+  await feed.send(brand(1), '', 'nonsense');
+  await until(10_000, async () => (await names()).length === 1);
+  const giveBack = await disturb(database);
+  await feed.send(brand(2));
+  await failed;
+  await giveBack();
+  assert.equal((await names()).length, 1);
+});
+
+test('commits what came before the feed breaks off, and says up to which line', async (t) => {
+  const { feed, names, follow } = await openScene(t);
+  const failed = assert.rejects(follow(), /the queue is gone Lines up to 2 are written/);
+  await feed.send(brand(1), brand(2));
+  await feed.fail(new Error('the queue is gone'));
+  await failed;
+  assert.equal((await names()).length, 2);
+});

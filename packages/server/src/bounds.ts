@@ -136,7 +136,7 @@ export const bounds = {
   imageShownFaults: 1_000,
   /** How often a terminal's progress line is drawn anew. */
   progressMs: 100,
-  /** A line of a feed waits this long for others to be committed with; the rest of 100 ms is for the commit. */
+  /** A line of a feed waits this long for others to go with it; the rest of 100 ms is for the commit. */
   followCommitMs: 50,
   /** How long a feed waits for a database that is away or locked, and between attempts. */
   followPatienceMs: 30_000,

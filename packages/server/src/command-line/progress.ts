@@ -38,7 +38,8 @@ export function createProgress(screen: Screen, totalBytes?: number, now = () => 
   let cleaning = '';
 
   function draw(text: string, after: string, cleanUp: string): void {
-    const columns = (screen.columns ?? usualColumns) - 1;
+    // A terminal that does not know its width says 0.
+    const columns = (screen.columns || usualColumns) - 1;
     screen.write(`${cleaning}${text.slice(0, columns)}${after}`);
     cleaning = cleanUp;
   }
@@ -67,7 +68,7 @@ function progressLine(records: number, seconds: number, share: number | undefine
   const count = `${grouped(records)} read  ${grouped(Math.round(records / seconds))}/s`;
   if (share === undefined) return count;
   const bar = '#'.repeat(Math.round(share * barCharacters)).padEnd(barCharacters, '.');
-  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  const percent = `${Math.floor(share * 100)}%`.padStart(5);
   const left = share === 0 ? '' : `  ${clock((seconds * (1 - share)) / share)} left`;
   return `[${bar}]${percent}  ${count}${left}`;
 }

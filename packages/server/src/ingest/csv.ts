@@ -73,7 +73,7 @@ function splitPlain(bytes: Buffer): Cells[] {
   return lines.filter((line) => line !== '').map((line) => line.split(','));
 }
 
-/** All records at once, as a rule; one by one where something is wrong, and undefined for those that cannot be read. */
+/** All at once, as a rule; one by one where something is wrong, and undefined for what cannot be read. */
 function cellsOf(bytes: Buffer, records: readonly CsvRecord[], parse: Parse): readonly (Cells | undefined)[] {
   const all = tryParse(bytes.subarray(records[0]!.start, records.at(-1)!.end), parse);
   if (all?.length === records.length) return all;

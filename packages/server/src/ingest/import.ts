@@ -41,7 +41,7 @@ export interface ImportReport {
   readonly rejected: readonly { readonly line: number; readonly errors: readonly ImportFault[] }[];
 }
 
-/** After some faults nobody knows what the rest of a file says: nothing of it is written, whatever was to be skipped. */
+/** After some faults nobody knows what the rest of a file says: nothing is written, skip or not. */
 interface CutShort {
   readonly isCutShort?: true;
 }

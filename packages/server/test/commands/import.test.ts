@@ -46,6 +46,27 @@ test('imports grants and balances, which name their own partner and customer', a
   assert.deepEqual([listed[0]?.id, listed[0]?.status, listed.length], ['g', 'ACTIVE', 2]);
 });
 
+test('imports CSV from a file by its name, and from standard input on demand', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const file = join(line.folder, 'Brands.CSV');
+  const text = '\ufeffid,name,reference_id,metadata.tier\r\na,"Tea, green",r,gold\r\nb,Coffee,r,\r\n';
+  writeFileSync(file, text);
+  const report = await line.json<ImportReport>('import', 'brands', file, '--partner', 'acme');
+  assert.deepEqual([report.written, await brandIds(line)], [2, ['a', 'b']]);
+  const again = await line.run([...importBrands, '--format', 'csv'], { input: text });
+  assert.deepEqual([again.status, JSON.parse(again.stdout).unchanged], [0, 2]);
+});
+
+test('writes nothing of a CSV file that cannot be read to its end, with --skip-invalid either', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const input = 'id,name,reference_id\na,Tea,r\nb,"Coffee,r\nc,Milk,r\n';
+  const words = ['import', 'brands', '-', '--partner', 'acme', '--format', 'csv', '--skip-invalid'];
+  const { status, stdout, stderr } = await line.run(words, { input });
+  assert.deepEqual([status, stdout], [1, '2 read, 0 written, 0 unchanged, 1 rejected.\n']);
+  assert.match(stderr, /^line 3: INVALID_CSV: .*\nNothing was written: .* cannot be read\.\n$/);
+  assert.deepEqual(await brandIds(line), []);
+});
+
 test('takes an empty file', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { status, stdout } = await line.run(importBrands, { input: '' });
@@ -128,11 +149,14 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     const line = await withPartners(t, ['acme']);
     const child = spawnCommand([...importBrands, '--database', line.database]);
     const ended = once(child, 'close');
+    let said = '';
+    child.stderr.on('data', (text) => (said += text));
     const half = brandLines(...Array.from({ length: 20_000 }, (_, index) => `x${index}`));
     // A pipe holds 64 KiB, so all but that was read, and batches of it were written, once this is through.
     await new Promise((resolve) => child.stdin.write(half, resolve));
     child.kill(signal);
-    await ended;
+    assert.deepEqual(await ended, [null, signal]);
+    assert.equal(said, signal === 'SIGINT' ? 'Interrupted: nothing was written.\n' : '');
     assert.deepEqual(await brandIds(line), []);
     const { status } = await line.run(importBrands, { input: brandLines('a') });
     assert.deepEqual([status, await brandIds(line)], [0, ['a']]);

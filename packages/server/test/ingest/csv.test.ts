@@ -59,7 +59,7 @@ test('reads quoted cells: commas, quotes that are doubled, line ends of both kin
   ]);
 });
 
-test('numbers a record by the line on which it starts, and counts the blank lines that it skips', async () => {
+test('numbers a record by the line on which it starts, and counts blank lines', async () => {
   const text = `\n\r\n${head}\n1,"\n\n\n",r,,\n  \n\r\n1,b,r,,\n\n1,"c",r,,`;
   assert.deepEqual(await outcomesOf('brands', text), [
     [5, named('\n\n\n')],
@@ -141,7 +141,8 @@ const amounts = [
 
 test('takes an integer by the rules of JSON Lines', async () => {
   const check = createChecker(kinds.balances.schema);
-  const text = `customer_id,type,currency,amount\n${amounts.map(([cell]) => `c,CHECKING,USD,${cell}\n`).join('')}`;
+  const rows = amounts.map(([cell]) => `c,CHECKING,USD,${cell}\n`);
+  const text = `customer_id,type,currency,amount\n${rows.join('')}`;
   const readings = await Array.fromAsync(readCsv(chunksOf([text]), kinds.balances.schema));
   const found = readings.map((reading) => {
     const { fields, faults } = check('value' in reading ? reading.value : undefined);
@@ -243,7 +244,7 @@ test('does not read on in a quote that is never closed', async () => {
   assert.deepEqual([readings.length, readings[0]?.line, taken <= 2], [1, 2, true]);
 });
 
-test('writes nothing of a file with a fault; skips it on demand, but not where the rest is unknown', async (t) => {
+test('writes nothing of a file with a fault, and skips it on demand where the rest is known', async (t) => {
   const store = await openEmpty(t);
   const options = { kind: 'brands', partnerId: 'acme', dryRun: false } as const;
   const load = (text: string, skipInvalid: boolean) =>

@@ -13,7 +13,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from './fixture.ts';
 import { temporaryFolder } from './folder.ts';
 
-const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
+export const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
 
 /** What Node compiled for one process serves the next: 60 ms instead of 150 for each of some two hundred. */
 const compileCache = mkdtempSync(join(tmpdir(), 'partner-network-compiled-'));

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createProgress } from '../../src/command-line/progress.ts';
+
+/** A screen that keeps what was written on it, and a clock that stands still until it is set. */
+function createScene(size: number | undefined, isTTY = true, columns = 80) {
+  const written: string[] = [];
+  const clock = { ms: 0 };
+  const screen = { isTTY, columns, write: (text: string) => written.push(text) };
+  return { written, clock, progress: createProgress(screen, size, () => clock.ms) };
+}
+
+/** What a person sees: the lines that are left after all that was written. */
+function seen(written: readonly string[]): string[] {
+  const lines = [''];
+  for (const part of written.join('').split(/(\r\u001b\[K|\u001b\[1A|\n)/)) {
+    if (part === '\n') lines.push('');
+    else if (part === '\u001b[1A') lines.pop();
+    else lines[lines.length - 1] = part === '\r\u001b[K' ? '' : lines.at(-1)! + part;
+  }
+  return lines;
+}
+
+test('shows share, number, rate and time left of a file', () => {
+  const { written, clock, progress } = createScene(1_000);
+  clock.ms = 2_000;
+  progress.bytes(250);
+  progress.read(50_000);
+  assert.deepEqual(seen(written), ['[######..................]  25%  50,000 read  25,000/s  0:06 left']);
+  clock.ms = 4_000;
+  progress.bytes(750);
+  progress.read(200_000);
+  assert.deepEqual(seen(written), ['[########################] 100%  200,000 read  50,000/s  0:00 left']);
+});
+
+test('tells the time left in minutes and hours, too', () => {
+  for (const [ms, left] of [
+    [10_000, '2:40:00'],
+    [1_000, '16:00'],
+    [500, '8:00'],
+  ] as const) {
+    const { written, clock, progress } = createScene(961);
+    clock.ms = ms;
+    progress.bytes(1);
+    progress.read(500);
+    assert.match(seen(written)[0]!, new RegExp(` ${left} left$`));
+  }
+});
+
+test('shows number and rate alone where nobody knows how much there is', () => {
+  const { written, clock, progress } = createScene(undefined);
+  clock.ms = 500;
+  progress.bytes(250);
+  progress.read(1_500);
+  assert.deepEqual(seen(written), ['1,500 read  3,000/s']);
+});
+
+test('is drawn anew ten times a second at the most', () => {
+  const { written, clock, progress } = createScene(1_000_000);
+  for (; clock.ms < 1_000; clock.ms += 1) progress.read(clock.ms);
+  assert.ok(written.length > 5 && written.length <= 10, `drawn ${written.length} times`);
+});
+
+test('says that it writes, on a line that is ended in case somebody interrupts it', () => {
+  const { written, clock, progress } = createScene(1_000);
+  clock.ms = 2_000;
+  progress.read(500);
+  progress.writing(1_000_000);
+  assert.deepEqual(seen(written), ['writing 1,000,000, all or none …', '']);
+});
+
+test('leaves nothing behind, whenever it is cleared', () => {
+  for (const last of ['nothing', 'read', 'writing'] as const) {
+    const { written, clock, progress } = createScene(1_000);
+    clock.ms = 2_000;
+    if (last !== 'nothing') progress.read(500);
+    if (last === 'writing') progress.writing(500);
+    progress.clear();
+    progress.clear();
+    assert.deepEqual(seen(written), ['']);
+  }
+});
+
+test('stays on one line of a narrow terminal', () => {
+  const { written, clock, progress } = createScene(1_000, true, 30);
+  clock.ms = 2_000;
+  progress.bytes(500);
+  progress.read(500);
+  assert.equal(seen(written)[0]!.length, 29);
+});
+
+test('is silent where there is no terminal', () => {
+  const { written, clock, progress } = createScene(1_000, false);
+  clock.ms = 2_000;
+  progress.read(500);
+  progress.writing(500);
+  progress.clear();
+  assert.deepEqual(written, []);
+});

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { emptyDatabase } from '../packages/server/test/support/postgres.ts';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
+import { importPage, importPagePath } from '../scripts/import-codes.ts';
 import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
 
 const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] = shellBlocks('README.md');
@@ -74,6 +75,21 @@ test('every command of docs/operating.md works, in the order of the page', async
   assert.match(printedBy('doctor'), /^✓ environment {2}It is a production database\.$/m);
 });
 
+test('every command of docs/importing.md works, in the order of the page', async () => {
+  const database = 'export DATABASE_URL=sqlite:data/importing.db';
+  await clone.run(`${database}\nnpx partner-network partners create --id PARTNER_ACME --name Acme`);
+  const printed: string[] = [];
+  for (const block of shellBlocks('docs/importing.md')) {
+    printed.push(await clone.run(`${database}\n${block}`));
+  }
+  assert.deepEqual(printed, [
+    '2 read, 2 written, 0 unchanged, 0 rejected.\n',
+    '1 read, 1 written, 0 unchanged, 0 rejected.\n',
+    '2 read, 2 would be written, 0 unchanged, 0 rejected.\n',
+    '2 read, 2 written, 0 unchanged, 0 rejected.\n',
+  ]);
+});
+
 test('every command of docs/postgres.md works on a real Postgres, in the order of the page', async (t) => {
   const [exported = '', ...blocks] = shellBlocks('docs/postgres.md');
   assert.match(exported, /^export DATABASE_URL=postgres:/);
@@ -98,6 +114,10 @@ test('an older Node says in a sentence that it is too old, and what to do', asyn
   const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
   const isOld = Number.parseInt(version, 10) < 24;
   assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
+});
+
+test('the codes of docs/importing.md are those that an import says; "npm run docs" renews them', () => {
+  assert.equal(readFileSync(importPagePath, 'utf8'), importPage());
 });
 
 test('docs/errors.md is made from the catalogue; "npm run docs" renews it', () => {

@@ -4,9 +4,10 @@ import { fillIn } from '@partner-network/contract/sentence';
 import { bounds } from '../bounds.ts';
 import { echo } from '../text.ts';
 
-const sentences = {
+/** Sentences with {max} and the like are filled in. */
+export const importSentences = {
   INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
-  INVALID_CSV: `Write a header line and below it one record a line with as many values as the header has, separated by commas, in UTF-8, of at most ${bounds.importLineBytes} bytes; close each quote, and write a quote within quotes twice.`,
+  INVALID_CSV: `Write as many values as the header has names, separated by commas, in UTF-8, of at most ${bounds.importLineBytes} bytes; close each quote, and write one within quotes twice.`,
   DUPLICATE_KEY: 'Give each key once.',
   UNKNOWN_FIELD: 'Remove this field or rename it to {nearest}: the record has no such field.',
   MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',
@@ -26,7 +27,7 @@ const sentences = {
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
 } as const;
 
-type ImportCode = keyof typeof sentences;
+type ImportCode = keyof typeof importSentences;
 
 export interface ImportFault {
   readonly field?: string;
@@ -38,6 +39,6 @@ type Facts = Readonly<Record<string, string | number>>;
 
 /** Names a field but never repeats a value: it may be a secret, an amount or about a person. */
 export function importFault(code: ImportCode, field?: string, facts: Facts = {}): ImportFault {
-  const detail = fillIn(sentences[code], facts);
+  const detail = fillIn(importSentences[code], facts);
   return field === undefined ? { code, detail } : { field: echo(field, echoedCharacters), code, detail };
 }

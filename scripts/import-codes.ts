@@ -1,0 +1,21 @@
+/**
+ * The table of codes at the end of docs/importing.md, made from the sentences that an import says. `npm run docs`
+ * writes it; a test fails when it is out of date.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { importSentences } from '../packages/server/src/ingest/faults.ts';
+
+export const importPagePath = new URL('../docs/importing.md', import.meta.url);
+
+const heading = '| code | what it says |\n|---|---|\n';
+
+/** The page as it is, with the table as it should be. */
+export function importPage(): string {
+  const [text = ''] = readFileSync(importPagePath, 'utf8').split(heading);
+  const rows = Object.entries(importSentences).map(([code, sentence]) => `| \`${code}\` | ${sentence} |\n`);
+  return `${text}${heading}${rows.join('')}`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  writeFileSync(importPagePath, importPage());

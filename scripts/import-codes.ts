@@ -1,7 +1,4 @@
-/**
- * The table of codes at the end of docs/importing.md, made from the sentences that an import says. `npm run docs`
- * writes it; a test fails when it is out of date.
- */
+/** The codes in docs/importing.md. `npm run docs` writes them; a test fails when they are out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';

@@ -105,7 +105,7 @@ async function readingsOf(
   chunks: AsyncIterable<Uint8Array>,
   kind: ImportKind,
   isCsv: boolean,
-): Promise<AsyncIterable<Reading>> {
+): Promise<AsyncIterable<readonly Reading[]>> {
   if (!isCsv) return readJsonLines(chunks);
   const { readCsv } = await import('../ingest/csv.ts');
   return readCsv(chunks, kinds[kind].schema);

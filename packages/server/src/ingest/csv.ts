@@ -27,36 +27,37 @@ interface Column {
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   schema: RecordSchema,
-): AsyncGenerator<Reading> {
+): AsyncGenerator<readonly Reading[]> {
   const parse = await loadParser();
   let header: Cells | undefined;
   let columns: readonly Column[] = [];
 
   for await (const piece of cutRecords(chunks)) {
-    if ('endlessLine' in piece) return yield unreadable(piece.endlessLine, true);
+    if ('endlessLine' in piece) return yield [unreadable(piece.endlessLine, true)];
     const rows = cellsOf(piece.bytes, piece.records, parse);
+    const readings: Reading[] = [];
     for (const [index, { line, lines }] of piece.records.entries()) {
       const cells = rows[index];
       if (cells?.length === 1 && cells[0]!.trim() === '') continue;
       if (header === undefined) {
         const faults = cells === undefined ? [importFault('INVALID_CSV')] : faultsOfHeader(cells, schema);
-        const [fault, ...others] = faults;
-        if (fault !== undefined) return yield { line, fault, others, isLast: true };
+        if (faults.length > 0) return yield [{ line, faults, isLast: true }];
         header = cells!;
         columns = header.map((name) => columnOf(name, schema)!);
       } else if (cells === undefined || cells.length !== header.length || isSame(cells, header)) {
         // Quotes that were not meant to go on over lines have taken other records in.
-        yield unreadable(line, lines > 1);
-        if (lines > 1) return;
+        readings.push(unreadable(line, lines > 1));
+        if (lines > 1) return yield readings;
       } else {
-        yield { line, value: recordOf(columns, cells) };
+        readings.push({ line, value: recordOf(columns, cells) });
       }
     }
+    yield readings;
   }
 }
 
 function unreadable(line: number, isLast: boolean): Reading {
-  return { line, fault: importFault('INVALID_CSV'), isLast };
+  return { line, faults: [importFault('INVALID_CSV')], isLast };
 }
 
 /** Loaded when it is used: most imports are JSON Lines. */

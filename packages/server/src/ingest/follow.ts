@@ -3,7 +3,7 @@ import { OperatorError } from '../operator-error.ts';
 import { type Accounts, type Imports, StoreUnavailable } from '../store/port.ts';
 import { type CommitOptions, openCommits } from './commits.ts';
 import type { ImportFault } from './faults.ts';
-import { createRecordCheck, type ImportReport, type Reading } from './import.ts';
+import { type CheckedRecord, createRecordCheck, type ImportReport, type Reading } from './import.ts';
 
 export interface FollowOptions extends CommitOptions {
   readonly partnerId: string;
@@ -17,7 +17,7 @@ export interface FollowOptions extends CommitOptions {
  */
 export async function followRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
-  readings: AsyncIterable<Reading>,
+  readings: AsyncIterable<readonly Reading[]>,
   options: FollowOptions,
 ): Promise<ImportReport> {
   const check = createRecordCheck(store, options);
@@ -26,9 +26,7 @@ export async function followRecords(
   let read = 0;
   let rejected_count = 0;
 
-  async function take(reading: Reading): Promise<void> {
-    const { line } = reading;
-    const { row, faults } = await check(reading);
+  async function take({ line, row, faults }: CheckedRecord): Promise<void> {
     read += 1;
     if (faults.length === 0) return commits.add(line, row);
     await commits.add(line);
@@ -39,7 +37,9 @@ export async function followRecords(
 
   let broken: unknown;
   try {
-    for await (const reading of readings) await take(reading);
+    for await (const some of readings) {
+      for (const checked of await check(some)) await take(checked);
+    }
   } catch (error) {
     broken = options.stop.signal.aborted ? undefined : error;
   }

@@ -99,7 +99,7 @@ async function stageAll(
   return { read, rejected_count, rejected, ...(isCutShort && { isCutShort }) };
 }
 
-interface CheckedRecord {
+export interface CheckedRecord {
   readonly line: number;
   readonly row: ImportRow;
   readonly faults: ImportFault[];

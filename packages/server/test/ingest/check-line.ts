@@ -31,7 +31,7 @@ export async function checkLine(kind: ImportKind, line: string): Promise<Outcome
   const [[reading] = []] = await Array.fromAsync(readJsonLines(bytes()));
   assert.ok(reading !== undefined);
   const { fields, faults } =
-    'fault' in reading ? { fields: {}, faults: [reading.fault] } : checkers[kind](reading.value);
+    'faults' in reading ? { fields: {}, faults: reading.faults } : checkers[kind](reading.value);
   return { fields, faults: faults.map(({ field, code }) => [field, code]) };
 }
 

@@ -17,11 +17,10 @@ async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8Array> {
 
 /** By line what was read, or the codes of why not; a fault after which nothing is read is marked. */
 async function outcomesOf(kind: ImportKind, ...chunks: Bytes[]): Promise<[number, unknown][]> {
-  const readings = await Array.fromAsync(readCsv(chunksOf(chunks), kinds[kind].schema));
+  const readings = (await Array.fromAsync(readCsv(chunksOf(chunks), kinds[kind].schema))).flat();
   return readings.map((reading) => {
     if ('value' in reading) return [reading.line, JSON.parse(JSON.stringify(reading.value))];
-    const faults = [reading.fault, ...(reading.others ?? [])];
-    const codes = faults.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`));
+    const codes = reading.faults.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`));
     return [reading.line, [...codes, ...(reading.isLast ? ['and no more'] : [])]];
   });
 }
@@ -143,7 +142,7 @@ test('takes an integer by the rules of JSON Lines', async () => {
   const check = createChecker(kinds.balances.schema);
   const rows = amounts.map(([cell]) => `c,CHECKING,USD,${cell}\n`);
   const text = `customer_id,type,currency,amount\n${rows.join('')}`;
-  const readings = await Array.fromAsync(readCsv(chunksOf([text]), kinds.balances.schema));
+  const readings = (await Array.fromAsync(readCsv(chunksOf([text]), kinds.balances.schema))).flat();
   const found = readings.map((reading) => {
     const { fields, faults } = check('value' in reading ? reading.value : undefined);
     return faults[0]?.code ?? fields.amount;
@@ -240,7 +239,7 @@ test('does not read on in a quote that is never closed', async () => {
     yield Buffer.from(`${head}1,"`);
     for (; taken < 100; taken += 1) yield Buffer.alloc(bounds.importLineBytes, 'x');
   }
-  const readings = await Array.fromAsync(readCsv(endless(), kinds.brands.schema));
+  const readings = (await Array.fromAsync(readCsv(endless(), kinds.brands.schema))).flat();
   assert.deepEqual([readings.length, readings[0]?.line, taken <= 2], [1, 2, true]);
 });
 

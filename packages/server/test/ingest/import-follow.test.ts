@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ImportFault } from '../../src/ingest/faults.ts';
 import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
-import type { ImportReport } from '../../src/ingest/import.ts';
+import type { ImportReport, Reading } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/json-lines.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
@@ -125,10 +125,10 @@ test('does not read on while the database is slower than the feed', async (t) =>
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
-  async function* flood(): AsyncGenerator<{ line: number; value: unknown }> {
+  async function* flood(): AsyncGenerator<readonly Reading[]> {
     while (sent < bounds.importBatchRecords * 5) {
       sent += 1;
-      yield { line: sent, value: brand(sent) };
+      yield [{ line: sent, value: brand(sent) }];
     }
   }
   const slow: Store = {

@@ -26,7 +26,10 @@ async function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
 /** What was read, or the code of why not. */
 async function outcomesOf(...chunks: Bytes[]): Promise<[number, unknown][]> {
   const readings = await recordsOf(...chunks);
-  return readings.map((reading) => [reading.line, 'fault' in reading ? reading.fault.code : reading.value]);
+  return readings.map((reading) => [
+    reading.line,
+    'faults' in reading ? reading.faults[0]?.code : reading.value,
+  ]);
 }
 
 test('reads nothing from an empty file, blank lines or a BOM alone', async () => {

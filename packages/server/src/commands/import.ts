@@ -7,14 +7,21 @@ import { type Command, type Output, tell } from '../command-line/command.ts';
 import { flag, oneOf, optional, plainText, required } from '../command-line/options.ts';
 import { createProgress } from '../command-line/progress.ts';
 import { onInterrupt, onStop } from '../command-line/signals.ts';
-import type { ImportFault } from '../ingest/faults.ts';
 import { followRecords } from '../ingest/follow.ts';
-import { type ImportReport, importRecords, type Reading } from '../ingest/import.ts';
+import {
+  type ImportOptions,
+  type ImportReport,
+  importRecords,
+  type Reading,
+  type RecordOptions,
+} from '../ingest/import.ts';
 import { readJsonLines } from '../ingest/json-lines.ts';
 import { kinds } from '../ingest/kinds.ts';
+import { personalDataPolicies } from '../ingest/personal-data.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ImportKind, Store } from '../store/port.ts';
 import { onDatabase, requirePartner } from './database.ts';
+import { collectWarnings, remarkFaults, remarkRejected, summaryOf } from './import-report.ts';
 
 const partnerId = plainText(lengths.partnerId);
 const standardInput = '-';
@@ -27,6 +34,11 @@ function importing(kind: ImportKind): Command {
       format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'what FILE holds, whatever its name'),
       'skip-invalid': flag('write the good lines even when some are rejected'),
       'dry-run': flag('check everything, write nothing'),
+      'personal-data': optional(
+        personalDataPolicies.join('|'),
+        oneOf(personalDataPolicies),
+        'what to do about e-mail addresses, phone, card and social security numbers (default reject)',
+      ),
       follow: flag('keep reading standard input, commit at least every 100 ms, skip bad lines'),
     },
     conflicts: ({ follow, format, 'dry-run': dryRun }, [file]) => {
@@ -43,14 +55,21 @@ function importing(kind: ImportKind): Command {
     run: async (store, values, [file = ''], output) => {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
-      const owner = { kind, partnerId: partner };
+      const warnings = collectWarnings(values.json ? bounds.importReportedLines : bounds.importShownLines);
+      const records: RecordOptions = {
+        kind,
+        partnerId: partner,
+        personalData: values['personal-data'] ?? 'reject',
+        warn: warnings.add,
+      };
       if (values.follow) {
-        const report = await follow(store, owner, output);
+        const report = await follow(store, records, output);
         return tell(output, values.json, report, () => summaryOf(report, false));
       }
-      const choices = { ...owner, skipInvalid: values['skip-invalid'], dryRun: values['dry-run'] };
+      const choices = { ...records, skipInvalid: values['skip-invalid'], dryRun: values['dry-run'] };
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const { isCutShort, ...report } = await importFile(store, file, isCsv, choices, output);
+      warnings.tell(output);
       if (!values.json) remarkRejected(output, report);
       tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
       if (isCutShort) {
@@ -69,14 +88,12 @@ export const importBrands = importing('brands');
 export const importBalances = importing('balances');
 export const importGrants = importing('grants');
 
-type Owner = { readonly kind: ImportKind; readonly partnerId: string };
-
 /** Reads to the end, then writes. A terminal sees how far it is, and that an interruption leaves no trace. */
 async function importFile(
   store: Store,
   file: string,
   isCsv: boolean,
-  choices: Owner & { readonly skipInvalid: boolean; readonly dryRun: boolean },
+  choices: Omit<ImportOptions, 'watch'>,
   output: Output,
 ): ReturnType<typeof importRecords> {
   const progress = createProgress(process.stderr, await sizeOf(file));
@@ -112,14 +129,15 @@ async function readingsOf(
 }
 
 /** Goes on until standard input ends, or somebody ends it: then what has arrived is committed, too. */
-async function follow(store: Store, owner: Owner, output: Output): Promise<ImportReport> {
+async function follow(store: Store, records: RecordOptions, output: Output): Promise<ImportReport> {
   const stop = new AbortController();
   const carryOn = onStop(() => setTimeout(() => stop.abort(), bounds.followCommitMs));
   try {
     return await followRecords(store, readJsonLines(bytesOf(standardInput, { stop: stop.signal })), {
-      ...owner,
+      ...records,
       stop,
-      rejected: (line, errors) => remarkFaults(output, line, errors),
+      warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
+      rejected: (line, errors) => remarkFaults(output, '', line, errors),
       waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
     });
   } finally {
@@ -153,23 +171,4 @@ async function* bytesOf(file: string, { taken, stop }: ReadingOptions): AsyncGen
 async function sizeOf(file: string): Promise<number | undefined> {
   const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);
   return stats?.isFile() ? stats.size : undefined;
-}
-
-function remarkFaults(output: Output, line: number, errors: readonly ImportFault[]): void {
-  for (const { field, code, detail } of errors) {
-    output.remark(`line ${line}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
-  }
-}
-
-function remarkRejected(output: Output, { rejected, rejected_count }: ImportReport): void {
-  for (const { line, errors } of rejected.slice(0, bounds.importShownLines)) {
-    remarkFaults(output, line, errors);
-  }
-  const more = rejected_count - bounds.importShownLines;
-  if (more > 0) output.remark(`… and ${more} more rejected lines.`);
-}
-
-function summaryOf({ read, written, unchanged, rejected_count }: ImportReport, isDryRun: boolean): string {
-  const outcome = isDryRun ? 'would be written' : 'written';
-  return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
 }

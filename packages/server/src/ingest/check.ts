@@ -5,6 +5,7 @@ import { echo, isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime } from '../times.ts';
 import { type ImportFault, importFault } from './faults.ts';
 import { InexactNumber } from './json.ts';
+import { findPersonalData, findPersonalValue } from './personal-data.ts';
 
 /** The part of JSON Schema that our records are written in. */
 interface FieldSchema {
@@ -29,13 +30,21 @@ type Value = string | number | undefined;
 interface Checked {
   readonly fields: Readonly<Record<string, Value>>;
   readonly faults: ImportFault[];
+  /** What looks like personal data, apart, because it may be allowed. */
+  readonly personal: ImportFault[];
 }
 
 /** A rule turns a field's value into what is stored, or adds to the faults. */
 type Rule = (value: unknown, field: string, faults: ImportFault[]) => Value;
 
-/** Checks a record against its schema, field by field, and reports all that is wrong with it at once. */
-export function createChecker(schema: RecordSchema): (record: unknown) => Checked {
+/**
+ * Checks a record against its schema, field by field, and reports all that is wrong with it at once. The
+ * watched fields are looked through for personal data.
+ */
+export function createChecker(
+  schema: RecordSchema,
+  watched: readonly string[] = [],
+): (record: unknown) => Checked {
   const required = new Set(schema.required);
   const rules = Object.entries(schema.properties).map(
     ([field, property]) => [field, ruleOf(property)] as const,
@@ -44,7 +53,7 @@ export function createChecker(schema: RecordSchema): (record: unknown) => Checke
   const known = new Set(names);
 
   return (record) => {
-    if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')] };
+    if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')], personal: [] };
     const fields: Record<string, Value> = {};
     const faults: ImportFault[] = [];
     for (const [field, rule] of rules) {
@@ -62,7 +71,8 @@ export function createChecker(schema: RecordSchema): (record: unknown) => Checke
           importFault('UNKNOWN_FIELD', field, { nearest: nearest(echo(field, echoedCharacters), names) }),
         );
     }
-    return { fields, faults };
+    const sound = watched.filter((field) => fields[field] !== undefined);
+    return { fields, faults, personal: sound.flatMap((field) => personalFaults(record[field], field)) };
   };
 }
 
@@ -143,6 +153,23 @@ function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
     const sorted = entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
     return JSON.stringify(Object.fromEntries(sorted));
   };
+}
+
+/** What looks like personal data in a text or a map of texts. A key that does is not named. */
+function personalFaults(value: unknown, field: string): ImportFault[] {
+  const faults: ImportFault[] = [];
+  function add(found: string | undefined, where: string, name: string): void {
+    if (found === undefined || faults.length >= bounds.importFaultsOfLine) return;
+    faults.push(importFault('PERSONAL_DATA', name, { what: `${where} that looks like ${found}` }));
+  }
+  if (typeof value === 'string') add(findPersonalData(value), 'a value', field);
+  else if (isObject(value)) {
+    for (const [key, text] of Object.entries(value)) {
+      add(findPersonalData(key), 'a key', field);
+      if (typeof text === 'string') add(findPersonalValue(key, text), 'a value', `${field}.${key}`);
+    }
+  }
+  return faults;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -3,6 +3,7 @@ import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import { bounds } from '../bounds.ts';
 import { echo } from '../text.ts';
+import { findPersonalData } from './personal-data.ts';
 
 /** Sentences with {max} and the like are filled in. */
 export const importSentences = {
@@ -24,6 +25,7 @@ export const importSentences = {
   INVALID_URL: 'Write an http or https URL of {min} to {max} characters, without user or password.',
   INVALID_TIME: 'Write a time in UTC as RFC 3339 has it, such as 2026-01-31T08:00:00.000Z.',
   TOO_MANY_KEYS: 'Keep at most {max} keys.',
+  PERSONAL_DATA: 'Take out {what}; if it is none, import with --personal-data warn or allow.',
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
 } as const;
 
@@ -40,5 +42,15 @@ type Facts = Readonly<Record<string, string | number>>;
 /** Names a field but never repeats a value: it may be a secret, an amount or about a person. */
 export function importFault(code: ImportCode, field?: string, facts: Facts = {}): ImportFault {
   const detail = fillIn(importSentences[code], facts);
-  return field === undefined ? { code, detail } : { field: echo(field, echoedCharacters), code, detail };
+  return field === undefined ? { code, detail } : { field: nameOf(field), code, detail };
+}
+
+const entryPrefix = 'metadata.';
+
+/** A field's name, fit to be repeated: a file can have keys that are about a person, too. */
+function nameOf(field: string): string {
+  const isEntry = field.startsWith(entryPrefix);
+  const name = isEntry ? field.slice(entryPrefix.length) : field;
+  if (findPersonalData(name) === undefined) return echo(field, echoedCharacters);
+  return isEntry ? 'metadata' : '[personal data]';
 }

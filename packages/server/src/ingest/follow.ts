@@ -3,10 +3,16 @@ import { OperatorError } from '../operator-error.ts';
 import { type Accounts, type Imports, StoreUnavailable } from '../store/port.ts';
 import { type CommitOptions, openCommits } from './commits.ts';
 import type { ImportFault } from './faults.ts';
-import { type CheckedRecord, createRecordCheck, type ImportReport, type Reading } from './import.ts';
+import {
+  type CheckedRecord,
+  createRecordCheck,
+  type FaultyLine,
+  type ImportReport,
+  type Reading,
+  type RecordOptions,
+} from './import.ts';
 
-export interface FollowOptions extends CommitOptions {
-  readonly partnerId: string;
+export interface FollowOptions extends CommitOptions, RecordOptions {
   /** Told of each line that is skipped. */
   rejected(line: number, errors: readonly ImportFault[]): void;
 }
@@ -22,7 +28,7 @@ export async function followRecords(
 ): Promise<ImportReport> {
   const check = createRecordCheck(store, options);
   const commits = await openCommits(store, options);
-  const rejected: ImportReport['rejected'][number][] = [];
+  const rejected: FaultyLine[] = [];
   let read = 0;
   let rejected_count = 0;
 

@@ -5,6 +5,7 @@ import { toTime } from '../times.ts';
 import { createChecker } from './check.ts';
 import { type ImportFault, importFault } from './faults.ts';
 import { kinds } from './kinds.ts';
+import type { PersonalDataPolicy } from './personal-data.ts';
 
 /** A record as it was read, before it is checked: its line, and its value or why it could not be read. */
 export type Reading = { readonly line: number } & (
@@ -13,10 +14,18 @@ export type Reading = { readonly line: number } & (
   | { readonly faults: readonly ImportFault[]; readonly isLast?: boolean }
 );
 
-export interface ImportOptions {
+/** What records are to be, whether they come from a file or a feed. */
+export interface RecordOptions {
   readonly kind: ImportKind;
   /** Whose brands they are; the other kinds say it themselves. */
   readonly partnerId: string;
+  /** What to do about what looks like personal data; rejected when nothing is said. */
+  readonly personalData?: PersonalDataPolicy;
+  /** Told of each line that is taken although it seems to hold personal data. */
+  warn?(line: FaultyLine): void;
+}
+
+export interface ImportOptions extends RecordOptions {
   /** Write the good ones; otherwise one rejected line means that nothing is written. */
   readonly skipInvalid: boolean;
   /** Do all but keep it. */
@@ -32,13 +41,18 @@ export interface ImportWatch {
   writing(records: number): void;
 }
 
+export interface FaultyLine {
+  readonly line: number;
+  readonly errors: readonly ImportFault[];
+}
+
 export interface ImportReport {
   readonly read: number;
   readonly written: number;
   readonly unchanged: number;
   readonly rejected_count: number;
   /** The first of them, in order. */
-  readonly rejected: readonly { readonly line: number; readonly errors: readonly ImportFault[] }[];
+  readonly rejected: readonly FaultyLine[];
 }
 
 /** After some faults nobody knows what the rest of a file says: nothing is written, skip or not. */
@@ -73,7 +87,7 @@ async function stageAll(
   run: ImportRun,
 ): Promise<Omit<ImportReport, 'written' | 'unchanged'> & CutShort> {
   const check = createRecordCheck(store, options);
-  const rejected: ImportReport['rejected'][number][] = [];
+  const rejected: FaultyLine[] = [];
   let read = 0;
   let rejected_count = 0;
   let isCutShort = false;
@@ -108,10 +122,10 @@ export interface CheckedRecord {
 /** From readings to rows, or to all that is wrong with each. */
 export function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
-  { kind, partnerId }: Pick<ImportOptions, 'kind' | 'partnerId'>,
+  { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
 ): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
-  const { schema, idPrefix, defaults } = kinds[kind];
-  const checkFields = createChecker(schema);
+  const { schema, idPrefix, freeTexts, defaults } = kinds[kind];
+  const checkFields = createChecker(schema, personalData === 'allow' ? [] : freeTexts);
   const owner = kind === 'brands' ? { partner_id: partnerId } : {};
   const partners = new Set<string>();
 
@@ -138,8 +152,11 @@ export function createRecordCheck(
   function checkOne(reading: Reading): CheckedRecord {
     const { line } = reading;
     if ('faults' in reading) return { line, row: {}, faults: [...reading.faults] };
-    const { fields, faults } = checkFields(reading.value);
-    return { line, row: faults.length > 0 ? fields : toRow(fields), faults };
+    const { fields, faults, personal } = checkFields(reading.value);
+    if (personalData === 'reject') faults.push(...personal);
+    if (faults.length > 0) return { line, row: fields, faults };
+    if (personal.length > 0) warn?.({ line, errors: personal });
+    return { line, row: toRow(fields), faults };
   }
 
   return async (readings) => {

@@ -8,6 +8,8 @@ interface KindOfRecord {
   readonly schema: RecordSchema;
   /** How the ids that the service issues begin. */
   readonly idPrefix: string;
+  /** Fields of the operator's own words, which must not be about people. */
+  readonly freeTexts?: readonly string[];
   /** What a record says when it leaves it out. */
   readonly defaults?: ImportRow;
 }
@@ -35,7 +37,11 @@ const grantSchema: RecordSchema = {
 };
 
 export const kinds: Readonly<Record<ImportKind, KindOfRecord>> = {
-  brands: { schema: withoutIssued(brandSchema), idPrefix: 'BRAND' },
+  brands: {
+    schema: withoutIssued(brandSchema),
+    idPrefix: 'BRAND',
+    freeTexts: ['reference_id', 'metadata'],
+  },
   balances: { schema: withoutIssued(balanceSchema), idPrefix: 'BAL' },
   grants: {
     schema: grantSchema,

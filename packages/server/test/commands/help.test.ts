@@ -25,9 +25,17 @@ const commands = {
   'grants list': ['--partner', '--customer', ...database, '--json'],
   'grants revoke': ['GRANT_ID', ...database, '--json'],
   'brands check-images': ['--partner', '--allow-private', ...database, '--json'],
-  'import brands': ['FILE', '--partner', '--skip-invalid', '--dry-run', ...database, '--json'],
-  'import balances': ['FILE', '--skip-invalid', '--dry-run', ...database, '--json'],
-  'import grants': ['FILE', '--skip-invalid', '--dry-run', ...database, '--json'],
+  'import brands': [
+    'FILE',
+    '--partner',
+    '--skip-invalid',
+    '--dry-run',
+    '--personal-data',
+    ...database,
+    '--json',
+  ],
+  'import balances': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
+  'import grants': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
 };
 
 for (const [name, named] of Object.entries(commands)) {

@@ -1,0 +1,53 @@
+/** What an import tells a person. */
+import { bounds } from '../bounds.ts';
+import type { Output } from '../command-line/command.ts';
+import type { ImportFault } from '../ingest/faults.ts';
+import type { FaultyLine, ImportReport } from '../ingest/import.ts';
+
+export function remarkFaults(
+  output: Output,
+  prefix: '' | 'warning: ',
+  line: number,
+  errors: readonly ImportFault[],
+): void {
+  for (const { field, code, detail } of errors) {
+    output.remark(`${prefix}line ${line}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
+  }
+}
+
+export function remarkRejected(output: Output, { rejected, rejected_count }: ImportReport): void {
+  for (const { line, errors } of rejected.slice(0, bounds.importShownLines)) {
+    remarkFaults(output, '', line, errors);
+  }
+  const more = rejected_count - bounds.importShownLines;
+  if (more > 0) output.remark(`… and ${more} more rejected lines.`);
+}
+
+export function summaryOf(report: ImportReport, isDryRun: boolean): string {
+  const { read, written, unchanged, rejected_count } = report;
+  const outcome = isDryRun ? 'would be written' : 'written';
+  return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
+}
+
+interface Warnings {
+  add(line: FaultyLine): void;
+  /** On standard error, also with --json, whose document has a fixed shape. */
+  tell(output: Output): void;
+}
+
+/** Remembers the first lines that are taken with a warning, and counts them all. */
+export function collectWarnings(mostLines: number): Warnings {
+  const first: FaultyLine[] = [];
+  let count = 0;
+  return {
+    add: (line) => {
+      count += 1;
+      if (first.length < mostLines) first.push(line);
+    },
+    tell: (output) => {
+      for (const { line, errors } of first) remarkFaults(output, 'warning: ', line, errors);
+      const more = count - first.length;
+      if (more > 0) output.remark(`… and ${more} more lines with warnings.`);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** E-mail addresses in a text, told from handles, versions, names of files and remotes. */
+
+/**
+ * An @ with a domain that has a dot. The last character before the @ tells a name from a handle ("/@brand").
+ * Every run is bounded by an @, so that a text is read once, whatever it holds.
+ */
+const candidates = new RegExp(
+  [
+    '[a-z0-9_+"\\u0080-\\uffff-]@',
+    '((?:[a-z0-9\\u0080-\\uffff-]+\\.)+[a-z0-9\\u0080-\\uffff-]+|\\[(?:ipv6:)?[0-9a-f.:]{3,45}\\])',
+  ].join(''),
+  'gi',
+);
+
+/** The longest name of an address. */
+const nameCharacters = 64;
+
+export function holdsMailAddress(text: string): boolean {
+  if (!text.includes('@')) return false;
+  for (const match of text.matchAll(candidates)) {
+    const at = match.index + 1;
+    if (isMailDomain(match[1]!) && isMailName(text, at)) return true;
+  }
+  return false;
+}
+
+/** Endings of files that are no top-level domains: logo@2x.png is a picture for finer screens. */
+const fileEnding = new RegExp(
+  [
+    '\\.(?:png|jpe?g|gif|svg|webp|avif|ico|heic|bmp|tiff?|pdf|docx?|xlsx?|csv|txt',
+    '|jsonl?|m?js|css|html?|xml|ya?ml|sql|log|gz|exe|dll)$',
+  ].join(''),
+  'i',
+);
+
+function isMailDomain(domain: string): boolean {
+  if (domain.startsWith('[')) return true;
+  // name@1.2.3-beta.rc is a version, root@10.0.0.1 a machine.
+  if (/^v?\d+\.\d/i.test(domain) || domain.startsWith('-')) return false;
+  return /\.(?:[a-z\u0080-\uffff]{2,63}|xn--[a-z0-9-]{1,59})-*$/i.test(domain) && !fileEnding.test(domain);
+}
+
+/** Whether a name stands before the @: not a part of a handle, a web address or a Git remote. */
+function isMailName(text: string, at: number): boolean {
+  if (text[at - 1] === '"') return isQuotedName(text.slice(Math.max(0, at - nameCharacters - 2), at));
+  let start = at;
+  while (start > 0 && at - start < nameCharacters && isNameCharacter(text.charCodeAt(start - 1))) start -= 1;
+  // @brand@social.example is a handle; in sftp://deploy@files.example it is the user of an address.
+  const before = text[start - 1];
+  if (before === '@' || (before === '/' && text[start - 2] === '/')) return false;
+  if (before === ':' && /\/\/[^\s/@]*:$/.test(text.slice(Math.max(0, start - nameCharacters), start)))
+    return false;
+  const name = text.slice(start, at);
+  return /[a-z0-9\u0080-\uffff]/i.test(name) && name.toLowerCase() !== 'git';
+}
+
+const isInName = Array.from({ length: 128 }, (_, code) =>
+  /[a-z0-9._%+'&~-]/i.test(String.fromCharCode(code)),
+);
+
+/** What may stand in a name: these of ASCII, and all beyond it. */
+function isNameCharacter(code: number): boolean {
+  return code > 127 || isInName[code]!;
+}
+
+/** "Jane Doe"@example.com; but in {"handle":"@brand.official"} the last quotation mark opens a text. */
+function isQuotedName(text: string): boolean {
+  return /(?:^|[^a-z0-9\u0080-\uffff])"[a-z0-9\u0080-\uffff](?:[^"]*[a-z0-9\u0080-\uffff])?"$/i.test(text);
+}

@@ -75,9 +75,11 @@ const goodUrls = [
   'http://[::1]/logo.jpg',
   'https://images.example.com/a@b:c.png',
   `https://x/${'a'.repeat(7_990)}`,
+  `https://x/${'🦊'.repeat(7_990)}`,
 ];
 
 const badUrls = [
+  ['fewer than 8 characters', ['x', 'http://', 'http:/x', 'https:/', 'ftp://x', '🦊'.repeat(7)]],
   [
     'another scheme',
     ['ftp://example.com/a', 'data:image/png;base64,AAAA', 'javascript:alert(1)', 'file:///etc/x'],
@@ -101,7 +103,10 @@ const badUrls = [
 
 test('takes an http or https address of 8 to 8,000 characters as it is', async () => {
   for (const url of goodUrls) await assertTaken('brands', 'profile_image_url', JSON.stringify(url), url);
-  await assertRefused('brands', 'profile_image_url', `"https://x/${'a'.repeat(7_991)}"`, 'VALUE_TOO_LONG');
+  for (const character of ['a', '🦊']) {
+    const long = `"https://x/${character.repeat(7_991)}"`;
+    await assertRefused('brands', 'profile_image_url', long, 'VALUE_TOO_LONG');
+  }
 });
 
 for (const [what, list] of badUrls) {

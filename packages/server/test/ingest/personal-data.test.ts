@@ -177,7 +177,8 @@ test('takes bare digits for what the key says that they are', () => {
   ]) {
     assert.equal(findPersonalValue(key, '123456789'), undefined, key);
   }
-  for (const value of ['2026-01-31', '10 000 000', 'none', '12.345678']) {
+  const uuid = '12345678-1234-1234-1234-123456789012';
+  for (const value of ['2026-01-31', '10 000 000', 'none', '12.345678', uuid, '1234567890abcdef']) {
     assert.equal(findPersonalValue('phone', value), undefined, value);
   }
 });

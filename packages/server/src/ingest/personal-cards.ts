@@ -31,7 +31,7 @@ const issuers: readonly [name: string, prefix: RegExp, lengths: readonly number[
   ['JCB', /^35(?:2[89]|[3-8])/, [16, 19]],
   ['Discover', /^(?:6011|64[4-9]|65)/, [16, 19]],
   ['UnionPay', /^62/, [16, 17, 18, 19]],
-  ['Maestro', /^(?:5018|5020|5038|5893|6304|6759|676[1-3])/, [16, 18, 19]],
+  ['Maestro', /^(?:5018|5019|5020|5038|5893|6304|6759|676[1-3])/, [16, 18, 19]],
 ];
 
 function isCardNumber(candidate: string): boolean {

@@ -4,6 +4,8 @@
 const areaCode = '(?:(?![234]00)[2-9](?:[02-8][0-9]|1[02-9]))';
 /** An exchange begins with 2 to 9, except in the examples of area 555. */
 const exchange = (separator: string) => `(?:${areaCode}${separator}[2-9][0-9]{2}|555${separator}[0-9]{3})`;
+/** 500-600-7000 is a row of sizes. */
+const notRound = '(?![0-9]00.[0-9]00.[0-9]{2}00)';
 /** Not the beginning of a longer word or number; an extension may follow. */
 const ending = '(?!(?!x|ext)[A-Za-z0-9_]|-[A-Za-z0-9]|\\.[0-9])';
 
@@ -12,16 +14,17 @@ const american = new RegExp(
     // (555) 010-9999
     `(?<![A-Za-z0-9])(?:1[ .-]?)?\\(${areaCode}\\)[ .-]?[0-9]{3}[ .-]?[0-9]{4}${ending}`,
     // 212-555-0199 and 1-800-555-0199, also with dots; but ORD-212-555-0199 is the number of an order.
-    `(?<![A-Za-z0-9_]|[A-Za-z0-9]-|[0-9]\\.)(?:1[ .-])?${exchange('[-./ ]')}[-.][0-9]{4}${ending}`,
+    `(?<![A-Za-z0-9_]|[A-Za-z0-9]-|[0-9]\\.)(?:1[ .-])?${notRound}${exchange('[-./ ]')}[-.][0-9]{4}${ending}`,
     // With spaces alone, and no further number beside it.
-    `(?<![A-Za-z0-9_.,-]|[02-9] |[0-9]1 )${exchange(' ')} [0-9]{4}${ending}(?! [0-9])`,
+    `(?<![A-Za-z0-9_.,-]|[02-9] |[0-9]1 )${notRound}${exchange(' ')} [0-9]{4}${ending}(?! [0-9])`,
   ].join('|'),
 );
 
-/** As they are dialled at home: 020 7946 0958, 0161 496 0000, 07700 900123, 090-1234-5678. */
+/** As they are dialled at home: (020) 7946 0958, 0161 496 0000, 07700 900123, 090-1234-5678. */
 const national = new RegExp(
   [
     '(?<![A-Za-z0-9_.,+-]|[0-9] )(?:',
+    '\\(0[1-9][0-9]{0,3}\\) ?[0-9]{3,4}[ -]?[0-9]{3,4}|',
     '0[1-9][0-9] [0-9]{3,4} [0-9]{4}|0[1-9][0-9]{2} [0-9]{3} [0-9]{3,4}|',
     '0[1-9][0-9]{3} (?:[0-9]{5,6}|[0-9]{3} [0-9]{3})|0(?:10|[789]0)-[0-9]{4}-[0-9]{4}',
     `)${ending}(?! [0-9])`,

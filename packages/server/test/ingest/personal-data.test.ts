@@ -74,6 +74,8 @@ const caught: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     'with an extension': ['212-555-0199 x12', '212-555-0199x12', '(212) 555-0199 ext. 12'],
     'as dialled at home': [
       '020 7946 0958',
+      '(020) 7946 0958',
+      '(02) 9374 4000',
       '0161 496 0000',
       '07700 900123',
       '01632 960 001',
@@ -260,7 +262,6 @@ const adversaries = [
 test('judges a mebibyte of anything at once', () => {
   for (const piece of adversaries) {
     const text = piece.repeat((1024 * 1024) / Buffer.byteLength(piece));
-    findPersonalData(`${text}.`);
     const startMs = performance.now();
     assert.equal(findPersonalData(text), undefined, piece);
     // It takes 5 to 40 ms. What looks back or ahead without a bound would take minutes.

@@ -7,7 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { migrate as migratePostgres } from '../packages/server/src/store/postgres/migrate.ts';
-import { migrate as migrateSqlite } from '../packages/server/src/store/sqlite/migrate.ts';
+import {
+  databaseSchema,
+  migrate as migrateSqlite,
+  receiptsSchema,
+} from '../packages/server/src/store/sqlite/migrate.ts';
 import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
 
 const store = new URL('../packages/server/src/store/', import.meta.url);
@@ -68,11 +72,17 @@ export async function postgresSchema(client: pg.Client): Promise<string> {
 }
 
 export function sqliteSchema(): string {
-  const db = new DatabaseSync(':memory:');
-  migrateSqlite(db, 'production');
-  const rows = db.prepare('select sql from sqlite_schema where sql is not null order by rowid').all();
-  db.close();
-  return [heading, ...rows.map(({ sql }) => `${sql};`)].join('\n\n').concat('\n');
+  const statements = (schema: typeof databaseSchema): string[] => {
+    const db = new DatabaseSync(':memory:');
+    migrateSqlite(db, 'production', schema);
+    const rows = db.prepare('select sql from sqlite_schema where sql is not null order by rowid').all();
+    db.close();
+    return rows.map(({ sql }) => `${sql};`);
+  };
+  const besides = '-- The file of receipts, beside the database.';
+  return [heading, ...statements(databaseSchema), besides, ...statements(receiptsSchema)]
+    .join('\n\n')
+    .concat('\n');
 }
 
 async function newPostgresSchema(): Promise<string> {

@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Exchange, Route, Routes } from './http/answer.ts';
-import { authenticate } from './http/authenticate.ts';
+import { identify, requireValid } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';
 import { type Cursors, firstPosition } from './http/cursor.ts';
-import { parseParameters } from './http/parameters.ts';
+import { legibleParameters, parseParameters } from './http/parameters.ts';
 import { admit } from './http/rate-limit.ts';
 import type { Limiter } from './limiter/port.ts';
 import { balances } from './listings/balances.ts';
 import { brands } from './listings/brands.ts';
 import type { Listing } from './listings/listing.ts';
+import type { Journal } from './receipts/journal.ts';
+import { type Access, receiptOf } from './receipts/receipt.ts';
 import type { Reads } from './store/port.ts';
 
 /** What the service is made of. It is built apart from listening, so that tests build the same one. */
@@ -20,6 +22,7 @@ export interface Parts {
   readonly cursors: Cursors;
   /** A listing without a limiter is not limited. */
   readonly limiters: Readonly<Partial<Record<Operation['name'], Limiter>>>;
+  readonly journal: Pick<Journal, 'add' | 'noteUse'>;
   /** Asked when the first answer needs it: by then the service listens and knows its address. */
   readonly publicUrl: () => string;
   readonly nowMs: () => number;
@@ -38,7 +41,7 @@ export function createApp(parts: Parts): Routes {
 
 /** The way of every listing request, top to bottom: who, may they, how often, what, and the page. */
 function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): Route {
-  const { environment, store, cursors, limiters, nowMs } = parts;
+  const { environment, store, cursors, limiters, journal, nowMs } = parts;
   const { operation } = listing;
   const limiter = limiters[operation.name];
   let publicAddress: string | undefined;
@@ -50,8 +53,17 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
 
   return async (exchange) => {
     exchange.operation = operation.id;
-    const key = await authenticate(exchange.rawHeaders, store, environment, nowMs());
+    const key = await identify(exchange.rawHeaders, store, environment);
+    let granted: Access | undefined;
+    if (listing.access !== undefined) {
+      const asked = () => listing.access!(legibleParameters(operation, exchange.query));
+      // From here on the answer leaves a receipt, whatever it will be.
+      exchange.settle = (code) =>
+        journal.add(receiptOf(exchange.requestId, key, granted ?? asked(), code, nowMs()));
+    }
+    requireValid(key, nowMs());
     exchange.partnerId = key.partnerId;
+    journal.noteUse(key.id, nowMs());
     requireScope(key, operation.scope);
     await admit(limiter, operation.name, key.partnerId, exchange.headers);
 
@@ -61,7 +73,8 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
     const cursor = parameters.cursor as string | undefined;
     const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
 
-    const { records, next, moment = 0n } = await listing.page(sources, key, parameters, position);
+    const { records, next, moment = 0n, grantId } = await listing.page(sources, key, parameters, position);
+    granted = { ...listing.access?.(parameters), grantId };
     const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, moment })}"`;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     return `{"${operation.name}":[${records}]${ending}}`;

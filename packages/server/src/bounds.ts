@@ -44,6 +44,25 @@ export const bounds = {
   /** After Redis was missed, an instance keeps to its share until what was admitted without Redis is past, on
    * this instance and on one that comes back a second later. */
   rateHoldMs: 2_000,
+  /** Receipts are written this often, and tried again this long after that was in vain. */
+  receiptsFlushMs: 250,
+  receiptsRetryMs: 100,
+  /** Rows of one statement; on the embedded database, that keeps requests waiting for some milliseconds. */
+  receiptsBatch: 1_000,
+  /** What is kept while the database does not take them: about 20 MB, and 80 with the longest of ids. */
+  receiptsWaiting: 50_000,
+  /** When they have not been written for this long, operators are told. */
+  receiptsOutageMs: 1_000,
+  receiptsCloseMs: 2_000,
+  /** Keys of which the minute of their last use is kept in mind. */
+  keyUsesNoted: 10_000,
+  /** Receipts that a command reads at once, shows if nothing else is said, and removes at once. */
+  receiptsPage: 500,
+  receiptsShown: 1_000,
+  receiptsShownAtMost: 1_000_000_000,
+  receiptsPruned: 5_000,
+  /** Between two removals, in which those who serve can write. */
+  receiptsPruneRestMs: 50,
   workers: 64,
   /** A worker that ended is replaced after this, so that one that cannot live does not keep us busy. */
   workerRestartMs: 500,
@@ -164,4 +183,8 @@ assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives
 assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive what counts in it');
 assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');
 assertBound(bounds.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
+assertBound(
+  bounds.receiptsFlushMs + 5 * bounds.receiptsRetryMs < 1_000,
+  'a kill costs less than 1 s of receipts',
+);
 assertBound(bounds.instanceStaleMs > 2 * bounds.heartbeatMs, 'one lost heartbeat is no dead instance');

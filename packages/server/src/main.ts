@@ -21,6 +21,7 @@ const partners = () => import('./commands/partners.ts');
 const keys = () => import('./commands/keys.ts');
 const grants = () => import('./commands/grants.ts');
 const imports = () => import('./commands/import.ts');
+const receipts = () => import('./commands/receipts.ts');
 
 const commands: readonly Entry[] = [
   entry(
@@ -66,6 +67,8 @@ const commands: readonly Entry[] = [
   entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
   entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),
   entry('import grants', 'Read grants from a file', async () => (await imports()).importGrants),
+  entry('receipts list', 'Show who asked for whose balances', async () => (await receipts()).listReceipts),
+  entry('receipts prune', 'Remove old receipts', async () => (await receipts()).pruneReceipts),
 ];
 
 const exitFailure = 1;

@@ -5,6 +5,7 @@ import type { listenSettings } from './config.ts';
 import { createCursors } from './http/cursor.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
+import type { Journal } from './receipts/journal.ts';
 import type { Store } from './store/port.ts';
 
 interface RunningService {
@@ -19,6 +20,7 @@ export async function startService(
   config: Values<typeof listenSettings>,
   store: Store,
   limiters: OpenLimiters['limiters'],
+  journal: Journal,
   log: Logger,
 ): Promise<RunningService> {
   const nowMs = Date.now;
@@ -29,7 +31,7 @@ export async function startService(
   // Before it listens: a worker may be given a connection before it is told that it does.
   const close = serveRoutes(
     server,
-    createApp({ environment: store.environment, store, cursors, limiters, publicUrl, nowMs }),
+    createApp({ environment: store.environment, store, cursors, limiters, journal, publicUrl, nowMs }),
     log,
   );
   await listen(server, config.host, config.port, '--port');

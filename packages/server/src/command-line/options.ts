@@ -3,7 +3,7 @@
 import { holdsKey } from '../api-key.ts';
 import { bounds } from '../bounds.ts';
 import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
-import { normalizeTime, parseDuration } from '../times.ts';
+import { normalizeTime, parseDuration, toTime } from '../times.ts';
 
 export class Problem {
   readonly sentence: string;
@@ -147,6 +147,16 @@ export function durationMs(text: string): number | Problem {
   return ms !== undefined && ms <= bounds.longestOverlapMs
     ? ms
     : new Problem('must be a number and a unit (s, m, h or d), such as 24h, and at most 3650d.');
+}
+
+/** A time, or how long ago it was. */
+export function timeOrAge(text: string): string | Problem {
+  const ageMs = durationMs(text);
+  if (!(ageMs instanceof Problem)) return toTime(Date.now() - ageMs);
+  return (
+    normalizeTime(text) ??
+    new Problem('must be a time such as 2027-01-31T00:00:00Z, or how long ago that was, such as 24h.')
+  );
 }
 
 /** An address that others reach us by: http or https, without a trailing slash. */

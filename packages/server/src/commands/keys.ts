@@ -71,18 +71,24 @@ export const listKeys = onDatabase({
   options: { partner: required('ID', plainText(lengths.partnerId), 'whose keys') },
   run: async (store, values, _words, output) => {
     await requirePartner(store, values.partner);
-    const keys = (await store.listKeys(values.partner)).map((key) => described(store, key));
+    const onFile = await store.listKeys(values.partner);
+    const lastUses = await store.lastUses(onFile.map(({ id }) => id));
+    const keys = onFile.map((key) => ({
+      ...described(store, key),
+      ...(lastUses.has(key.id) && { last_used_at: lastUses.get(key.id) }),
+    }));
     tell(output, values.json, keys, () =>
       keys.length === 0
         ? `Partner ${values.partner} has no keys.`
         : table([
-            ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'NAME'],
+            ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME'],
             ...keys.map((key) => [
               key.id,
               key.masked_key,
               key.scopes.join(' '),
               key.status,
               key.expires_at ?? '-',
+              key.last_used_at ?? '-',
               key.name ?? '-',
             ]),
           ]),

@@ -8,6 +8,7 @@ import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
+import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
@@ -20,18 +21,18 @@ export const sandbox = command({
   run: async (values, _words, output) => {
     const signal = stopSignal();
     const path = join(values.data ?? 'data', 'sandbox.db');
+    await using opened = new AsyncDisposableStack();
     const store = await openStore({ engine: 'sqlite', path }, 'sandbox', 'serve');
-    try {
-      await fillWithDemo(store);
-      const log = pino({ level: values['log-level'] });
-      const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
-      const service = await startService(values, store, limiters, log);
-      output.answer(greeting(`${service.publicUrl}/network/v1`));
-      await stopOn(signal, 0, () => {}, service.close);
-      output.answer('Stopped.');
-    } finally {
-      await store.close();
-    }
+    opened.defer(store.close);
+    await fillWithDemo(store);
+    const log = pino({ level: values['log-level'] });
+    const journal = createJournal(store, log);
+    opened.defer(journal.close);
+    const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
+    const service = await startService(values, store, limiters, journal, log);
+    output.answer(greeting(`${service.publicUrl}/network/v1`));
+    await stopOn(signal, 0, () => {}, service.close);
+    output.answer('Stopped.');
   },
 });
 

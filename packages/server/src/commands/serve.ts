@@ -13,6 +13,7 @@ import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { readMetrics } from '../metric.ts';
+import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 
@@ -33,12 +34,14 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const store = await openStore(database, environment, 'serve', storeOptions(config));
   opened.defer(store.close);
+  const journal = createJournal(store, log);
+  opened.defer(journal.close);
   const rateLimit = await openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log);
   opened.defer(rateLimit.close);
-  const read = async () => readMetrics([...store.metrics, ...rateLimit.metrics]);
+  const read = async () => readMetrics([...store.metrics, ...rateLimit.metrics, ...journal.metrics]);
   const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
   opened.defer(health.close);
-  const service = await startService(config, store, rateLimit.limiters, log);
+  const service = await startService(config, store, rateLimit.limiters, journal, log);
   output.remark(
     `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
   );

@@ -18,6 +18,8 @@ export interface Exchange {
   readonly headers: string[];
   operation?: string;
   partnerId?: string;
+  /** Called when the answer is given, with the code of its first error if it is a refusal. */
+  settle?: (code: string | undefined) => void;
 }
 
 /** What answers a path: a body, or a refusal thrown. */
@@ -109,6 +111,7 @@ function send(
   if (body !== undefined) exchange.headers.push('Content-Length', String(Buffer.byteLength(body)));
   response.writeHead(status, exchange.headers);
   response.end(body);
+  exchange.settle?.(code);
   log.info(
     {
       request_id: exchange.requestId,

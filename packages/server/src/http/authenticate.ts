@@ -6,12 +6,11 @@ import { refusal } from './refusal.ts';
 
 const bearer = /^bearer +(\S+)$/i;
 
-/** Who asks: the key on file, or a refusal. Anything that is not clearly a valid key is refused. */
-export async function authenticate(
+/** Who asks: the key on file, or a refusal. Anything that is not clearly a key of ours is refused. */
+export async function identify(
   rawHeaders: readonly string[],
   store: Pick<Reads, 'findKey'>,
   environment: Environment,
-  nowMs: number,
 ): Promise<KeyOnFile> {
   const credentials = headerValues(rawHeaders, 'authorization');
   const text = credentials.length === 1 ? bearer.exec(credentials[0]!)?.[1] : undefined;
@@ -23,8 +22,12 @@ export async function authenticate(
 
   const key = await store.findKey(digestOfKey(text));
   if (key === undefined) throw refusal('UNAUTHORIZED');
+  return key;
+}
+
+/** Refuses a key that is on file and must not be used any more. */
+export function requireValid(key: KeyOnFile, nowMs: number): void {
   if (key.isRevoked) throw refusal('API_KEY_REVOKED');
   if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= nowMs) throw refusal('API_KEY_EXPIRED');
   if (key.isPartnerDisabled) throw refusal('PARTNER_DISABLED');
-  return key;
 }

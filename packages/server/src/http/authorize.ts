@@ -1,13 +1,16 @@
 import type { Scope } from '@partner-network/contract/scopes';
-import type { BalancesAnswer, KeyOnFile, Page } from '../store/port.ts';
+import type { BalancesAnswer, KeyOnFile } from '../store/port.ts';
 import { refusal } from './refusal.ts';
 
 export function requireScope(key: KeyOnFile, scope: Scope): void {
   if (!key.scopes.includes(scope)) throw refusal('INSUFFICIENT_SCOPES', { scope });
 }
 
-/** The page that an active grant opens, or a refusal that says only what its own partner may know. */
-export function requireGrant(answer: BalancesAnswer, grantId: string | undefined): Page {
-  if (answer.grant === 'ACTIVE') return answer.page;
+/** What an active grant opens, or a refusal that says only what its own partner may know. */
+export function requireGrant(
+  answer: BalancesAnswer,
+  grantId: string | undefined,
+): Extract<BalancesAnswer, { grant: 'ACTIVE' }> {
+  if (answer.grant === 'ACTIVE') return answer;
   throw refusal(`GRANT_${answer.grant}`, {}, grantId === undefined ? undefined : 'grant_id');
 }

@@ -42,6 +42,16 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   return values as Parameters<O>;
 }
 
+/** Those that are right in themselves, of a request that was refused for whatever reason. */
+export function legibleParameters<O extends Operation>(operation: O, query: string): Partial<Parameters<O>> {
+  const sent = splitQuery(query);
+  const legible = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
+    const value = read(sent.get(name), parameter);
+    return typeof value === 'object' ? [] : [[name, value]];
+  });
+  return Object.fromEntries(legible);
+}
+
 interface Fault {
   readonly fault: ErrorCode;
 }

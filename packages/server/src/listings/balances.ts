@@ -16,6 +16,8 @@ export const balances: Listing<typeof listBalances> = {
       after,
       limit,
     });
-    return requireGrant(answer, grant_id);
+    const { page, grantId } = requireGrant(answer, grant_id);
+    return { ...page, grantId };
   },
+  access: ({ customer_id, grant_id }) => ({ customerId: customer_id, grantId: grant_id }),
 };

@@ -1,6 +1,7 @@
 import type { Operation } from '@partner-network/contract/operations';
 import type { Position } from '../http/cursor.ts';
 import type { Parameters } from '../http/parameters.ts';
+import type { Access } from '../receipts/receipt.ts';
 import type { KeyOnFile, Page, Reads } from '../store/port.ts';
 
 /** What a listing reads from. */
@@ -11,11 +12,18 @@ interface Sources {
   readonly nowMs: () => number;
 }
 
+/** A page, and the grant that opened it where it takes one. */
+interface ListedPage extends Page {
+  readonly grantId?: string;
+}
+
 /** What is particular to one listing; all that they share is in the pipeline. */
 export interface Listing<O extends Operation> {
   readonly operation: O;
   /** What a cursor is bound to besides partner and endpoint: the search, not the page size or the grant. */
   filters(parameters: Parameters<O>): readonly (string | undefined)[];
   /** The page after a position, or a refusal. */
-  page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, position: Position): Promise<Page>;
+  page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, position: Position): Promise<ListedPage>;
+  /** Whom a request is about, as far as it says. A listing that has this leaves a receipt of every answer. */
+  access?(parameters: Partial<Parameters<O>>): Access;
 }

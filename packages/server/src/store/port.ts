@@ -53,7 +53,7 @@ type GrantStatus = (typeof grantStatuses)[number];
 
 /** A page only under an active grant; otherwise what is wrong with the grant. */
 export type BalancesAnswer =
-  | { readonly grant: 'ACTIVE'; readonly page: Page }
+  | { readonly grant: 'ACTIVE'; readonly grantId: string; readonly page: Page }
   | { readonly grant: Exclude<GrantStatus, 'ACTIVE'> | 'NOT_FOUND' };
 
 export interface CursorKey {
@@ -155,12 +155,59 @@ export interface Imports {
   beginImport(kind: ImportKind): Promise<ImportRun>;
 }
 
+/** That a partner asked for a customer's balances, and what came of it; nothing of the balances. */
+export interface Receipt {
+  readonly at: string;
+  readonly request_id: string;
+  readonly partner_id: string;
+  readonly key_id: string;
+  /** Absent where the request named none, or what can be none. */
+  readonly customer_id?: string;
+  /** The grant that was used, or else the one that was asked for. */
+  readonly grant_id?: string;
+  /** GRANTED, or the code of the error. */
+  readonly outcome: string;
+}
+
+export interface ReceiptsQuery {
+  readonly partnerId?: string | undefined;
+  readonly customerId?: string | undefined;
+  readonly since?: string | undefined;
+  /** Only those that come after this one, which is to say the older ones. */
+  readonly after?: Receipt | undefined;
+  readonly limit: number;
+}
+
+export interface KeyUse {
+  readonly keyId: string;
+  /** To the minute. */
+  readonly usedAt: string;
+}
+
+/** What is written off the path of requests, in batches. */
+export interface ReceiptWrites {
+  /** Each is kept once, however often it is given. */
+  recordReceipts(receipts: readonly Receipt[]): Promise<void>;
+  /** Each key once. An earlier use than the one on record changes nothing. */
+  recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
+}
+
+export interface Receipts extends ReceiptWrites {
+  /** Newest first. */
+  listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
+  countReceipts(olderThan: string): Promise<number>;
+  /** Removes a few thousand of them, the oldest first, and says how many; none are left when it says 0. */
+  pruneReceipts(olderThan: string): Promise<number>;
+  /** When a key was last used, by its id; one that never was is left out. */
+  lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
 export interface Migration {
   readonly from: number;
   readonly to: number;
 }
 
-export interface Store extends Reads, Accounts, Imports {
+export interface Store extends Reads, Accounts, Imports, Receipts {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** What opening it did to its schema. */

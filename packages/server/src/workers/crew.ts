@@ -74,9 +74,12 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
       const ended = [...crew.keys()].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
       for (const ask of crew.values()) void ask('stop', undefined).catch(() => {});
       // They give those who wait the drain time; one that is frozen would take for ever.
-      const patience = setTimeout(() => {
-        for (const worker of crew.keys()) worker.process.kill('SIGKILL');
-      }, bounds.drainMs + bounds.postgresCloseMs);
+      const patience = setTimeout(
+        () => {
+          for (const worker of crew.keys()) worker.process.kill('SIGKILL');
+        },
+        bounds.drainMs + bounds.receiptsCloseMs + bounds.postgresCloseMs,
+      );
       await Promise.all(ended);
       clearTimeout(patience);
     },

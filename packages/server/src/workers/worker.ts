@@ -5,6 +5,7 @@ import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { createLog } from '../log.ts';
 import { type Metric, readMetrics } from '../metric.ts';
+import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
 import { type Ask, openChannel } from './channel.ts';
@@ -29,6 +30,8 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   const { database, environment } = databaseConfig(config);
   const store = await openStore(database, environment, 'serve', storeOptions(config));
   opened.defer(store.close);
+  const journal = createJournal(store, log);
+  opened.defer(journal.close);
   const rateLimit = await (config.redis === undefined
     ? limitersOfSupervisor(config, ask)
     : openLimiters(
@@ -36,8 +39,8 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
         log,
       ));
   opened.defer(rateLimit.close);
-  metrics = [...store.metrics, ...rateLimit.metrics];
-  const service = await startService(config, store, rateLimit.limiters, log);
+  metrics = [...store.metrics, ...rateLimit.metrics, ...journal.metrics];
+  const service = await startService(config, store, rateLimit.limiters, journal, log);
   await stopped.promise;
   await service.close();
 }

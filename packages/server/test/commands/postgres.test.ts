@@ -7,6 +7,7 @@ import type { ImportReport } from '../../src/ingest/import.ts';
 import { createCaller } from '../support/http.ts';
 import { connectTo, type PostgresServer, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { assertFailed, type Finished, run, start } from '../support/run.ts';
+import { until } from '../support/until.ts';
 
 const limits = { skip: withoutOwnServers(), timeout: 60_000 };
 
@@ -150,22 +151,36 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
   assert.doesNotMatch(service.texts().stdout + service.texts().stderr, secret);
 });
 
-test('serves for a role that may only read, and tells it that it may not write', limits, async (t) => {
-  const server = await startGuarded(t);
-  const { json } = lineOn(server.addressFor('network'));
-  await json('migrate');
-  await json('partners create --id acme --name Acme');
-  const { key } = await json<Key>('keys create --partner acme --scope BRANDS_READ');
+test(
+  'serves for a role that may read, and write receipts; tells it that it may not write else',
+  limits,
+  async (t) => {
+    const server = await startGuarded(t);
+    const { json } = lineOn(server.addressFor('network'));
+    await json('migrate');
+    await json('partners create --id acme --name Acme');
+    const { key } = await json<Key>('keys create --partner acme --scope BRANDS_READ');
 
-  const reader = lineOn(server.addressFor('reader'));
-  assertFailed(await reader.command(['partners', 'list']), 1, /^The database says permission denied .*\.\n$/);
-  const owner = await connectTo(t, server.addressFor('network'));
-  await owner.query('grant select on all tables in schema public to reader');
-  const service = await serve(t, server.addressFor('reader'));
-  assert.equal((await service.brands('', { key })).status, 200);
-  const disabled = await reader.command(['partners', 'disable', 'acme']);
-  assertFailed(disabled, 1, /^The database says permission denied for table partners\.\n$/);
-});
+    const reader = lineOn(server.addressFor('reader'));
+    assertFailed(
+      await reader.command(['partners', 'list']),
+      1,
+      /^The database says permission denied .*\.\n$/,
+    );
+    const owner = await connectTo(t, server.addressFor('network'));
+    await owner.query('grant select on all tables in schema public to reader');
+    const refused = await reader.command(['serve', '--port', '0', '--ops-port', '0']);
+    assertFailed(refused, 1, /^The role may not write receipts: grant it insert on receipts, .*\.\n$/);
+    await owner.query('grant insert on receipts, key_uses to reader; grant update on key_uses to reader');
+    const service = await serve(t, server.addressFor('reader'));
+    assert.equal((await service.brands('', { key })).status, 200);
+    assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);
+    const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
+    await until(5_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
+    const disabled = await reader.command(['partners', 'disable', 'acme']);
+    assertFailed(disabled, 1, /^The database says permission denied for table partners\.\n$/);
+  },
+);
 
 test('prints no password: not of a server that refuses it, nor of one that goes away', limits, async (t) => {
   const server = await startGuarded(t);

@@ -153,17 +153,19 @@ function unpreparedBuilds(statements: readonly string[]): string[] {
   });
 }
 
-for (const [engine, rules] of [
-  ['postgres', postgresRules],
-  ['sqlite', sqliteRules],
+for (const [engine, rules, folders] of [
+  ['postgres', postgresRules, ['migrations']],
+  ['sqlite', sqliteRules, ['migrations', 'receipts-migrations']],
 ] as const) {
   test(`no migration of ${engine} after the first rewrites a large table or keeps it locked`, () => {
-    const folder = new URL(`../../src/store/${engine}/migrations/`, import.meta.url);
-    const [first, ...later] = readdirSync(folder).toSorted();
-    assert.equal(first, '001_initial.sql');
-    for (const file of later) {
-      assert.match(file, /^\d{3}_\w+\.sql$/);
-      assert.deepEqual(faultsOf(readFileSync(new URL(file, folder), 'utf8'), rules), [], file);
+    for (const name of folders) {
+      const folder = new URL(`../../src/store/${engine}/${name}/`, import.meta.url);
+      const [first, ...later] = readdirSync(folder).toSorted();
+      assert.equal(first, '001_initial.sql');
+      for (const file of later) {
+        assert.match(file, /^\d{3}_\w+\.sql$/);
+        assert.deepEqual(faultsOf(readFileSync(new URL(file, folder), 'utf8'), rules), [], file);
+      }
     }
   });
 

@@ -6,8 +6,13 @@ import { migratedDatabase } from '../support/database.ts';
 import { connectTo } from '../support/postgres.ts';
 
 /** What each large table is spread by; the others are small, and go to every node. */
-const shardKeys = { balances: 'customer_id', brands: 'partner_id', grants: 'customer_id' } as const;
-const everywhere = ['api_keys', 'cursor_keys', 'partners', 'settings'];
+const shardKeys = {
+  balances: 'customer_id',
+  brands: 'partner_id',
+  grants: 'customer_id',
+  receipts: 'customer_id',
+} as const;
+const everywhere = ['api_keys', 'cursor_keys', 'key_uses', 'partners', 'settings'];
 
 /** What a distributed engine refuses, or what would not be the same on every node; each row is a fault. */
 const faults = {

@@ -209,6 +209,7 @@ export const pageTests: StoreTests = {
       const answer = await store.listBalances(balancesQuery(customer_id));
       assert.deepEqual(answer, {
         grant: 'ACTIVE',
+        grantId: 'g',
         page: { records: JSON.stringify({ ...balance, customer_id }), next: undefined },
       });
     });
@@ -241,8 +242,9 @@ export const pageTests: StoreTests = {
     );
     for (const [{ id }, standing] of standings) {
       const answer = await store.listBalances(balancesQuery('alice', { grantId: id }));
-      if (standing === 'ACTIVE') assert.ok('page' in answer && idsOf(answer.page).length === 1, id);
-      else assert.deepEqual(answer, { grant: standing }, id);
+      if (answer.grant === 'ACTIVE') {
+        assert.deepEqual([standing, answer.grantId, idsOf(answer.page).length], ['ACTIVE', id, 1]);
+      } else assert.deepEqual(answer, { grant: standing }, id);
     }
   },
 
@@ -267,7 +269,8 @@ export const pageTests: StoreTests = {
       await writeRows(store, 'grants', [grantOf(grant.id, grant)]);
       const answer = await store.listBalances(balancesQuery(grant.id));
       const page = { records: '', next: undefined };
-      const expected = standing === 'ACTIVE' ? { grant: 'ACTIVE', page } : { grant: 'NOT_FOUND' };
+      const opened = { grant: 'ACTIVE', grantId: grant.id, page };
+      const expected = standing === 'ACTIVE' ? opened : { grant: 'NOT_FOUND' };
       assert.deepEqual(answer, expected, grant.id);
     }
     await writeRows(

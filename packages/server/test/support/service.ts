@@ -6,6 +6,7 @@ import { createApp } from '../../src/app.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import { type Close, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
+import type { Journal } from '../../src/receipts/journal.ts';
 import type { Reads, Store } from '../../src/store/port.ts';
 import { openTestDatabase, type TestDatabase } from './database.ts';
 import { fillFixture } from './fixture.ts';
@@ -27,8 +28,12 @@ interface Choices {
   /** Puts something in front of the store, or in its place. */
   readonly reads?: (database: TestDatabase) => Promise<Reads>;
   readonly limiters?: Partial<Record<Operation['name'], Limiter>>;
+  /** Without one, receipts are forgotten, for most tests are not about them. */
+  readonly journal?: (database: TestDatabase) => Journal;
   readonly nowMs?: () => number;
 }
+
+const forgetful: Pick<Journal, 'add' | 'noteUse'> = { add: () => {}, noteUse: () => {} };
 
 /** The real service on a real socket and a real database, with the fixture's data, closed after the test. */
 export async function startTestService(t: TestContext, choices: Choices = {}): Promise<TestService> {
@@ -42,6 +47,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     store: (await choices.reads?.(database)) ?? store,
     cursors: createCursors(await store.cursorKeys(), store.environment, nowMs),
     limiters: choices.limiters ?? {},
+    journal: choices.journal?.(database) ?? forgetful,
     publicUrl: () => publicUrl,
     nowMs,
   });

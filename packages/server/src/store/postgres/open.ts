@@ -12,6 +12,7 @@ import { storeMetrics } from './metrics.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createReads } from './reads.ts';
+import { createReceipts, requireReceipts } from './receipts.ts';
 import { createReplicas } from './replicas.ts';
 import { examine } from './server.ts';
 
@@ -29,6 +30,9 @@ export async function openPostgres(
   const lookout = createLookout({ urls, environment, first });
   const settings = { connections, keepsSession, isHot: purpose === 'serve' };
   const primary = createPool({ ...settings, source: lookout });
+  // A connection apart: when all of the others are in use, receipts are written, and never by more than one.
+  const journal =
+    purpose === 'serve' ? createPool({ ...settings, source: lookout, connections: 1 }) : primary;
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(lookout, replicaUrls, environment, settings);
   return {
@@ -39,6 +43,7 @@ export async function openPostgres(
     // It is asked five times a second anyway; a probe need not wait for a connection that requests want.
     ping: lookout.ping,
     ...createAccounts(sqlOn(primary)),
+    ...createReceipts(journal),
     ...createImports(async () => {
       const { client } = await connectToPrimary(urls);
       try {
@@ -51,6 +56,7 @@ export async function openPostgres(
     }),
     close: async () => {
       await replicas?.close();
+      await journal.close();
       await primary.close();
       await lookout.close();
     },
@@ -63,7 +69,10 @@ async function prepareSchema(
   purpose: Purpose,
 ): Promise<Migration> {
   try {
-    return await (purpose === 'migrate' ? migrate(client, environment) : requireCurrent(client, environment));
+    if (purpose === 'migrate') return await migrate(client, environment);
+    const migration = await requireCurrent(client, environment);
+    if (purpose === 'serve') await requireReceipts(client);
+    return migration;
   } catch (error) {
     await client.leave();
     throw error instanceof OperatorError ? error : translated(error);

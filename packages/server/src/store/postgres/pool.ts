@@ -27,6 +27,8 @@ export interface PoolSettings {
   readonly keepsSession: boolean;
   /** It answers requests, with bounds on time; an operator's command may take its time. */
   readonly isHot: boolean;
+  /** What the server's administrators see of a connection, where it is not one like all others. */
+  readonly name?: string;
 }
 
 export type Rows = readonly Row[];
@@ -60,7 +62,7 @@ export const planSettings = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-export function createPool({ source, connections, keepsSession, isHot }: PoolSettings): Pool {
+export function createPool({ source, connections, keepsSession, isHot, name }: PoolSettings): Pool {
   const all = new Set<Connection>();
   const busy = new Set<pg.ClientBase>();
   const retired = new WeakSet<pg.ClientBase>();
@@ -77,6 +79,7 @@ export function createPool({ source, connections, keepsSession, isHot }: PoolSet
   const pool = new pg.Pool({
     Client: Pooled as unknown as typeof pg.Client,
     max: connections,
+    ...(name !== undefined && { application_name: name }),
     connectionTimeoutMillis: bounds.postgresConnectMs,
     // Standbys are asked two things at once.
     pipeline: source.role === 'standby',

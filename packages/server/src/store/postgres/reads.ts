@@ -32,7 +32,9 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
         ? primary.query(balancesUnderAnyGrant, whose)
         : primary.query(balancesUnderGrant, [...whose, grantId]));
       const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
-      return grant === 'ACTIVE' ? { grant, page: pageOf(rows) } : { grant };
+      return grant === 'ACTIVE'
+        ? { grant, grantId: rows[0]!.grant_id as string, page: pageOf(rows) }
+        : { grant };
     },
 
     cursorKeys: async () => {

@@ -156,6 +156,12 @@ CREATE TABLE grants (
 
 CREATE INDEX grants_of_customer ON public.grants USING btree (customer_id, partner_id, status, expires_at);
 
+CREATE TABLE key_uses (
+  key_id text collate "C" not null,
+  used_at timestamp(3) with time zone not null,
+  constraint key_uses_pkey PRIMARY KEY (key_id)
+);
+
 CREATE TABLE partners (
   id text collate "C" not null,
   name text collate "C" not null,
@@ -167,6 +173,21 @@ CREATE TABLE partners (
   constraint partners_id_check CHECK (is_text(id, 128)),
   constraint partners_name_check CHECK (is_text(name, 1024))
 );
+
+CREATE TABLE receipts (
+  customer_id text collate "C" not null,
+  at timestamp(3) with time zone not null,
+  request_id uuid not null,
+  partner_id text collate "C" not null,
+  key_id text collate "C" not null,
+  grant_id text collate "C",
+  outcome text collate "C" not null,
+  constraint receipts_pkey PRIMARY KEY (customer_id, at, request_id)
+);
+
+CREATE INDEX receipts_by_time ON public.receipts USING btree (at, request_id);
+
+CREATE INDEX receipts_of_partner ON public.receipts USING btree (partner_id, at, request_id);
 
 CREATE TABLE settings (
   name text collate "C" not null,

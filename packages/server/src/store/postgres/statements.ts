@@ -93,12 +93,16 @@ export const brandsPageByReference: Statement = {
   ),
 };
 
+const permitColumns = `
+      (select standing from permit) as standing,
+      (select id from permit) as grant_id,`;
+
 /** The grant and the page it opens in one statement, so that no revocation comes between. */
 function balancesUnder(permit: string): string {
   const condition = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
   return `
     with permit as (${permit})
-    ${pageOf({ table: 'balances', condition, ...byId }, '(select standing from permit) as standing,')}`;
+    ${pageOf({ table: 'balances', condition, ...byId }, permitColumns)}`;
 }
 
 /**
@@ -108,7 +112,7 @@ function balancesUnder(permit: string): string {
 export const balancesUnderGrant: Statement = {
   name: 'balances_under_grant',
   text: balancesUnder(`
-    select case when status = 'ACTIVE' and expires_at <= $6 then 'EXPIRED' else status end as standing
+    select id, case when status = 'ACTIVE' and expires_at <= $6 then 'EXPIRED' else status end as standing
     from (select * from grants where customer_id = $1 and id = $7 limit 1) as named
     where partner_id = $5`),
 };
@@ -117,9 +121,9 @@ export const balancesUnderGrant: Statement = {
 export const balancesUnderAnyGrant: Statement = {
   name: 'balances_under_any_grant',
   text: balancesUnder(`
-    select 'ACTIVE' as standing
+    select id, 'ACTIVE' as standing
     from (
-      select expires_at from grants
+      select id, expires_at from grants
       where customer_id = $1 and partner_id = $5 and status = 'ACTIVE'
       order by expires_at desc nulls first limit 1
     ) as longest

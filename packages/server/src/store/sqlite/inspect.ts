@@ -7,7 +7,7 @@ import { type Finding, failed, ok, warning } from '../../finding.ts';
 import { expiringKeys } from '../expiring-keys.ts';
 import type { Inspected, Inspection } from '../inspect.ts';
 import { plainSql, translated } from './engine.ts';
-import { current, stampOf } from './migrate.ts';
+import { databaseSchema, stampOf } from './migrate.ts';
 
 export function inspectSqlite(file: string): Inspected {
   const path = resolve(file);
@@ -46,7 +46,7 @@ function openToLook(path: string): DatabaseSync {
 function inspectionOf(db: DatabaseSync, path: string): Inspection {
   return {
     stamp: () => inOurTerms(async () => stampOf(db)),
-    currentVersion: current,
+    currentVersion: databaseSchema.current,
     migratesItself: true,
     privileges: async () => privilegesOn(path),
     clock: async () => undefined,

@@ -1,16 +1,17 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
-import { bounds } from '../../bounds.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { createAccounts } from '../accounts.ts';
 import type { Purpose } from '../open.ts';
 import type { Store } from '../port.ts';
 import { plainSql } from './engine.ts';
+import { openFile } from './file.ts';
 import { createImports } from './imports.ts';
 import { migrate } from './migrate.ts';
 import { createReads } from './reads.ts';
+import { createReceipts } from './receipts.ts';
 
 /** Opens the embedded database, and brings its schema up to date. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
@@ -18,8 +19,10 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
   const path = resolve(file);
   let db: DatabaseSync | undefined;
   try {
+    refuseMissing(path, purpose);
     db = openFile(path, purpose);
     const migration = migrate(db, environment);
+    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose);
     return {
       environment,
       migration,
@@ -27,7 +30,11 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createReads(db),
       ...createAccounts(plainSql(db)),
       ...createImports(db),
-      close: async () => db?.close(),
+      ...receipts,
+      close: async () => {
+        closeReceipts();
+        db?.close();
+      },
     };
   } catch (error) {
     db?.close();
@@ -37,16 +44,11 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
   }
 }
 
-function openFile(path: string, purpose: Purpose): DatabaseSync {
-  // A mistyped path is no new database; only a command that can be the first on one makes it.
+/** A mistyped path is no new database; only a command that can be the first on one makes it. */
+function refuseMissing(path: string, purpose: Purpose): void {
   if (purpose === 'command' && !existsSync(path)) {
     throw new OperatorError(
       `There is no database ${path}: "partner-network migrate" makes one, --database names another.`,
     );
   }
-  // Key digests, the cursor key and people's balances are inside: what we make is for the owner alone.
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
-  const timeout = purpose === 'serve' ? bounds.sqliteServeBusyMs : bounds.sqliteCommandBusyMs;
-  return new DatabaseSync(path, { timeout });
 }

@@ -24,12 +24,12 @@ export function createReads(db: DatabaseSync): Reads {
   const balancesPage = db.prepare(pageOf('balances', 'customer_id = $customer_id and type = $type'));
 
   const namedGrant = db.prepare(`
-    select case when status = 'ACTIVE' and expires_at <= $at then 'EXPIRED' else status end as standing
+    select id, case when status = 'ACTIVE' and expires_at <= $at then 'EXPIRED' else status end as standing
     from grants
     where customer_id = $customer_id and id = $grant_id and partner_id = $partner_id`);
 
   const anyActiveGrant = db.prepare(`
-    select 'ACTIVE' as standing
+    select id, 'ACTIVE' as standing
     from grants
     where customer_id = $customer_id and partner_id = $partner_id and status = 'ACTIVE'
       and (expires_at is null or expires_at > $at)
@@ -80,9 +80,9 @@ export function createReads(db: DatabaseSync): Reads {
           ? firstRow(anyActiveGrant, whose)
           : firstRow(namedGrant, { ...whose, grant_id: grantId });
       const grant = (row?.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
-      return grant === 'ACTIVE'
-        ? { grant, page: page(balancesPage, { customer_id: customerId, type, after, limit }) }
-        : { grant };
+      if (grant !== 'ACTIVE') return { grant };
+      const range = { customer_id: customerId, type, after, limit };
+      return { grant, grantId: row!.id as string, page: page(balancesPage, range) };
     },
 
     cursorKeys: async () => cursorKeys.all() as unknown as CursorKey[],

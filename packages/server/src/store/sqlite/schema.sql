@@ -145,3 +145,30 @@ begin
       or sum(instr(key || value, char(0)))
     from json_each(new.metadata));
 end;
+
+-- The file of receipts, beside the database.
+
+CREATE TABLE settings (
+  name text primary key,
+  value text not null
+) strict, without rowid;
+
+CREATE TABLE receipts (
+  at text not null,
+  request_id text not null,
+  partner_id text not null,
+  key_id text not null,
+  customer_id text not null,
+  grant_id text,
+  outcome text not null,
+  primary key (at, request_id)
+) strict, without rowid;
+
+CREATE INDEX receipts_of_customer on receipts (customer_id, at, request_id);
+
+CREATE INDEX receipts_of_partner on receipts (partner_id, at, request_id);
+
+CREATE TABLE key_uses (
+  key_id text primary key,
+  used_at text not null
+) strict, without rowid;

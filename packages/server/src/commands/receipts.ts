@@ -1,0 +1,111 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { lengths } from '@partner-network/contract/limits';
+import { bounds } from '../bounds.ts';
+import { type Output, tell } from '../command-line/command.ts';
+import {
+  durationMs,
+  flag,
+  optional,
+  plainText,
+  required,
+  timeOrAge,
+  wholeNumber,
+} from '../command-line/options.ts';
+import type { Receipt, ReceiptsQuery, Store } from '../store/port.ts';
+import { printable } from '../text.ts';
+import { toTime } from '../times.ts';
+import { onDatabase } from './database.ts';
+
+export const listReceipts = onDatabase({
+  options: {
+    partner: optional('ID', plainText(lengths.partnerId), 'only what this partner asked for'),
+    customer: optional('ID', plainText(lengths.customerId), "only what was asked for of this customer's"),
+    since: optional('TIME', timeOrAge, 'only from then on: 2027-01-31T00:00:00Z, or 24h for the last day'),
+    limit: optional(
+      'N',
+      wholeNumber(1, bounds.receiptsShownAtMost),
+      `how many, the newest first (${bounds.receiptsShown})`,
+    ),
+  },
+  run: async (store, { partner, customer, since, limit = bounds.receiptsShown, json }, _words, output) => {
+    const pages = pagesOf(store, { partnerId: partner, customerId: customer, since }, limit);
+    await (json ? printJson(pages, output) : printTable(pages, output));
+  },
+});
+
+/** However many they are, only a page of them is in memory. */
+async function* pagesOf(
+  store: Store,
+  filters: Omit<ReceiptsQuery, 'after' | 'limit'>,
+  limit: number,
+): AsyncGenerator<readonly Receipt[]> {
+  let after: Receipt | undefined;
+  for (let left = limit; left > 0; ) {
+    const wanted = Math.min(left, bounds.receiptsPage);
+    const page = await store.listReceipts({ ...filters, after, limit: wanted });
+    if (page.length > 0) yield page;
+    if (page.length < wanted) return;
+    left -= wanted;
+    after = page.at(-1);
+  }
+}
+
+async function printJson(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
+  let before = '[';
+  for await (const page of pages) {
+    output.answer(before + page.map((receipt) => `\n  ${JSON.stringify(receipt)}`).join(','));
+    before = ',';
+  }
+  output.answer(before === '[' ? '[]' : ']');
+}
+
+/** As wide as what mostly stands in them; a longer cell moves the rest of its line. */
+const columns: readonly (readonly [heading: string, width: number, cell: (receipt: Receipt) => string])[] = [
+  ['TIME', 24, ({ at }) => at],
+  ['PARTNER', 40, ({ partner_id }) => partner_id],
+  ['KEY', 36, ({ key_id }) => key_id],
+  ['CUSTOMER', 24, ({ customer_id = '-' }) => customer_id],
+  ['GRANT', 38, ({ grant_id = '-' }) => grant_id],
+  ['OUTCOME', 19, ({ outcome }) => outcome],
+  ['REQUEST ID', 0, ({ request_id }) => request_id],
+];
+
+async function printTable(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
+  let isFirst = true;
+  for await (const page of pages) {
+    if (isFirst) output.answer(columns.map(([heading, width]) => heading.padEnd(width)).join('  '));
+    isFirst = false;
+    for (const receipt of page) {
+      output.answer(columns.map(([, width, cell]) => printable(cell(receipt)).padEnd(width)).join('  '));
+    }
+  }
+  if (isFirst) output.answer('No receipts.');
+}
+
+export const pruneReceipts = onDatabase({
+  options: {
+    'older-than': required('DURATION', durationMs, 'how old those are that go, such as 400d'),
+    'dry-run': flag('count them, and remove none'),
+  },
+  run: async (store, values, _words, output) => {
+    const before = toTime(Date.now() - values['older-than']);
+    const isDryRun = values['dry-run'];
+    const receipts = await (isDryRun ? store.countReceipts(before) : removeAll(store, before));
+    tell(output, values.json, { before, receipts, removed: !isDryRun }, () =>
+      isDryRun
+        ? `${receipts} receipts from before ${before} would be removed.`
+        : `Removed ${receipts} receipts from before ${before}.`,
+    );
+  },
+});
+
+/** Piece by piece, with a rest between, so that those who serve can write. */
+async function removeAll(store: Store, before: string): Promise<number> {
+  let all = 0;
+  while (true) {
+    const removed = await store.pruneReceipts(before);
+    if (removed === 0) return all;
+    all += removed;
+    await wait(bounds.receiptsPruneRestMs);
+  }
+}

@@ -1,0 +1,129 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
+import type { Metric } from '../metric.ts';
+import type { Receipt, ReceiptWrites } from '../store/port.ts';
+import { createKeyUses } from './key-uses.ts';
+
+/**
+ * What is written down of requests, without any of them waiting for it: it is kept in memory until the next
+ * of the batches, a quarter of a second later at the most, and no longer than the database allows.
+ */
+export interface Journal {
+  add(receipt: Receipt): void;
+  /** That a key was used. */
+  noteUse(keyId: string, nowMs: number): void;
+  readonly metrics: readonly Metric[];
+  /** Writes what is left, and gives up on it after a while. */
+  close(): Promise<void>;
+}
+
+export function createJournal(store: ReceiptWrites, log: Logger): Journal {
+  const waiting: Receipt[] = [];
+  const uses = createKeyUses();
+  const outage = createOutage(log);
+  let written = 0;
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let isClosed = false;
+
+  const isEmpty = () => waiting.length === 0 && uses.isEmpty();
+
+  function schedule(ms: number): void {
+    if (!isClosed) timer ??= setTimeout(() => void write(), ms).unref();
+  }
+
+  /** One at a time, however many ask for it. */
+  function write(): Promise<void> {
+    writing ??= writeAll()
+      .then(outage.end, (fault) => outage.goOn(fault, waiting.length))
+      .finally(() => {
+        clearTimeout(timer);
+        timer = undefined;
+        writing = undefined;
+        if (!isEmpty()) schedule(bounds.receiptsRetryMs);
+      });
+    return writing;
+  }
+
+  async function writeAll(): Promise<void> {
+    while (!isEmpty()) {
+      const batch = waiting.slice(0, bounds.receiptsBatch);
+      if (batch.length > 0) await store.recordReceipts(batch);
+      waiting.splice(0, batch.length);
+      written += batch.length;
+      await uses.write(store.recordKeyUses);
+      // The embedded database writes at once: those who ask meanwhile get their turn before the next batch.
+      await new Promise(setImmediate);
+    }
+  }
+
+  async function writeUntilEmpty(signal: AbortSignal): Promise<void> {
+    await write();
+    while (!isEmpty() && !signal.aborted) {
+      await wait(bounds.receiptsRetryMs);
+      await write();
+    }
+  }
+
+  return {
+    add(receipt) {
+      if (waiting.length < bounds.receiptsWaiting) waiting.push(receipt);
+      else {
+        dropped += 1;
+        outage.tellLoss();
+      }
+      schedule(bounds.receiptsFlushMs);
+    },
+
+    noteUse(keyId, nowMs) {
+      if (uses.note(keyId, nowMs)) schedule(bounds.receiptsFlushMs);
+    },
+
+    metrics: [
+      metric('waiting', 'gauge', 'Receipts of list balances that are not written yet.', () => waiting.length),
+      metric('written_total', 'counter', 'Receipts of list balances that were written.', () => written),
+      metric('dropped_total', 'counter', 'Receipts lost because too many waited.', () => dropped),
+    ],
+
+    async close() {
+      const patience = AbortSignal.timeout(bounds.receiptsCloseMs);
+      const late = new Promise((resolve) => patience.addEventListener('abort', resolve));
+      await Promise.race([writeUntilEmpty(patience), late]);
+      isClosed = true;
+      clearTimeout(timer);
+      if (waiting.length > 0) log.error({ lost: waiting.length }, 'receipts were not written before the end');
+    },
+  };
+}
+
+/** Says once what goes wrong, when it has gone on for so long that a kill could cost more than a second. */
+function createOutage(log: Logger) {
+  let sinceMs: number | undefined;
+  let isTold = false;
+  let isLossTold = false;
+  return {
+    goOn(fault: unknown, waiting: number): void {
+      sinceMs ??= performance.now();
+      if (isTold || performance.now() - sinceMs < bounds.receiptsOutageMs) return;
+      isTold = true;
+      log.error({ err: fault, waiting }, 'receipts cannot be written; they are kept in memory');
+    },
+    tellLoss(): void {
+      if (!isLossTold) log.error('too many receipts wait to be written; from now on new ones are lost');
+      isLossTold = true;
+    },
+    end(): void {
+      if (isTold || isLossTold) log.warn('receipts are written again');
+      sinceMs = undefined;
+      isTold = false;
+      isLossTold = false;
+    },
+  };
+}
+
+function metric(name: string, type: Metric['type'], help: string, value: () => number): Metric {
+  const read = () => [{ labels: {}, value: value() }];
+  return { name: `partner_network_receipts_${name}`, help, type, labels: [], read };
+}

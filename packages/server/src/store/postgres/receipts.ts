@@ -1,0 +1,64 @@
+import type { Client } from 'pg';
+import { OperatorError } from '../../operator-error.ts';
+import type { Value } from '../accounts.ts';
+import type { Receipts } from '../port.ts';
+import { createReceiptReads } from '../receipts.ts';
+import type { Pool } from './pool.ts';
+import type { Statement } from './statements.ts';
+
+/** $1 is a JSON list. A batch that was written though we did not hear of it may come again. */
+export const insertReceipts: Statement = {
+  name: 'insert_receipts',
+  text: `
+    insert into receipts (customer_id, at, request_id, partner_id, key_id, grant_id, outcome)
+    select coalesce(customer_id, ''), at, request_id, partner_id, key_id, grant_id, outcome
+    from json_to_recordset($1) as given (
+      customer_id text, at timestamptz, request_id uuid, partner_id text, key_id text, grant_id text,
+      outcome text
+    )
+    on conflict do nothing`,
+};
+
+/** The same for uses, in the order of keys, so that two processes take their locks in the same order. */
+export const upsertKeyUses: Statement = {
+  name: 'upsert_key_uses',
+  text: `
+    insert into key_uses (key_id, used_at)
+    select "keyId", "usedAt" from json_to_recordset($1) as given ("keyId" text, "usedAt" timestamptz)
+    order by "keyId" collate "C"
+    on conflict (key_id) do update set used_at = excluded.used_at
+    where key_uses.used_at < excluded.used_at`,
+};
+
+export function createReceipts(pool: Pool): Receipts {
+  const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
+    await pool.query(statement, [JSON.stringify(records)]);
+  };
+  return {
+    ...createReceiptReads({ rows: (text, ...values: Value[]) => pool.query({ text }, values) }),
+
+    recordReceipts: (receipts) => write(insertReceipts, receipts),
+
+    recordKeyUses: (uses) => write(upsertKeyUses, uses),
+
+    lastUses: async (keyIds) => {
+      const text = `
+        select key_id, used_at from key_uses where key_id in (select json_array_elements_text($1))`;
+      const found = await pool.query({ text }, [JSON.stringify(keyIds)]);
+      return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
+    },
+  };
+}
+
+/** Whoever serves leaves receipts, and must not find out later that it may not. */
+export async function requireReceipts(client: Client): Promise<void> {
+  const { rows } = await client.query(`
+    select current_setting('transaction_read_only') = 'off'
+      and has_table_privilege('receipts', 'insert')
+      and has_table_privilege('key_uses', 'insert')
+      and has_table_privilege('key_uses', 'update') as may_write`);
+  if (rows[0].may_write) return;
+  throw new OperatorError(
+    'The role may not write receipts: grant it insert on receipts, and insert and update on key_uses.',
+  );
+}

@@ -40,7 +40,7 @@ async function startFilled(): Promise<PostgresServer> {
 interface Served extends Caller {
   /** What was said on each connection. */
   said(): Said[];
-  /** On those that answer requests; on others the service looks at the schema and how the server is. */
+  /** On those that answer requests; on others it looks at the schema and the server, or writes receipts. */
   saidInPool(): Said[];
 }
 
@@ -60,7 +60,9 @@ async function serve(t: TestContext, variables: Record<string, string>): Promise
       .sent()
       .filter((bytes) => bytes.length > 0)
       .map(saidTo);
-  return { ...caller, said, saidInPool: () => said().filter(({ settings }) => 'options' in settings) };
+  const isOfPool = ({ settings }: Said) =>
+    'options' in settings && settings.application_name === 'partner-network';
+  return { ...caller, said, saidInPool: () => said().filter(isOfPool) };
 }
 
 /** Each listing in each way, so many times. */

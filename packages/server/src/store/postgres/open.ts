@@ -31,8 +31,8 @@ export async function openPostgres(
   const settings = { connections, keepsSession, isHot: purpose === 'serve' };
   const primary = createPool({ ...settings, source: lookout });
   // A connection apart: when all of the others are in use, receipts are written, and never by more than one.
-  const journal =
-    purpose === 'serve' ? createPool({ ...settings, source: lookout, connections: 1 }) : primary;
+  const apart = { ...settings, source: lookout, connections: 1, name: 'partner-network receipts' };
+  const journal = purpose === 'serve' ? createPool(apart) : primary;
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(lookout, replicaUrls, environment, settings);
   return {

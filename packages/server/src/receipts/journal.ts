@@ -88,6 +88,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
     ],
 
     async close() {
+      if (isClosed) return;
       const patience = AbortSignal.timeout(bounds.receiptsCloseMs);
       const late = new Promise((resolve) => patience.addEventListener('abort', resolve));
       await Promise.race([writeUntilEmpty(patience), late]);

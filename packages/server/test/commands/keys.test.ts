@@ -21,6 +21,7 @@ interface ListedKey {
   readonly status: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
+  readonly last_used_at?: string;
 }
 
 const future = '2999-01-01T00:00:00.000Z';
@@ -200,4 +201,31 @@ test('bounds the overlap, so that no rotation outlives the years', async (t) => 
   const line = await withPartners(t, ['acme']);
   const { id } = await createKey(line);
   assertFailed(await line.run(['keys', 'rotate', id, '--overlap', '4000000d']), 2, /--overlap must be/);
+});
+
+test('shows when a key was last used: after a rotation, that nobody uses the old one any more', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const old = await createKey(line);
+  const { id } = await line.json<CreatedKey>('keys', 'rotate', old.id);
+  await createKey(line);
+  const [before, after] = ['2026-06-01T12:34:00.000Z', '2026-06-02T12:34:00.000Z'];
+  await line.inside((store) =>
+    store.recordKeyUses([
+      { keyId: old.id, usedAt: before },
+      { keyId: id, usedAt: after },
+    ]),
+  );
+  const uses = (await listKeys(line)).map(({ last_used_at }) => last_used_at);
+  assert.deepEqual(uses, [before, after, undefined]);
+  const { stdout } = await line.run(['keys', 'list', '--partner', 'acme']);
+  const [heading, ...rows] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.split(/ {2,}/));
+  assert.deepEqual(heading, ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME']);
+  assert.deepEqual(
+    rows.map((row) => row[5]),
+    [before, after, '-'],
+  );
+  assert.deepEqual(rows[0]![1], `pn_live_…${old.key.slice(-4)}`);
 });

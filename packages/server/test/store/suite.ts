@@ -7,6 +7,7 @@ import type { StoreTests } from './records.ts';
 import { accountTests } from './suite-accounts.ts';
 import { importTests } from './suite-imports.ts';
 import { pageTests } from './suite-pages.ts';
+import { receiptTests } from './suite-receipts.ts';
 
 /** Opens the test's own database; called again within a test, it opens another handle on the same one. */
 export type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
@@ -19,6 +20,7 @@ export function storeSuite(name: string, open: OpenStore): void {
       ...pageTests,
       ...accountTests,
       ...importTests,
+      ...receiptTests,
     })) {
       test(promise, (t) => keep((environment = 'sandbox') => open(t, environment)));
     }

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { createJournal, type Journal } from '../../src/receipts/journal.ts';
+import { type Receipt, StoreUnavailable } from '../../src/store/port.ts';
+import { balances, keys } from '../support/fixture.ts';
+import { type Answer, errorsOf } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Choices = Parameters<typeof startTestService>[1];
+
+/** A service, and what it has written down once it is told to. */
+async function startWithJournal(t: TestContext, choices: Choices = {}) {
+  let journal: Journal | undefined;
+  const service = await startTestService(t, {
+    ...choices,
+    journal: ({ store }) => (journal = createJournal(store, pino({ level: 'silent' }))),
+  });
+  const receipts = async () => {
+    await journal!.close();
+    return service.store.listReceipts({ limit: 1_000 });
+  };
+  return { ...service, receipts };
+}
+
+const alice = '?customer_id=alice&type=CHECKING';
+
+/** What is asked by which key, and who, whom, which grant and what came of it. */
+const asked: readonly [key: string, query: string, ...written: (string | undefined)[]][] = [
+  [keys.acme, alice, 'acme', 'KEY_0', 'alice', 'g-active', 'GRANTED'],
+  [keys.acme, `${alice}&grant_id=g-active&limit=1`, 'acme', 'KEY_0', 'alice', 'g-active', 'GRANTED'],
+  [keys.zenith, alice, 'zenith', 'KEY_8', 'alice', 'g-zenith-alice', 'GRANTED'],
+  [keys.acme, `${alice}&grant_id=g-revoked`, 'acme', 'KEY_0', 'alice', 'g-revoked', 'GRANT_REVOKED'],
+  [keys.acme, `${alice}&grant_id=none`, 'acme', 'KEY_0', 'alice', 'none', 'GRANT_NOT_FOUND'],
+  [
+    keys.acme,
+    '?customer_id=z%C3%B6+%22e&type=CHECKING',
+    'acme',
+    'KEY_0',
+    'zö "e',
+    undefined,
+    'GRANT_NOT_FOUND',
+  ],
+  [keys.acme, `${alice}&limit=0&x=1`, 'acme', 'KEY_0', 'alice', undefined, 'VALUE_TOO_LOW'],
+  [keys.acme, `${alice}&cursor=x`, 'acme', 'KEY_0', 'alice', undefined, 'INVALID_CURSOR'],
+  [keys.acme, '', 'acme', 'KEY_0', undefined, undefined, 'MISSING_REQUIRED_PARAMETER'],
+  [keys.acme, `${alice}&customer_id=zoe`, 'acme', 'KEY_0', undefined, undefined, 'CONFLICTING_PARAMETERS'],
+  [
+    keys.acme,
+    `?customer_id=${'x'.repeat(129)}&grant_id=g`,
+    'acme',
+    'KEY_0',
+    undefined,
+    'g',
+    'VALUE_TOO_LONG',
+  ],
+  [keys.acme, '?customer_id=a%00&type=CHECKING', 'acme', 'KEY_0', undefined, undefined, 'INVALID_CHARACTER'],
+  [keys.acmeBrandsOnly, alice, 'acme', 'KEY_1', 'alice', undefined, 'INSUFFICIENT_SCOPES'],
+  [keys.acmeExpired, alice, 'acme', 'KEY_3', 'alice', undefined, 'API_KEY_EXPIRED'],
+  [keys.acmeRevoked, `${alice}&grant_id=g`, 'acme', 'KEY_4', 'alice', 'g', 'API_KEY_REVOKED'],
+  [keys.closed, alice, 'closed', 'KEY_7', 'alice', undefined, 'PARTNER_DISABLED'],
+];
+
+function wordsOf({ partner_id, key_id, customer_id, grant_id, outcome }: Receipt): unknown[] {
+  return [partner_id, key_id, customer_id, grant_id, outcome];
+}
+
+test('every answer leaves a receipt: who, whom, under which grant, when, and what came of it', async (t) => {
+  const { balances, receipts } = await startWithJournal(t);
+  const expected = new Map<unknown, unknown[]>();
+  const startedMs = Date.now();
+  for (const method of ['GET', 'HEAD']) {
+    for (const [key, query, ...written] of asked) {
+      const answer = await balances(query, { key, method });
+      expected.set(answer.headers['x-request-id'], written);
+    }
+  }
+  const endedMs = Date.now();
+  const found = await receipts();
+  assert.equal(found.length, 2 * asked.length);
+  for (const receipt of found) {
+    assert.deepEqual(wordsOf(receipt), expected.get(receipt.request_id));
+    const atMs = Date.parse(receipt.at);
+    assert.ok(atMs >= startedMs && atMs <= endedMs);
+  }
+});
+
+test('whatever is asked, in any bytes, its receipt can be written', async (t) => {
+  const { balances, receipts } = await startWithJournal(t);
+  const escaped = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex').replace(/../g, '%$&');
+  const words = [
+    ...fc.sample(fc.uint8Array({ minLength: 1, maxLength: 6 }), 20).map(escaped),
+    ...fc.sample(fc.string({ unit: 'binary', minLength: 1 }), 20).map((text) => escaped(Buffer.from(text))),
+  ];
+  for (const word of words) {
+    await balances(`?customer_id=${word}&grant_id=${word}&type=CHECKING`, { key: keys.acme });
+  }
+  assert.equal((await receipts()).length, words.length);
+});
+
+async function codeAndReceipt(
+  service: TestService & { receipts(): Promise<readonly Receipt[]> },
+  answer: Answer,
+): Promise<unknown[]> {
+  const id = answer.headers['x-request-id'];
+  const receipt = (await service.receipts()).find(({ request_id }) => request_id === id);
+  return [errorsOf(answer)[0]?.code, ...wordsOf(receipt!)];
+}
+
+const ofAlice = ['acme', 'KEY_0', 'alice', undefined];
+
+test('so does one that is refused for its rate', async (t) => {
+  const service = await startWithJournal(t, { limiters: { balances: createMemoryLimiter(1, () => 5_000) } });
+  await service.balances(alice, { key: keys.acme });
+  const answer = await service.balances(alice, { key: keys.acme });
+  assert.deepEqual(await codeAndReceipt(service, answer), ['RATE_LIMITED', ...ofAlice, 'RATE_LIMITED']);
+});
+
+for (const [fault, code] of [
+  [new StoreUnavailable('away'), 'SERVICE_UNAVAILABLE'],
+  [new Error('a fault of ours'), 'INTERNAL_SERVER_ERROR'],
+] as const) {
+  test(`so does one that fails with ${code}`, async (t) => {
+    const listBalances = () => Promise.reject(fault);
+    const service = await startWithJournal(t, { reads: async ({ store }) => ({ ...store, listBalances }) });
+    const answer = await service.balances(alice, { key: keys.acme });
+    assert.deepEqual(await codeAndReceipt(service, answer), [code, ...ofAlice, code]);
+  });
+}
+
+test('an answer that names no key on file leaves none, nor does any other operation', async (t) => {
+  const { balances, brands, call, receipts } = await startWithJournal(t);
+  for (const key of [undefined, 'nonsense', keys.neverIssued, keys.live]) await balances(alice, { key });
+  await balances(alice, { key: keys.acme, method: 'OPTIONS' });
+  await balances(alice, { key: keys.acme, method: 'POST' });
+  await brands('', { key: keys.acme });
+  await brands('?limit=0', { key: keys.acme });
+  await call('/network/v1/balances/', { key: keys.acme });
+  assert.deepEqual(await receipts(), []);
+});
+
+test('a receipt holds no amount, no key and no cursor', async (t) => {
+  const { balances: list, receipts } = await startWithJournal(t);
+  const { cursor } = JSON.parse((await list(`${alice}&limit=1`, { key: keys.acme })).text);
+  await list(`${alice}&limit=1&cursor=${cursor}`, { key: keys.acme });
+  const found = await receipts();
+  assert.equal(found.length, 2);
+  const names = ['at', 'request_id', 'partner_id', 'key_id', 'outcome', 'customer_id', 'grant_id'];
+  for (const receipt of found) assert.deepEqual(Object.keys(receipt), names);
+  const written = JSON.stringify(found);
+  const secrets = [
+    cursor,
+    keys.acme,
+    ...balances.map(({ amount }) => String(amount)).filter((text) => text !== '0'),
+  ];
+  for (const secret of secrets) assert.ok(!written.includes(secret));
+});
+
+test('a key is used, to the minute, when it lets a request in, on either listing', async (t) => {
+  const nowMs = Date.parse('2026-06-01T12:34:56.789Z');
+  const service = await startWithJournal(t, { nowMs: () => nowMs });
+  await service.balances(alice, { key: keys.acme });
+  await service.brands('?limit=0', { key: keys.acmeBrandsOnly });
+  await service.balances(alice, { key: keys.acmeRevoked });
+  await service.balances(alice, { key: keys.acmeExpired });
+  await service.brands('', { key: keys.closed });
+  await service.receipts();
+  const ids = Array.from({ length: 9 }, (_, index) => `KEY_${index}`);
+  const minute = '2026-06-01T12:34:00.000Z';
+  assert.deepEqual([...(await service.store.lastUses(ids))].toSorted(), [
+    ['KEY_0', minute],
+    ['KEY_1', minute],
+  ]);
+});

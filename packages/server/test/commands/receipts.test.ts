@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
+import type { Receipt, Store } from '../../src/store/port.ts';
+import { toTime } from '../../src/times.ts';
+import { receiptAt } from '../store/suite-receipts.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { createCaller } from '../support/http.ts';
+import { assertFailed, commandLine, run, start, withPartners } from '../support/run.ts';
+import { until } from '../support/until.ts';
+
+const limits = { timeout: 60_000 };
+/** A second, and a half for a machine on which tests run beside each other. */
+const lossMs = 1_500;
+const alice = '?customer_id=alice&type=CHECKING';
+
+/** The executable on a database with data, and the same database opened here. */
+async function serve(t: TestContext, engine: string, ...words: string[]) {
+  const { url, store } = await openTestDatabase(t, 'fixture', fillFixture, engine);
+  const flags = ['--database', url, '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+  const running = start(t, ['serve', ...flags, '--drain-delay', '0', '--log-level', 'warn', ...words]);
+  const [, port] = await running.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+), operations/);
+  const caller = createCaller(Number(port));
+  t.after(() => caller.disconnect());
+  const ask = async () => {
+    const { headers } = await caller.balances(alice, { key: keys.acme });
+    return { id: String(headers['x-request-id']), atMs: performance.now() };
+  };
+  return { ...running, url, store, ask };
+}
+
+async function idsIn(store: Store): Promise<Set<string>> {
+  return new Set((await store.listReceipts({ limit: 100_000 })).map(({ request_id }) => request_id));
+}
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`kill -9 loses no receipt that is older than a second (${engine})`, limits, async (t) => {
+    const { ask, store, signal, ended } = await serve(t, engine);
+    const answers = [await ask()];
+    while (answers.at(-1)!.atMs - answers[0]!.atMs < 2_000) {
+      answers.push(await ask());
+      await wait(5);
+    }
+    const killedMs = performance.now();
+    signal('SIGKILL');
+    await ended;
+    const kept = await idsIn(store);
+    const due = answers.filter(({ atMs }) => killedMs - atMs > lossMs);
+    assert.ok(due.length > 1);
+    assert.deepEqual(
+      due.filter(({ id }) => !kept.has(id)),
+      [],
+    );
+  });
+}
+
+for (const [engine, ...words] of [['sqlite'], ['postgres', '--workers', '2']] as const) {
+  test(`SIGTERM loses no receipt (${[engine, ...words].join(' ')})`, limits, async (t) => {
+    const { ask, store, signal, ended } = await serve(t, engine, ...words);
+    const answers = await Promise.all(Array.from({ length: 50 }, ask));
+    signal('SIGTERM');
+    assert.equal(await ended, 0);
+    assert.deepEqual(await idsIn(store), new Set(answers.map(({ id }) => id)));
+  });
+}
+
+test('tells on the operations address how many were written, wait and are lost', limits, async (t) => {
+  const { ask, says } = await serve(t, 'sqlite');
+  await Promise.all([ask(), ask()]);
+  const [, url] = await says('stderr', /operations on (\S+)\.$/m);
+  const metrics = async () => (await fetch(`${url}/metrics`)).text();
+  await until(5_000, async () => (await metrics()).includes('\npartner_network_receipts_written_total 2\n'));
+  assert.match(await metrics(), /^partner_network_receipts_waiting 0$/m);
+  assert.match(await metrics(), /^partner_network_receipts_dropped_total 0$/m);
+});
+
+test(
+  'keeps its file for the owner alone, and makes none for a command that only reads',
+  limits,
+  async (t) => {
+    const line = await withPartners(t, ['acme']);
+    const file = `${line.databasePath}-receipts`;
+    assert.deepEqual(await line.json('receipts', 'list'), []);
+    assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts.\n');
+    await line.json('receipts', 'prune', '--older-than', '1s');
+    await line.json('keys', 'list', '--partner', 'acme');
+    assert.ok(!existsSync(file));
+    await line.inside((store) => store.recordReceipts([receiptAt(0)]));
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  },
+);
+
+test('refuses to serve with the receipts of another environment beside the database', limits, async (t) => {
+  const [line, other] = [commandLine(t), commandLine(t)];
+  await line.inside((store) => store.recordReceipts([receiptAt(0)]), 'production');
+  await other.inside(async () => {}, 'sandbox');
+  renameSync(`${line.databasePath}-receipts`, `${other.databasePath}-receipts`);
+  const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+  assertFailed(await other.run(words), 1, /^Cannot open the receipts \S+: This is a production database/);
+});
+
+const nowMs = Date.now();
+const dayMs = 86_400_000;
+const daysAgo = (days: number, more: Partial<Receipt> = {}) =>
+  receiptAt(0, { at: toTime(nowMs - days * dayMs), ...more });
+
+test(
+  'lists receipts newest first, of a partner, a customer and a time, as many as asked for',
+  limits,
+  async (t) => {
+    const line = commandLine(t);
+    const { customer_id: _, ...ofNobody } = daysAgo(2, { partner_id: 'zenith', outcome: 'RATE_LIMITED' });
+    const [yesterday, before] = [daysAgo(1), daysAgo(3, { customer_id: 'zoe' })];
+    await line.inside((store) => store.recordReceipts([before, ofNobody, yesterday]));
+    const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
+    assert.deepEqual(await list(), [yesterday, ofNobody, before]);
+    assert.deepEqual(await list('--partner', 'acme', '--limit', '1'), [yesterday]);
+    assert.deepEqual(await list('--customer', 'zoe'), [before]);
+    assert.deepEqual(await list('--since', '60h'), [yesterday, ofNobody]);
+    assert.deepEqual(await list('--since', yesterday.at, '--partner', 'zenith'), []);
+    const { stdout } = await line.run(['receipts', 'list', '--partner', 'zenith']);
+    const [heading, row, ...rest] = stdout.trimEnd().split('\n');
+    assert.deepEqual(heading?.split(/ {2,}/), [
+      'TIME',
+      'PARTNER',
+      'KEY',
+      'CUSTOMER',
+      'GRANT',
+      'OUTCOME',
+      'REQUEST ID',
+    ]);
+    assert.deepEqual(row?.split(/ +/), [
+      ofNobody.at,
+      'zenith',
+      'KEY_1',
+      '-',
+      'g',
+      'RATE_LIMITED',
+      ofNobody.request_id,
+    ]);
+    assert.deepEqual(rest, []);
+  },
+);
+
+test('lists more than a page of them, each once, in one JSON document', limits, async (t) => {
+  const line = commandLine(t);
+  const receipts = Array.from({ length: 2 * bounds.receiptsPage + 5 }, (_, index) => receiptAt(index));
+  await line.inside((store) => store.recordReceipts(receipts));
+  const limit = 2 * bounds.receiptsPage + 1;
+  assert.deepEqual(
+    await line.json('receipts', 'list', '--limit', String(limit)),
+    receipts.toReversed().slice(0, limit),
+  );
+});
+
+test('removes receipts that are older than so long, or only counts them', limits, async (t) => {
+  const line = commandLine(t);
+  await line.inside((store) => store.recordReceipts([daysAgo(401), daysAgo(400.5), daysAgo(399)]));
+  const prune = ['receipts', 'prune', '--older-than', '400d'];
+  const counted = await line.run([...prune, '--dry-run']);
+  assert.match(counted.stdout, /^2 receipts from before \S+Z would be removed\.\n$/);
+  const { before: _, ...removed } = await line.json<Record<string, unknown>>(...prune);
+  assert.deepEqual(removed, { receipts: 2, removed: true });
+  assert.match((await line.run(prune)).stdout, /^Removed 0 receipts from before /);
+  assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 1);
+});
+
+test('says what is wrong with a time, a number and a duration', limits, async (t) => {
+  const line = commandLine(t);
+  const list = ['receipts', 'list', '--since', 'yesterday', '--limit', '0'];
+  assertFailed(await line.run(list), 2, /--since must be a time such as/, /--limit must be a whole number/);
+  assertFailed(await line.run(['receipts', 'prune']), 2, /--older-than is required/);
+  assertFailed(
+    await line.run(['receipts', 'prune', '--older-than', '400']),
+    2,
+    /--older-than must be a number and/,
+  );
+  assertFailed(await run(['receipts', 'lists']), 2, /Did you mean "receipts list"/);
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { bounds } from '../../src/bounds.ts';
+import { createJournal, type Journal } from '../../src/receipts/journal.ts';
+import type { KeyUse, Receipt, ReceiptWrites } from '../../src/store/port.ts';
+import { receiptAt } from '../store/suite-receipts.ts';
+import { until } from '../support/until.ts';
+
+/** A store that remembers what it was given, and can be away. */
+function rememberingStore() {
+  const batches: (readonly Receipt[])[] = [];
+  const uses: KeyUse[] = [];
+  let atWork = 0;
+  const store = {
+    isAway: false,
+    batches,
+    uses,
+    receipts: () => batches.flat(),
+    async recordReceipts(receipts) {
+      assert.equal(++atWork, 1, 'one batch at a time');
+      await new Promise(setImmediate);
+      atWork -= 1;
+      if (store.isAway) throw new Error('away');
+      batches.push(receipts);
+    },
+    async recordKeyUses(given) {
+      if (store.isAway) throw new Error('away');
+      uses.push(...given);
+    },
+  } satisfies ReceiptWrites & Record<string, unknown>;
+  return store;
+}
+
+function startJournal(t: TestContext, store: ReceiptWrites): Journal & { logged(): string[] } {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
+  const journal = createJournal(store, log);
+  t.after(journal.close);
+  const logged = () => lines.map((line) => `${JSON.parse(line).level} ${JSON.parse(line).msg}`);
+  return { ...journal, logged };
+}
+
+function read({ metrics }: Journal): Record<string, number> {
+  return Object.fromEntries(
+    metrics.map(({ name, read }) => [name.replace('partner_network_receipts_', ''), read()[0]!.value]),
+  );
+}
+
+function receiptsOf(count: number): Receipt[] {
+  return Array.from({ length: count }, (_, index) => receiptAt(index));
+}
+
+test('writes all that came together, in their order, well within the second', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  const receipts = receiptsOf(10);
+  for (const receipt of receipts) journal.add(receipt);
+  assert.deepEqual(store.batches, [], 'nobody waits for it');
+  assert.ok((await until(5_000, () => store.batches.length > 0)) >= bounds.receiptsFlushMs - 50);
+  assert.deepEqual(store.batches, [receipts]);
+  assert.deepEqual(read(journal), { waiting: 0, written_total: 10, dropped_total: 0 });
+});
+
+test('writes many in bounded batches', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  const receipts = receiptsOf(2 * bounds.receiptsBatch + 1);
+  for (const receipt of receipts) journal.add(receipt);
+  await journal.close();
+  assert.deepEqual(
+    store.batches.map(({ length }) => length),
+    [bounds.receiptsBatch, bounds.receiptsBatch, 1],
+  );
+  assert.deepEqual(store.receipts(), receipts);
+});
+
+test('keeps what could not be written, and writes it when that can be done again', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  store.isAway = true;
+  const [first, second] = [receiptAt(0), receiptAt(1)];
+  journal.add(first);
+  journal.noteUse('KEY_1', 0);
+  await until(5_000, () => journal.logged().length > 0);
+  journal.add(second);
+  assert.deepEqual(read(journal), { waiting: 2, written_total: 0, dropped_total: 0 });
+  store.isAway = false;
+  await until(5_000, () => store.uses.length > 0 && journal.logged().length > 1);
+  assert.deepEqual(store.receipts(), [first, second]);
+  assert.deepEqual(journal.logged(), [
+    '50 receipts cannot be written; they are kept in memory',
+    '40 receipts are written again',
+  ]);
+});
+
+test('keeps so many and no more: the newest are lost, counted, and told of once', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  store.isAway = true;
+  const receipts = receiptsOf(bounds.receiptsWaiting + 5);
+  for (const receipt of receipts) journal.add(receipt);
+  assert.deepEqual(read(journal), { waiting: bounds.receiptsWaiting, written_total: 0, dropped_total: 5 });
+  const lost = '50 too many receipts wait to be written; from now on new ones are lost';
+  assert.deepEqual(journal.logged(), [lost]);
+  store.isAway = false;
+  await journal.close();
+  assert.deepEqual(read(journal), { waiting: 0, written_total: bounds.receiptsWaiting, dropped_total: 5 });
+  assert.deepEqual(store.receipts().at(-1), receipts[bounds.receiptsWaiting - 1]);
+  assert.deepEqual(journal.logged(), [lost, '40 receipts are written again']);
+});
+
+test('gives up at the end on what cannot be written, and says how many are lost', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  store.isAway = true;
+  journal.add(receiptAt(0));
+  const startedMs = performance.now();
+  await journal.close();
+  assert.ok(performance.now() - startedMs < bounds.receiptsCloseMs + 3_000);
+  assert.equal(journal.logged().at(-1), '50 receipts were not written before the end');
+});
+
+test('writes the use of a key once a minute, however often it is used', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  const minute = Date.parse('2026-06-01T12:34:00.000Z');
+  for (const ms of [0, 1, 59_999]) journal.noteUse('KEY_1', minute + ms);
+  journal.noteUse('KEY_2', minute + 5);
+  await until(5_000, () => store.uses.length > 0);
+  for (const ms of [59_999, 60_000, 61_000]) journal.noteUse('KEY_1', minute + ms);
+  await journal.close();
+  assert.deepEqual(store.uses, [
+    { keyId: 'KEY_1', usedAt: '2026-06-01T12:34:00.000Z' },
+    { keyId: 'KEY_2', usedAt: '2026-06-01T12:34:00.000Z' },
+    { keyId: 'KEY_1', usedAt: '2026-06-01T12:35:00.000Z' },
+  ]);
+  assert.deepEqual(store.batches, []);
+});
+
+test('keeps no more than so many keys in mind', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  for (let index = 0; index < bounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);
+  await journal.close();
+  assert.equal(store.uses.length, bounds.keyUsesNoted);
+});

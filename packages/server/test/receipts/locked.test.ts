@@ -1,0 +1,110 @@
+/** Receipts wait while the database does not take them, and nobody else does. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { digestOfKey } from '../../src/api-key.ts';
+import { createJournal } from '../../src/receipts/journal.ts';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/port.ts';
+import { receiptAt } from '../store/suite-receipts.ts';
+import { openTestDatabase, serveOptions } from '../support/database.ts';
+import { fillFixture, future, keys } from '../support/fixture.ts';
+import { startProxy } from '../support/proxy.ts';
+import { until } from '../support/until.ts';
+
+async function openServing(t: TestContext, url: string): Promise<Store> {
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions);
+  t.after(() => store.close());
+  return store;
+}
+
+/** A journal, and a store beside it that counts how often writing failed. */
+function startJournal(t: TestContext, store: Store) {
+  let failures = 0;
+  const recordReceipts: Store['recordReceipts'] = (receipts) =>
+    store.recordReceipts(receipts).catch((fault) => {
+      failures += 1;
+      throw fault;
+    });
+  const journal = createJournal({ ...store, recordReceipts }, pino({ level: 'silent' }));
+  t.after(journal.close);
+  return { ...journal, failures: () => failures };
+}
+
+async function assertServed(store: Store): Promise<void> {
+  const page = { partnerId: 'acme', type: 'CHECKING', at: future, after: '', limit: 2 };
+  assert.equal((await store.findKey(digestOfKey(keys.acme)))?.id, 'KEY_0');
+  const answer = await store.listBalances({ ...page, customerId: 'alice', grantId: undefined });
+  assert.equal(answer.grant, 'ACTIVE');
+}
+
+function lockFile(t: TestContext, path: string): () => void {
+  const locker = new DatabaseSync(path);
+  t.after(() => locker.close());
+  locker.exec('begin immediate');
+  return () => locker.exec('rollback');
+}
+
+function pathOf(url: string): string {
+  return url.replace('sqlite:', '');
+}
+
+test('an import that keeps the embedded database locked does not hold up receipts', async (t) => {
+  const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'sqlite');
+  const store = await openServing(t, url);
+  const journal = startJournal(t, store);
+  lockFile(t, pathOf(url));
+  journal.add(receiptAt(0));
+  journal.noteUse('KEY_0', Date.now());
+  await until(5_000, async () => (await store.lastUses(['KEY_0'])).size === 1);
+  assert.equal((await store.listReceipts({ limit: 10 })).length, 1);
+  assert.equal(journal.failures(), 0);
+});
+
+test('while the file of receipts is locked, requests are answered, and receipts come later', async (t) => {
+  const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'sqlite');
+  const store = await openServing(t, url);
+  const journal = startJournal(t, store);
+  const unlock = lockFile(t, `${pathOf(url)}-receipts`);
+  const receipt = receiptAt(0);
+  journal.add(receipt);
+  await until(5_000, () => journal.failures() > 1);
+  await assertServed(store);
+  assert.deepEqual(await store.listReceipts({ limit: 10 }), []);
+  unlock();
+  await until(5_000, async () => (await store.listReceipts({ limit: 10 })).length > 0);
+  assert.deepEqual(await store.listReceipts({ limit: 10 }), [receipt]);
+});
+
+test('while the table of receipts is locked, requests are answered, and receipts come later', async (t) => {
+  const { store, lockable } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+  const journal = startJournal(t, store);
+  const connections = store.metrics.find(({ name }) => name.endsWith('connections'))!;
+  const unlock = await (await lockable()).lock('receipts');
+  const receipt = receiptAt(0);
+  journal.add(receipt);
+  // Longer than a statement may take: it is ended on the server, and tried again.
+  await until(10_000, () => journal.failures() > 0);
+  await assertServed(store);
+  assert.ok(connections.read().every(({ labels, value }) => labels.state === 'open' || value === 0));
+  await unlock();
+  await until(10_000, async () => (await store.listReceipts({ limit: 10 })).length > 0);
+  assert.deepEqual(await store.listReceipts({ limit: 10 }), [receipt]);
+});
+
+test('a connection that falls silent costs no receipt', async (t) => {
+  const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+  const proxy = await startProxy(t, Number(new URL(url).port));
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const store = await openServing(t, through.href);
+  const journal = startJournal(t, store);
+  const [first, second] = [receiptAt(0), receiptAt(1)];
+  journal.add(first);
+  await until(5_000, () => journal.metrics[1]!.read()[0]!.value === 1);
+  proxy.swallow();
+  journal.add(second);
+  await until(15_000, () => journal.metrics[1]!.read()[0]!.value === 2);
+  assert.deepEqual(await store.listReceipts({ limit: 10 }), [second, first]);
+});

@@ -1,0 +1,84 @@
+/** However many receipts there are, a page of them is read from an index, and so is what is removed. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import type { Value } from '../../src/store/accounts.ts';
+import type { ReceiptsQuery } from '../../src/store/port.ts';
+import { createReceiptReads } from '../../src/store/receipts.ts';
+import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
+import { migratedDatabase } from '../support/database.ts';
+import { connectTo } from '../support/postgres.ts';
+import { receiptAt } from './suite-receipts.ts';
+
+const since = '2026-06-02T00:00:00.000Z';
+const after = receiptAt(2 * 86_400_000);
+
+/** What is asked for, and the index that each engine takes. */
+const questions: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlite: string][] = [
+  [{}, 'receipts_by_time', 'PRIMARY KEY'],
+  [{ since, after }, 'receipts_by_time', 'PRIMARY KEY'],
+  [{ partnerId: 'p7', since, after }, 'receipts_of_partner', 'receipts_of_partner'],
+  [{ customerId: 'c7', since, after }, 'receipts_pkey', 'receipts_of_customer'],
+  [{ partnerId: 'p7', customerId: 'c7', after }, 'receipts_pkey', 'receipts_of_customer'],
+];
+
+type Statement = readonly [text: string, ...values: Value[]];
+
+/** The statements themselves, with what they are asked. */
+async function asked(
+  work: (reads: ReturnType<typeof createReceiptReads>) => Promise<unknown>,
+): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const rows = async (...statement: Statement) => {
+    statements.push(statement);
+    return [];
+  };
+  await work(createReceiptReads({ rows }));
+  return statements;
+}
+
+test('Postgres reads a page and what is too old from an index', async (t) => {
+  const client = await connectTo(t, await migratedDatabase(t));
+  await client.query(`
+    insert into receipts (customer_id, at, request_id, partner_id, key_id, outcome)
+    select 'c' || n % 1000, '2026-06-01Z'::timestamptz + n * interval '10 seconds', gen_random_uuid(),
+      'p' || n % 400, 'KEY_1', 'GRANTED'
+    from generate_series(1, 30000) as n;
+    analyze receipts`);
+  const planOf = async ([text, ...values]: Statement) => {
+    const { rows } = await client.query(`explain ${text}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  for (const [query, index] of questions) {
+    const [statement] = await asked((reads) => reads.listReceipts({ ...query, limit: 50 }));
+    const plan = await planOf(statement!);
+    assert.match(plan, new RegExp(`(using|on) ${index} `), plan);
+    assert.doesNotMatch(plan, /Seq Scan/);
+  }
+  for (const statement of await asked((reads) => reads.pruneReceipts('2026-06-01T00:10:00.000Z'))) {
+    assert.match(await planOf(statement), /receipts_by_time/);
+  }
+});
+
+test('the embedded database reads a page and what is too old from an index', async (t) => {
+  const db = new DatabaseSync(':memory:');
+  t.after(() => db.close());
+  migrate(db, 'sandbox', receiptsSchema);
+  const planOf = ([text]: Statement) =>
+    db
+      .prepare(`explain query plan ${text}`)
+      .all()
+      .map(({ detail }) => String(detail))
+      .join('\n');
+  for (const [query, , index] of questions) {
+    const [statement] = await asked((reads) => reads.listReceipts({ ...query, limit: 50 }));
+    const plan = planOf(statement!);
+    // Without a condition it goes through the table from its end, and stops when it has enough.
+    if (Object.keys(query).length > 0)
+      assert.match(plan, new RegExp(`SEARCH receipts USING (INDEX )?${index}`), plan);
+    assert.doesNotMatch(plan, /TEMP B-TREE/);
+  }
+  for (const statement of await asked((reads) => reads.pruneReceipts(since))) {
+    assert.match(planOf(statement), /SEARCH receipts USING PRIMARY KEY \(at<\?\)/);
+  }
+});

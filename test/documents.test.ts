@@ -72,6 +72,7 @@ test('every command of docs/operating.md works, in the order of the page', async
   assert.match(printedBy('check-images'), /2 brands: 0 fine, 2 without an image, 0 faulty\./);
   assert.match(printedBy('readyz'), /^alive\nready\n$/);
   assert.match(printedBy('grants list'), /CUSTOMER_1 +ACTIVE/);
+  assert.match(printedBy('receipts prune'), /^Removed 0 receipts from before/);
   assert.match(printedBy('doctor'), /^✓ environment {2}It is a production database\.$/m);
 });
 

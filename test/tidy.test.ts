@@ -45,6 +45,7 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/server/src/images/', /store\/(?!port\.ts)|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/doctor/', /\/http\/|listings\/|commands\/|ingest\/|workers\/|sqlite|postgres/],
+  ['packages/server/src/receipts/', /store\/(?!port\.ts)|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/workers/', /listings\/|commands\/|ingest\/|sqlite|postgres/],
 ];
 
@@ -52,6 +53,7 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
 const libraries: readonly [library: RegExp, rooms: RegExp][] = [
   [/^pg(-copy-streams)?$/, /src\/store\/postgres\//],
   [/^node:sqlite$/, /src\/store\/sqlite\//],
+  [/^node:worker_threads$/, /src\/store\/sqlite\/receipts-/],
   [/^ioredis$/, /src\/limiter\//],
   [/^csv-parse/, /src\/ingest\/csv\.ts$/],
   [/^prom-client$/, /src\/http\/metrics\.ts$/],

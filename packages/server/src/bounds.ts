@@ -47,7 +47,7 @@ export const bounds = {
   /** Receipts are written this often, and tried again this long after that was in vain. */
   receiptsFlushMs: 250,
   receiptsRetryMs: 100,
-  /** Rows of one statement; on the embedded database, that keeps requests waiting for some milliseconds. */
+  /** Rows of one statement, which take a millisecond to put together. */
   receiptsBatch: 1_000,
   /** What is kept while the database does not take them: about 20 MB, and 80 with the longest of ids. */
   receiptsWaiting: 50_000,

@@ -54,7 +54,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
       waiting.splice(0, batch.length);
       written += batch.length;
       await uses.write(store.recordKeyUses);
-      // The embedded database writes at once: those who ask meanwhile get their turn before the next batch.
+      // To put a batch together takes a moment: those who ask get their turn before the next one.
       await new Promise(setImmediate);
     }
   }

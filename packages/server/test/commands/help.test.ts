@@ -36,6 +36,8 @@ const commands = {
   ],
   'import balances': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
   'import grants': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
+  'receipts list': ['--partner ID', '--customer ID', '--since TIME', '--limit N', ...database, '--json'],
+  'receipts prune': ['--older-than DURATION', '--dry-run', ...database, '--json'],
 };
 
 for (const [name, named] of Object.entries(commands)) {

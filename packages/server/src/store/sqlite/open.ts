@@ -32,7 +32,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createImports(db),
       ...receipts,
       close: async () => {
-        closeReceipts();
+        await closeReceipts();
         db?.close();
       },
     };

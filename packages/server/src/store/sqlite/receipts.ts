@@ -2,21 +2,18 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../operator-error.ts';
+import type { Sql } from '../accounts.ts';
 import type { Purpose } from '../open.ts';
-import type { KeyUse, Receipt, Receipts } from '../port.ts';
+import type { Receipts } from '../port.ts';
 import { createReceiptReads } from '../receipts.ts';
-import { plainSql, transaction } from './engine.ts';
+import { plainSql } from './engine.ts';
 import { openFile } from './file.ts';
 import { migrate, receiptsSchema } from './migrate.ts';
-
-/** Writes a batch. */
-interface Writes {
-  receipts(batch: readonly Receipt[]): void;
-  keyUses(batch: readonly KeyUse[]): void;
-}
+import { createWriter } from './receipts-writer.ts';
+import { createWrites, type Writes } from './receipts-writes.ts';
 
 interface ReceiptsFile extends Receipts {
-  closeReceipts(): void;
+  closeReceipts(): Promise<void>;
 }
 
 /**
@@ -27,28 +24,32 @@ export function createReceipts(database: string, environment: Environment, purpo
   const path = `${database}-receipts`;
   let db: DatabaseSync | undefined;
   let writes: Writes | undefined;
+  const writer = purpose === 'serve' ? createWriter(path) : undefined;
 
   function open(): DatabaseSync {
-    if (db !== undefined) return db;
-    db = openReceipts(path, environment, purpose);
+    db ??= openReceipts(path, environment, purpose);
     return db;
   }
 
-  function opened(): Writes {
+  async function write<Kind extends keyof Writes>(
+    kind: Kind,
+    batch: Parameters<Writes[Kind]>[0],
+  ): Promise<void> {
+    if (writer !== undefined) return writer.write(kind, batch);
     writes ??= createWrites(open());
-    return writes;
+    writes[kind](batch as never);
   }
 
-  const rows = async (...statement: Parameters<ReturnType<typeof plainSql>['rows']>) =>
+  const rows: Sql['rows'] = async (...statement) =>
     db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
 
   if (purpose === 'serve') open();
   return {
     ...createReceiptReads({ rows }),
 
-    recordReceipts: async (receipts) => opened().receipts(receipts),
+    recordReceipts: (receipts) => write('receipts', receipts),
 
-    recordKeyUses: async (uses) => opened().keyUses(uses),
+    recordKeyUses: (uses) => write('keyUses', uses),
 
     lastUses: async (keyIds) => {
       const text = 'select key_id, used_at from key_uses where key_id in (select value from json_each($1))';
@@ -56,7 +57,10 @@ export function createReceipts(database: string, environment: Environment, purpo
       return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
     },
 
-    closeReceipts: () => db?.close(),
+    closeReceipts: async () => {
+      await writer?.close();
+      db?.close();
+    },
   };
 }
 
@@ -65,10 +69,6 @@ function openReceipts(path: string, environment: Environment, purpose: Purpose):
   try {
     db = openFile(path, purpose);
     migrate(db, environment, receiptsSchema);
-    // A process that is killed loses nothing; a machine that loses its power, what no checkpoint has saved.
-    db.exec('pragma synchronous = normal');
-    // To wait would keep requests waiting: who serves tries again a moment later.
-    if (purpose === 'serve') db.exec('pragma busy_timeout = 0');
     return db;
   } catch (error) {
     db?.close();
@@ -76,28 +76,4 @@ function openReceipts(path: string, environment: Environment, purpose: Purpose):
       cause: error,
     });
   }
-}
-
-function createWrites(db: DatabaseSync): Writes {
-  const insertReceipt = db.prepare(`
-    insert into receipts (at, request_id, partner_id, key_id, customer_id, grant_id, outcome)
-    values (?, ?, ?, ?, ?, ?, ?)
-    on conflict do nothing`);
-
-  const upsertKeyUse = db.prepare(`
-    insert into key_uses (key_id, used_at) values (?, ?)
-    on conflict (key_id) do update set used_at = excluded.used_at where used_at < excluded.used_at`);
-
-  return {
-    receipts: (batch) =>
-      transaction(db, 'immediate', () => {
-        for (const { at, request_id, partner_id, key_id, customer_id = '', grant_id, outcome } of batch) {
-          insertReceipt.run(at, request_id, partner_id, key_id, customer_id, grant_id ?? null, outcome);
-        }
-      }),
-    keyUses: (batch) =>
-      transaction(db, 'immediate', () => {
-        for (const { keyId, usedAt } of batch) upsertKeyUse.run(keyId, usedAt);
-      }),
-  };
 }

@@ -17,7 +17,7 @@ export interface RedisInspected {
 const remedies: Readonly<Record<string, string>> = {
   WRONGPASS: 'Correct user and password of --redis.',
   NOAUTH: 'Put its password into --redis: redis://:PASSWORD@HOST:PORT.',
-  NOPERM: 'Let its user run INFO, SELECT, EVAL and all that is in our scripts on partner-network:*.',
+  NOPERM: 'Let its user run INFO, EVAL and all that is in our scripts on partner-network:*.',
   ERR: 'Correct --redis: is there a database of that number?',
   LOADING: 'Wait until it has loaded its data.',
   ECONNREFUSED: 'Start it, or correct host and port of --redis.',
@@ -50,7 +50,7 @@ async function look(
 ): Promise<RedisInspected> {
   await redis.connect();
   // The driver goes on in database 0 where there is none of that number, and says nothing.
-  await redis.select(db);
+  if (db !== 0) await redis.select(db);
   const info = readInfo(await redis.info());
   // A script that does nothing: decisions are made by scripts, which a user may not be allowed to run.
   await redis.eval('return 1', 0);

@@ -39,7 +39,7 @@ test('finds a Redis that may forget, refuses to write, or does not let us in', n
   assertFinding(await redisOf(), 'failed', /is a replica/, /Name its primary/);
   await admin.replicaof('NO', 'ONE');
 
-  await admin.call('ACL', 'SETUSER', 'weak', 'on', '>s3cret', '+info', '+select', '+zcard', '~*');
+  await admin.call('ACL', 'SETUSER', 'weak', 'on', '>s3cret', '+info', '+zcard', '~*');
   const weak = await redisOf(`redis://weak:s3cret@127.0.0.1:${own.port}`);
   assertFinding(weak, 'failed', /NOPERM/, /Let its user run/);
 

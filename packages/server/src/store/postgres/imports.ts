@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import type { QueryResult } from 'pg';
 import { importColumns } from '../import-columns.ts';
+import { createOrderCheck } from '../import-order.ts';
 import type { ImportKind, ImportRow, Imports } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { translated } from './errors.ts';
@@ -39,6 +40,8 @@ export function createImports(connect: () => Promise<Connection>): Imports {
         await client.leave();
         throw error;
       }
+      const checkOrder = createOrderCheck(kind);
+      let isSorted = true;
       let staged = 0;
       let copying = Promise.resolve();
 
@@ -46,6 +49,7 @@ export function createImports(connect: () => Promise<Connection>): Imports {
         // While the server takes some rows, the next ones are read; a failure is told with those.
         stage: async (rows) => {
           const text = rows.map((row, index) => copyLine(staged + index, row, all)).join('');
+          isSorted = checkOrder(rows);
           staged += rows.length;
           await copying;
           copying = copyIn(client, 'copy staged from stdin', text);
@@ -54,7 +58,7 @@ export function createImports(connect: () => Promise<Connection>): Imports {
         write: async (mode) => {
           await copying;
           await query(`begin; ${writeSettings}`);
-          const written = await writeStaged(kind, query);
+          const written = await writeStaged(kind, isSorted, query);
           // Nobody vacuums a temporary table: rows that are only deleted would pile up in it.
           if (mode === 'keep') await query('truncate staged');
           await query(mode === 'keep' ? 'commit' : 'rollback');
@@ -94,15 +98,21 @@ function copyLine(number: number, row: ImportRow, columns: readonly string[]): s
 }
 
 /** A statement cannot touch a row twice: where ids are repeated, only the last line of each is written. */
-async function writeStaged(kind: ImportKind, query: (text: string) => Promise<QueryResult>): Promise<number> {
+async function writeStaged(
+  kind: ImportKind,
+  isSorted: boolean,
+  query: (text: string) => Promise<QueryResult>,
+): Promise<number> {
   const identity = importColumns[kind].identity.join(', ');
-  const repeated = await query(`select 1 from staged group by ${identity} having count(*) > 1 limit 1`);
-  if (repeated.rowCount === 0) return (await query(upsert(kind, 'staged'))).rowCount ?? 0;
-
+  const repeated = `select 1 from staged group by ${identity} having count(*) > 1 limit 1`;
+  if (isSorted || (await query(repeated)).rowCount === 0) {
+    const order = isSorted ? '' : `order by ${identity}`;
+    return (await query(upsert(kind, `staged ${order}`, isDifferent(kind)))).rowCount ?? 0;
+  }
   await query('analyze staged');
   await query(`create temporary table judged on commit drop as ${judgedLines(kind)}`);
   await query(`create temporary table latest on commit drop as ${latestLines(kind)}`);
-  await query(upsert(kind, 'latest', 'true'));
+  await query(upsert(kind, `latest order by ${identity}`, 'true'));
   const counted = await query('select count(*) as changes from judged where is_change');
   return Number(counted.rows[0].changes);
 }
@@ -133,15 +143,17 @@ function latestLines(kind: ImportKind): string {
     from judged group by ${key} having bool_or(is_change)`;
 }
 
-/** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
-function upsert(kind: ImportKind, source: 'staged' | 'latest', condition = isDifferent(kind)): string {
+/**
+ * Replaces a record whole but for its creation time, and touches nothing when its content is the same. The
+ * rows come in the order of ids, so that two imports take their locks in the same order.
+ */
+function upsert(kind: ImportKind, source: string, condition: string): string {
   const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
   const given = all.map((column) => (column === 'metadata' ? 'metadata::json' : column)).join(', ');
-  // In the order of ids, so that two imports take their locks in the same order.
   return `
     insert into ${kind} (${all.join(', ')})
-    select ${given} from ${source} order by ${identity.join(', ')}
+    select ${given} from ${source}
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
     where ${condition}`;
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { importColumns } from '../import-columns.ts';
+import { createOrderCheck } from '../import-order.ts';
 import type { ImportKind, ImportRow, Imports } from '../port.ts';
 import { transaction } from './engine.ts';
 
@@ -16,7 +17,7 @@ const cacheKibibytes = 16 * 1024;
 export function createImports(db: DatabaseSync): Imports {
   return {
     beginImport: async (kind) => {
-      const { all: columns, identity } = importColumns[kind];
+      const columns = importColumns[kind].all;
       db.exec(`pragma cache_size = -${cacheKibibytes}`);
       transaction(db, 'deferred', () => db.exec(`create temp table staged (${columns.join(', ')})`));
       const row = `(${columns.map(() => '?').join(', ')})`;
@@ -24,7 +25,7 @@ export function createImports(db: DatabaseSync): Imports {
       const insertMany = db.prepare(`insert into staged values ${Array(rowsOfStatement).fill(row).join()}`);
       const valuesOf = (rows: readonly ImportRow[]) =>
         rows.flatMap((row) => columns.map((column) => row[column] ?? null));
-      const isInOrder = createOrderCheck(identity);
+      const checkOrder = createOrderCheck(kind);
       let isSorted = true;
       let staged = 0;
 
@@ -37,7 +38,7 @@ export function createImports(db: DatabaseSync): Imports {
               insertMany.run(...valuesOf(rows.slice(start, start + rowsOfStatement)));
             }
           });
-          isSorted &&= rows.every(isInOrder);
+          isSorted = checkOrder(rows);
           staged += rows.length;
         },
         write: async (mode) => {
@@ -60,18 +61,6 @@ export function createImports(db: DatabaseSync): Imports {
         },
       };
     },
-  };
-}
-
-/** Whether each row comes after the one before it. */
-function createOrderCheck(identity: readonly string[]): (row: ImportRow) => boolean {
-  let last: readonly string[] = identity.map(() => '');
-  return (row) => {
-    const key = identity.map((column) => String(row[column]));
-    const difference = key.findIndex((part, index) => part !== last[index]);
-    const isAfter = difference !== -1 && key[difference]! > last[difference]!;
-    last = key;
-    return isAfter;
   };
 }
 

@@ -1,0 +1,23 @@
+import { importColumns } from './import-columns.ts';
+import type { ImportKind, ImportRow } from './port.ts';
+
+/**
+ * Says of the rows that it is shown whether they, and all before, came in the order of the table and without
+ * an id that stands twice, as an export does: then they need not be sorted.
+ */
+export function createOrderCheck(kind: ImportKind): (rows: readonly ImportRow[]) => boolean {
+  const [first = '', second = ''] = importColumns[kind].identity;
+  let isSorted = true;
+  let last: readonly [string, string] = ['', ''];
+
+  function isNext(row: ImportRow): boolean {
+    const [before, beforeId] = last;
+    last = [String(row[first]), String(row[second])];
+    return last[0] > before || (last[0] === before && last[1] > beforeId);
+  }
+
+  return (rows) => {
+    isSorted &&= rows.every(isNext);
+    return isSorted;
+  };
+}

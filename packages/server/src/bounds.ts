@@ -161,6 +161,10 @@ export const bounds = {
   /** How long a feed waits for a database that is away or locked, and between attempts. */
   followPatienceMs: 30_000,
   followRetryMs: 500,
+  exportChunkCharacters: 64 * 1024,
+  exportBatchRecords: 1_000,
+  /** A brand can have a megabyte of metadata. */
+  exportBatchBrands: 100,
 } as const;
 
 /** A relation between bounds that the code relies on, checked when the process starts. */

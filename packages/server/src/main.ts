@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Command, Output } from './command-line/command.ts';
 import { helpOf, helpOfAll } from './command-line/help.ts';
 import { parseLine } from './command-line/parse.ts';
@@ -18,9 +19,11 @@ function entry(name: string, summary: string, load: () => Promise<Command>): Ent
 }
 
 const partners = () => import('./commands/partners.ts');
+const moves = () => import('./commands/partners-move.ts');
 const keys = () => import('./commands/keys.ts');
 const grants = () => import('./commands/grants.ts');
 const imports = () => import('./commands/import.ts');
+const exports = () => import('./commands/export.ts');
 const receipts = () => import('./commands/receipts.ts');
 
 const commands: readonly Entry[] = [
@@ -44,6 +47,16 @@ const commands: readonly Entry[] = [
   entry('partners list', 'List all partners', async () => (await partners()).listPartners),
   entry('partners disable', "Refuse all of a partner's keys", async () => (await partners()).disablePartner),
   entry('partners enable', 'Let a disabled partner in again', async () => (await partners()).enablePartner),
+  entry(
+    'partners export',
+    'Print all partners with the digests of their keys, to move them to another database',
+    async () => (await moves()).exportPartners,
+  ),
+  entry(
+    'partners import',
+    'Take what "partners export" printed; the keys go on working',
+    async () => (await moves()).importPartners,
+  ),
   entry('keys create', 'Create an API key; it is shown only once', async () => (await keys()).createKey),
   entry('keys list', "List a partner's keys, without their secrets", async () => (await keys()).listKeys),
   entry('keys revoke', 'Refuse a key from now on', async () => (await keys()).revokeKey),
@@ -67,6 +80,13 @@ const commands: readonly Entry[] = [
   entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
   entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),
   entry('import grants', 'Read grants from a file', async () => (await imports()).importGrants),
+  entry(
+    'export brands',
+    "Print a partner's brands as lines that an import takes",
+    async () => (await exports()).exportBrands,
+  ),
+  entry('export balances', 'Print all balances', async () => (await exports()).exportBalances),
+  entry('export grants', 'Print all grants', async () => (await exports()).exportGrants),
   entry('receipts list', 'Show who asked for whose balances', async () => (await receipts()).listReceipts),
   entry('receipts prune', 'Remove old receipts', async () => (await receipts()).pruneReceipts),
 ];
@@ -76,6 +96,9 @@ const exitUsage = 2;
 
 const output: Output = {
   answer: (text) => process.stdout.write(`${text}\n`),
+  write: async (lines) => {
+    if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
+  },
   // A key may be pasted where an id belongs, and an id may hold anything: neither is repeated as it is.
   remark: (text) => process.stderr.write(`${maskKeys(printable(text))}\n`),
 };
@@ -84,7 +107,9 @@ const output: Output = {
 export async function main(words: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
   // Whoever reads our output may stop reading, as `| head` does. Anything else lost what we had to say.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : exitFailure);
+    if (error.code === 'EPIPE') process.exit(0);
+    output.remark(`Cannot write all of the output (${error.message}): what there is of it is incomplete.`);
+    process.exit(exitFailure);
   });
 
   const isHelp = words.includes('--help') || words.includes('-h');

@@ -155,6 +155,32 @@ export interface Imports {
   beginImport(kind: ImportKind): Promise<ImportRun>;
 }
 
+export interface ExportSelection {
+  readonly kind: ImportKind;
+  /** Whose brands; of the other kinds all are exported. */
+  readonly partnerId: string;
+}
+
+export interface Exports {
+  /**
+   * Gives all records as they stand at one moment, each a line of JSON that an import takes back, in the
+   * order of their ids. Goes on when what was given last has been written.
+   */
+  exportRecords(selection: ExportSelection, write: (lines: string) => Promise<void>): Promise<void>;
+}
+
+/** A partner with all its keys. Of a key only its digest is known, which opens nothing, in hex digits. */
+export interface PartnerWithKeys extends Partner {
+  readonly keys: readonly (Omit<ApiKey, 'partner_id'> & { readonly digest: string })[];
+}
+
+/** What takes partners and their keys from one database to another. */
+export interface Moves {
+  partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
+  /** All of them or none; who or what is there already under the same id is replaced. */
+  writePartnersWithKeys(partners: readonly PartnerWithKeys[]): Promise<void>;
+}
+
 /** That a partner asked for a customer's balances, and what came of it; nothing of the balances. */
 export interface Receipt {
   readonly at: string;
@@ -207,7 +233,7 @@ export interface Migration {
   readonly to: number;
 }
 
-export interface Store extends Reads, Accounts, Imports, Receipts {
+export interface Store extends Reads, Accounts, Moves, Imports, Exports, Receipts {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** What opening it did to its schema. */

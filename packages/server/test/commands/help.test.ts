@@ -17,6 +17,8 @@ const commands = {
   'partners list': [...database, '--json'],
   'partners disable': ['ID', ...database, '--json'],
   'partners enable': ['ID', ...database, '--json'],
+  'partners export': [...database, '--json'],
+  'partners import': ['FILE', '--dry-run', ...database, '--json'],
   'keys create': ['--partner', '--scope', '--name', '--expires-at', ...database, '--json'],
   'keys list': ['--partner', ...database, '--json'],
   'keys revoke': ['KEY_ID', ...database, '--json'],
@@ -38,6 +40,9 @@ const commands = {
   'import grants': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
   'receipts list': ['--partner ID', '--customer ID', '--since TIME', '--limit N', ...database, '--json'],
   'receipts prune': ['--older-than DURATION', '--dry-run', ...database, '--json'],
+  'export brands': ['--partner', ...database, '--json'],
+  'export balances': [...database, '--json'],
+  'export grants': [...database, '--json'],
 };
 
 for (const [name, named] of Object.entries(commands)) {

@@ -27,7 +27,7 @@ export function texts(minLength: number, maxLength = 12): fc.Arbitrary<string> {
   return fc.string({ unit: fc.oneof(fc.constantFrom(...awkward), anyCharacter), minLength, maxLength });
 }
 
-const time = fc.oneof(
+export const time = fc.oneof(
   fc.constantFrom('0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z', '2024-02-29T23:59:59.999Z'),
   fc
     .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })

@@ -24,6 +24,8 @@ interface Surroundings {
   readonly folder?: string;
   /** What stands on standard input. */
   readonly input?: string | Uint8Array;
+  /** An open file that standard output goes to; a pipe to the test otherwise. */
+  readonly stdout?: number;
 }
 
 export interface Finished {
@@ -33,11 +35,15 @@ export interface Finished {
 }
 
 /** Starts a command; the caller ends it. */
-export function spawnCommand(words: readonly string[], { variables = {}, folder }: Surroundings = {}) {
+export function spawnCommand(
+  words: readonly string[],
+  { variables = {}, folder, stdout }: Surroundings = {},
+): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [executable, ...words], {
     env: { NODE_COMPILE_CACHE: compileCache, ...variables },
     cwd: folder,
-  });
+    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
+  }) as ChildProcessWithoutNullStreams;
 }
 
 /** Runs a command to its end. */

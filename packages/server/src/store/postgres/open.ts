@@ -1,11 +1,13 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../operator-error.ts';
 import { createAccounts, type Sql } from '../accounts.ts';
+import { createMoves } from '../moves.ts';
 import type { Purpose, StoreOptions } from '../open.ts';
 import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
 import { type Connection, urlOfInstance } from './connection.ts';
 import { translated, unreachable } from './errors.ts';
+import { createExports } from './exports.ts';
 import { createImports } from './imports.ts';
 import { createLookout } from './lookout.ts';
 import { storeMetrics } from './metrics.ts';
@@ -44,6 +46,8 @@ export async function openPostgres(
     ping: lookout.ping,
     ...createAccounts(sqlOn(primary)),
     ...createReceipts(journal),
+    ...createMoves(sqlOn(primary)),
+    ...createExports(primary),
     ...createImports(async () => {
       const { client } = await connectToPrimary(urls);
       try {

@@ -4,9 +4,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../operator-error.ts';
 import { createAccounts } from '../accounts.ts';
+import { createMoves } from '../moves.ts';
 import type { Purpose } from '../open.ts';
 import type { Store } from '../port.ts';
 import { plainSql } from './engine.ts';
+import { createExports } from './exports.ts';
 import { openFile } from './file.ts';
 import { createImports } from './imports.ts';
 import { migrate } from './migrate.ts';
@@ -29,7 +31,9 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       metrics: [],
       ...createReads(db),
       ...createAccounts(plainSql(db)),
+      ...createMoves(plainSql(db)),
       ...createImports(db),
+      ...createExports(path),
       ...receipts,
       close: async () => {
         await closeReceipts();

@@ -1,0 +1,71 @@
+/** Partners and their keys from one database to another, so that every key goes on working. */
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { bounds } from '../bounds.ts';
+import { type Output, tell } from '../command-line/command.ts';
+import { flag } from '../command-line/options.ts';
+import type { ImportFault } from '../ingest/faults.ts';
+import { readJsonLines } from '../ingest/json-lines.ts';
+import { readPartner } from '../ingest/partners.ts';
+import { OperatorError } from '../operator-error.ts';
+import type { PartnerWithKeys } from '../store/port.ts';
+import { explainConflict, onDatabase } from './database.ts';
+
+const printed = onDatabase({
+  options: {},
+  run: async (store, _values, _words, output) => {
+    for (const partner of await store.partnersWithKeys()) await output.write(`${JSON.stringify(partner)}\n`);
+  },
+});
+
+export const exportPartners = {
+  ...printed,
+  options: { ...printed.options, json: flag('changes nothing: all is JSON Lines') },
+};
+
+export const importPartners = onDatabase({
+  arguments: [{ name: 'FILE', help: 'what "partners export" printed; - is standard input' }],
+  options: { 'dry-run': flag('check everything, write nothing') },
+  run: async (store, values, [file = ''], output) => {
+    const partners = await readPartners(file, output);
+    const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
+    if (!values['dry-run']) {
+      const conflict = 'Nothing was written: a key of the file, under another id,';
+      await explainConflict(conflict, store.writePartnersWithKeys(partners));
+    }
+    const outcome = values['dry-run'] ? 'would be written' : 'written';
+    tell(
+      output,
+      values.json,
+      counts,
+      () => `${counts.partners} partners and ${counts.keys} keys ${outcome}.`,
+    );
+  },
+});
+
+async function readPartners(file: string, output: Output): Promise<PartnerWithKeys[]> {
+  const partners: PartnerWithKeys[] = [];
+  let rejected = 0;
+  for await (const reading of readJsonLines(bytesOf(file))) {
+    const { partner, faults } =
+      'fault' in reading ? { partner: undefined, faults: [reading.fault] } : readPartner(reading.value);
+    if (faults.length === 0) partners.push(partner!);
+    else if (++rejected <= bounds.importShownLines) remarkFaults(output, reading.line, faults);
+  }
+  if (rejected === 0) return partners;
+  throw new OperatorError(`Nothing was written: ${rejected} lines are not what "partners export" prints.`);
+}
+
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield file === '-' ? await buffer(process.stdin) : await readFile(file);
+  } catch (error) {
+    throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+function remarkFaults(output: Output, line: number, faults: readonly ImportFault[]): void {
+  for (const { field = 'line', code, detail } of faults) {
+    output.remark(`line ${line}: ${field}: ${code}: ${detail}`);
+  }
+}

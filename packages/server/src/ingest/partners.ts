@@ -1,0 +1,62 @@
+/** A partner with its keys, as "partners export" prints them, checked before it is taken. */
+import { lengths } from '@partner-network/contract/limits';
+import { scopes } from '@partner-network/contract/scopes';
+import type { PartnerWithKeys } from '../store/port.ts';
+import { createChecker } from './check.ts';
+import { type ImportFault, importFault } from './faults.ts';
+
+const time = { type: 'string', format: 'date-time' };
+
+const checkPartner = createChecker({
+  required: ['id', 'name', 'created_at'],
+  properties: {
+    id: { type: 'string', maxLength: lengths.partnerId },
+    name: { type: 'string', maxLength: lengths.partnerName },
+    created_at: time,
+    disabled_at: time,
+  },
+});
+
+const checkKey = createChecker({
+  required: ['id', 'digest', 'last_four', 'created_at'],
+  properties: {
+    id: { type: 'string', maxLength: lengths.partnerId },
+    name: { type: 'string', maxLength: lengths.partnerName },
+    digest: { type: 'string' },
+    last_four: { type: 'string' },
+    created_at: time,
+    expires_at: time,
+    revoked_at: time,
+  },
+});
+
+/** From a line's value to a partner, or to all that is wrong with it. */
+export function readPartner(value: unknown): { partner: PartnerWithKeys; faults: ImportFault[] } {
+  const { keys = [], ...rest } = Object(value) as { keys?: unknown };
+  const { fields, faults } = checkPartner(typeof value === 'object' ? rest : value);
+  if (!Array.isArray(keys)) return { partner: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
+  const read = keys.map(readKey);
+  for (const [index, { faults: ofKey }] of read.entries()) {
+    faults.push(...ofKey.map((fault) => ({ ...fault, field: `keys.${index}.${fault.field ?? ''}` })));
+  }
+  return { partner: { ...fields, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
+}
+
+const keysFault = importFault('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });
+
+function readKey(value: unknown): { key: object; faults: ImportFault[] } {
+  const { scopes: given, ...rest } = Object(value) as { scopes?: unknown };
+  const { fields, faults } = checkKey(typeof value === 'object' ? rest : value);
+  const expect = (holds: boolean, field: string, allowed: string) => {
+    if (!holds) faults.push(importFault('INVALID_ENUM_VALUE', field, { allowed }));
+  };
+  expect(areScopes(given), 'scopes', `a list of ${scopes.join(' or ')}`);
+  expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
+  expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
+  return { key: { ...fields, scopes: given }, faults };
+}
+
+function areScopes(given: unknown): boolean {
+  if (!Array.isArray(given) || given.length === 0 || new Set(given).size < given.length) return false;
+  return given.every((scope) => scopes.includes(scope));
+}

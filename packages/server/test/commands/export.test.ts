@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import type { Store } from '../../src/store/port.ts';
+import { plainBalance, writeRows } from '../store/records.ts';
+import { exported } from '../store/suite-exports.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { fillFixture } from '../support/fixture.ts';
+import { connectTo } from '../support/postgres.ts';
+import { assertFailed, commandLine, run, spawnCommand, withPartners } from '../support/run.ts';
+import { until } from '../support/until.ts';
+
+/** More than a pipe and whoever reads it hold together. */
+const many = Array.from({ length: 5_000 }, (_, index) => plainBalance('alice', `b${index + 10_000}`));
+
+async function fillMany(store: Store): Promise<void> {
+  await writeRows(store, 'balances', many);
+}
+
+async function databaseOfMany(t: TestContext, engine: string): Promise<string> {
+  return (await openTestDatabase(t, 'many', fillMany, engine)).url;
+}
+
+/** Begins an export of balances; a test that fails half way does not leave it behind. */
+function spawnExport(t: TestContext, url: string, stdout?: number) {
+  const words = ['export', 'balances', '--environment', 'sandbox', '--database', url];
+  const child = spawnCommand(words, stdout === undefined ? {} : { stdout });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`prints every record into a pipe that holds fewer, and that is read late (${engine})`, async (t) => {
+    const child = spawnExport(t, await databaseOfMany(t, engine));
+    await once(child.stdout, 'readable');
+    const [printed, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    assert.deepEqual([status, printed.split('\n').length], [0, many.length + 1]);
+  });
+}
+
+test('ends quietly with status 0 when whoever reads has read enough, as "| head" does', async (t) => {
+  const child = spawnExport(t, await databaseOfMany(t, 'sqlite'));
+  const remarks = text(child.stderr);
+  await once(child.stdout, 'readable');
+  child.stdout.destroy();
+  const [status] = await once(child, 'close');
+  assert.deepEqual([status, await remarks], [0, '']);
+});
+
+test('fails with status 1 and says that the output is incomplete when the database goes away', async (t) => {
+  const { url, store } = await openTestDatabase(t, 'many', fillMany, 'postgres');
+  const client = await connectTo(t, url);
+  const child = spawnExport(t, url);
+  const remarks = text(child.stderr);
+  await once(child.stdout, 'readable');
+  // Long enough to come to an end, for one that does not wait until it is read.
+  assert.equal((await exported(store, 'balances')).length, many.length);
+  const terminate = `
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and state = 'idle in transaction'`;
+  await until(5_000, async () => (await client.query(terminate)).rowCount === 1);
+  const [[status]] = await Promise.all([once(child, 'close'), text(child.stdout)]);
+  assert.equal(status, 1);
+  assert.match(await remarks, /^The output is incomplete: .*\nThe database cannot .*\.\n$/);
+});
+
+const fullDisk = '/dev/full';
+const limits = { skip: existsSync(fullDisk) ? false : 'there is no device that is always full' };
+
+test(
+  'fails with status 1 and says that the output is incomplete when the disk is full',
+  limits,
+  async (t) => {
+    const url = await databaseOfMany(t, 'sqlite');
+    const output = openSync(fullDisk, 'w');
+    t.after(() => closeSync(output));
+    const child = spawnExport(t, url, output);
+    const remarks = text(child.stderr);
+    const [status] = await once(child, 'close');
+    assert.equal(status, 1);
+    assert.match(await remarks, /^Cannot write all of the output \(ENOSPC.*\): .* incomplete\.\n$/);
+  },
+);
+
+test('prints the same lines with --json, and only the brands of the partner', async (t) => {
+  const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'sqlite');
+  const words = ['export', 'brands', '--partner', 'zenith', '--environment', 'sandbox', '--database', url];
+  const { status, stdout, stderr } = await run(words);
+  assert.deepEqual([status, stderr], [0, '']);
+  const ids = stdout.split('\n').slice(0, -1);
+  assert.deepEqual(
+    ids.map((line) => JSON.parse(line).id),
+    ['b2', 'z1'],
+  );
+  assert.equal((await run([...words, '--json'])).stdout, stdout);
+});
+
+test('needs to be told whose brands, and says when there is no such partner', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  assertFailed(await line.run(['export', 'brands']), 2, /--partner is required/);
+  assertFailed(await line.run(['export', 'balances', '--partner', 'acme']), 2, /no flag --partner/);
+  assertFailed(await line.run(['export', 'brands', '--partner', 'nobody']), 1, /^There is no partner nobody/);
+});
+
+test('takes no partners from a file of which a line is wrong, and says what is', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { stdout: good } = await line.run(['partners', 'export']);
+  assert.match(good, /^\{"id":"acme","name":"acme","created_at":"[^"]*","keys":\[\]\}\n$/);
+  const key = { id: 'KEY_1', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
+  const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
+  const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
+  const refused = await line.run(['partners', 'import', '-'], { input });
+  assertFailed(
+    refused,
+    1,
+    /^line 2: line: INVALID_JSON: /m,
+    /^line 3: line: EXPECTED_OBJECT: /m,
+    /^line 4: keys: /m,
+    /^line 4: name: MISSING_REQUIRED_FIELD: /m,
+    /^line 5: keys\.0\.digest: /m,
+    /^line 5: keys\.0\.last_four: /m,
+    /^line 5: keys\.0\.scopes: /m,
+    /^line 5: keys\.0\.created_at: INVALID_TIME: /m,
+    /^line 5: keys\.0\.key: UNKNOWN_FIELD: /m,
+    /^line 5: keys\.1\.: EXPECTED_OBJECT: /m,
+    /^Nothing was written: 4 lines /m,
+  );
+  assert.equal((await line.run(['partners', 'export'])).stdout, good);
+  const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });
+  assert.deepEqual([tried.status, tried.stdout], [0, '1 partners and 0 keys would be written.\n']);
+  assert.equal((await line.run(['partners', 'export'])).stdout, good);
+  const missing = join(commandLine(t).folder, 'missing.jsonl');
+  assertFailed(await line.run(['partners', 'import', missing]), 1, /^Cannot read .*missing\.jsonl/);
+});

@@ -54,6 +54,7 @@ test('the test command of the README is the one that CI runs', () => {
 test('every command of docs/operating.md works, in the order of the page', async (t) => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const printed: Record<string, string> = {};
+  const postgres = await emptyDatabase(t);
   let server: RunningScript | undefined;
   t.after(() => server?.stop());
   for (const block of shellBlocks('docs/operating.md')) {
@@ -62,7 +63,8 @@ test('every command of docs/operating.md works, in the order of the page', async
       await server?.stop();
       server = await clone.start(block, /Serving production at/);
     } else {
-      printed[block.split('\n').at(-1)!] = await clone.run(block);
+      const onTest = block.replace('postgres://network@db.example/network', `'${postgres}'`);
+      printed[block.split('\n').at(-1)!] = await clone.run(onTest);
     }
   }
   const printedBy = (words: string) =>
@@ -72,6 +74,9 @@ test('every command of docs/operating.md works, in the order of the page', async
   assert.match(printedBy('check-images'), /2 brands: 0 fine, 2 without an image, 0 faulty\./);
   assert.match(printedBy('readyz'), /^alive\nready\n$/);
   assert.match(printedBy('grants list'), /CUSTOMER_1 +ACTIVE/);
+  const moved =
+    /\d partners and \d keys written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
+  assert.match(printedBy('import grants grants.jsonl'), moved);
   assert.match(printedBy('receipts prune'), /^Removed 0 receipts from before/);
   assert.match(printedBy('doctor'), /^✓ environment {2}It is a production database\.$/m);
 });

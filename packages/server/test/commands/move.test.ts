@@ -1,0 +1,111 @@
+/** The move of docs/operating.md: from the embedded database to Postgres and back, and no caller notices. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { importValues } from '../../src/ingest/import.ts';
+import type { Store } from '../../src/store/port.ts';
+import { importInto } from '../ingest/import-into.ts';
+import { balances, brands } from '../store/records.ts';
+import { exported } from '../store/suite-exports.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { spawnCommand } from '../support/run.ts';
+import { startTestService } from '../support/service.ts';
+
+const customers = ['alice', '\u2028"\\ 🦊&?', '\ue000\u{10000}'];
+
+/** The fixture, and records that break what can be broken. */
+async function fillAwkward(store: Store): Promise<void> {
+  await fillFixture(store);
+  const sample = { seed: 20_261_115, numRuns: 150 };
+  const marked = fc.sample(brands, sample).map((brand) => ({
+    ...brand,
+    // An import takes any characters in an address; the contract that answers are held against does not.
+    ...(brand.profile_image_url && { profile_image_url: encodeURI(brand.profile_image_url) }),
+  }));
+  await importValues(store, 'brands', marked, 'acme');
+  const owned = fc.sample(balances, sample).map((balance, index) => ({
+    ...balance,
+    customer_id: customers[index % customers.length],
+  }));
+  await importValues(store, 'balances', owned);
+  const grants = customers.map((customer_id) => ({ id: 'g-moved', partner_id: 'acme', customer_id }));
+  await importValues(store, 'grants', grants);
+}
+
+/** One command's output is another's input, by a pipe of the operating system. */
+async function pipe(words: readonly string[], from: string, into: readonly string[], to: string) {
+  const setting = ['--environment', 'sandbox', '--database'];
+  const source = spawnCommand([...words, ...setting, from]);
+  const target = spawnCommand([...into, '-', ...setting, to]);
+  source.stdout.pipe(target.stdin);
+  const remarks = Promise.all([text(source.stderr), text(target.stderr)]);
+  const ends = await Promise.all([once(source, 'close'), once(target, 'close')]);
+  assert.deepEqual(
+    [ends.map(([status]) => status), await remarks],
+    [
+      [0, 0],
+      ['', ''],
+    ],
+  );
+}
+
+/** As the page says it, with the real executable. */
+async function move(from: string, to: string): Promise<void> {
+  await pipe(['partners', 'export'], from, ['partners', 'import'], to);
+  for (const partner of ['acme', 'zenith']) {
+    const whose = ['--partner', partner];
+    await pipe(['export', 'brands', ...whose], from, ['import', 'brands', ...whose], to);
+  }
+  await pipe(['export', 'balances'], from, ['import', 'balances'], to);
+  await pipe(['export', 'grants'], from, ['import', 'grants'], to);
+}
+
+/** The same without processes. */
+async function moveInside(from: Store, to: Store): Promise<void> {
+  await to.writePartnersWithKeys(await from.partnersWithKeys());
+  for (const partnerId of ['acme', 'zenith']) {
+    const lines = await exported(from, 'brands', partnerId);
+    assert.equal((await importInto(to, lines, { partnerId })).written, lines.length);
+  }
+  for (const kind of ['balances', 'grants'] as const) {
+    const lines = await exported(from, kind);
+    assert.equal((await importInto(to, lines, { kind })).written, lines.length);
+  }
+}
+
+/** Every page that a key can see, with the cursors taken out: those are each database's own. */
+async function pagesOf(t: TestContext, store: Store): Promise<string[]> {
+  const service = await startTestService(t, { reads: async () => store });
+  const pages: string[] = [];
+
+  async function walk(path: string, key: string): Promise<void> {
+    let cursor: string | undefined;
+    do {
+      const next: string = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const answer = await service.call(`/network/v1/${path}${next}`, { key });
+      cursor = JSON.parse(answer.text).cursor;
+      pages.push(`${answer.status} ${answer.text.replace(/,"cursor":"[^"]*"/, '')}`);
+    } while (cursor !== undefined);
+  }
+
+  for (const key of Object.values(keys)) await walk('brands?limit=40', key);
+  for (const customer of [...customers, 'zoe', 'carol', 'nobody']) {
+    await walk(`balances?type=CHECKING&limit=20&customer_id=${encodeURIComponent(customer)}`, keys.acme);
+  }
+  return pages;
+}
+
+test('a move to Postgres and back changes no byte of any answer, and every key still works', async (t) => {
+  const embedded = await openTestDatabase(t, 'awkward', fillAwkward, 'sqlite');
+  const postgres = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const again = await openTestDatabase(t, 'nothing', async () => {}, 'sqlite');
+  const before = await pagesOf(t, embedded.store);
+  assert.ok(before.filter((page) => page.startsWith('200 ')).length > 10);
+  await move(embedded.url, postgres.url);
+  assert.deepEqual(await pagesOf(t, postgres.store), before);
+  await moveInside(postgres.store, again.store);
+  assert.deepEqual(await pagesOf(t, again.store), before);
+});

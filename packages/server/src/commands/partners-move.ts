@@ -4,12 +4,12 @@ import { buffer } from 'node:stream/consumers';
 import { bounds } from '../bounds.ts';
 import { type Output, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
-import type { ImportFault } from '../ingest/faults.ts';
 import { readJsonLines } from '../ingest/json-lines.ts';
 import { readPartner } from '../ingest/partners.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { PartnerWithKeys } from '../store/port.ts';
 import { explainConflict, onDatabase } from './database.ts';
+import { remarkFaults } from './import-report.ts';
 
 const printed = onDatabase({
   options: {},
@@ -46,11 +46,11 @@ export const importPartners = onDatabase({
 async function readPartners(file: string, output: Output): Promise<PartnerWithKeys[]> {
   const partners: PartnerWithKeys[] = [];
   let rejected = 0;
-  for await (const reading of readJsonLines(bytesOf(file))) {
+  for (const reading of (await Array.fromAsync(readJsonLines(bytesOf(file)))).flat()) {
     const { partner, faults } =
-      'fault' in reading ? { partner: undefined, faults: [reading.fault] } : readPartner(reading.value);
+      'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value);
     if (faults.length === 0) partners.push(partner!);
-    else if (++rejected <= bounds.importShownLines) remarkFaults(output, reading.line, faults);
+    else if (++rejected <= bounds.importShownLines) remarkFaults(output, '', reading.line, faults);
   }
   if (rejected === 0) return partners;
   throw new OperatorError(`Nothing was written: ${rejected} lines are not what "partners export" prints.`);
@@ -61,11 +61,5 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
     yield file === '-' ? await buffer(process.stdin) : await readFile(file);
   } catch (error) {
     throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}.`, { cause: error });
-  }
-}
-
-function remarkFaults(output: Output, line: number, faults: readonly ImportFault[]): void {
-  for (const { field = 'line', code, detail } of faults) {
-    output.remark(`line ${line}: ${field}: ${code}: ${detail}`);
   }
 }

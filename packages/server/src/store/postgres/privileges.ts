@@ -4,6 +4,8 @@ import { type Finding, failed, ok, skipped } from '../../finding.ts';
 /** What serving does with the tables. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   select: ['settings', 'cursor_keys', 'partners', 'api_keys', 'grants', 'balances', 'brands'],
+  insert: ['receipts', 'key_uses'],
+  update: ['key_uses'],
 };
 
 interface Need {

@@ -31,7 +31,8 @@ interface Scene {
   readonly feed: ReturnType<typeof createFeed>;
   readonly rejected: [number, readonly ImportFault[]][];
   names(): Promise<unknown[]>;
-  follow(options?: Partial<FollowOptions>): Promise<ImportReport>;
+  readonly options: FollowOptions;
+  follow(changes?: Partial<FollowOptions>): Promise<ImportReport>;
 }
 
 async function openScene(t: TestContext): Promise<Scene> {
@@ -46,20 +47,20 @@ async function openScene(t: TestContext): Promise<Scene> {
   const stop = new AbortController();
   stop.signal.addEventListener('abort', () => feed.fail(new Error('stopped')));
   const rejected: Scene['rejected'] = [];
+  const options: FollowOptions = {
+    kind: 'brands',
+    partnerId: 'acme',
+    stop,
+    rejected: (line, errors) => rejected.push([line, errors]),
+    waiting: () => assert.fail('there is nothing to wait for'),
+  };
   return {
     database,
     feed,
     rejected,
     names: async () => (await brandsOf(database.store)).map(({ name }) => name),
-    follow: (options) =>
-      followRecords(writer, readJsonLines(feed.chunks), {
-        kind: 'brands',
-        partnerId: 'acme',
-        stop,
-        rejected: (line, errors) => rejected.push([line, errors]),
-        waiting: () => assert.fail('there is nothing to wait for'),
-        ...options,
-      }),
+    options,
+    follow: (changes) => followRecords(writer, readJsonLines(feed.chunks), { ...options, ...changes }),
   };
 }
 
@@ -118,38 +119,54 @@ test('lets the later of two lines with one id win, whichever commits they come i
   assert.deepEqual(await names(), ['Name 1506', 'Name 1505']);
 });
 
+/** A store that writes nothing until it is opened, and tells when it is asked to. */
+function gated(store: Store) {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const slow: Store = {
+    ...store,
+    beginImport: async (kind) => {
+      const run = await store.beginImport(kind);
+      const write = async (mode: 'keep' | 'try') => {
+        asked.resolve();
+        await gate.promise;
+        return run.write(mode);
+      };
+      return { ...run, write };
+    },
+  };
+  return { slow, asked: asked.promise, open: gate.resolve };
+}
+
 test('does not read on while the database is slower than the feed', async (t) => {
-  const { store } = (await openScene(t)).database;
+  const { database, options } = await openScene(t);
+  const { slow, asked, open } = gated(database.store);
   let sent = 0;
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
   async function* flood(): AsyncGenerator<readonly Reading[]> {
     while (sent < bounds.importBatchRecords * 5) {
       sent += 1;
       yield [{ line: sent, value: brand(sent) }];
     }
   }
-  const slow: Store = {
-    ...store,
-    beginImport: async (kind) => {
-      const run = await store.beginImport(kind);
-      return { ...run, write: (mode) => gate.then(() => run.write(mode)) };
-    },
-  };
-  const report = followRecords(slow, flood(), {
-    kind: 'brands',
-    partnerId: 'acme',
-    stop: new AbortController(),
-    rejected: () => {},
-    waiting: () => {},
-  });
-  await until(10_000, () => sent === bounds.importBatchRecords);
+  const report = followRecords(slow, flood(), options);
+  await asked;
   await new Promise((resolve) => setTimeout(resolve, bounds.followCommitMs * 2));
   assert.equal(sent, bounds.importBatchRecords);
   open();
   assert.equal((await report).written, sent);
+});
+
+test('commits what came during a commit, when the feed ends before that is over', async (t) => {
+  const { database, feed, options, names } = await openScene(t);
+  const { slow, asked, open } = gated(database.store);
+  const report = followRecords(slow, readJsonLines(feed.chunks), options);
+  await feed.send(brand(1));
+  await asked;
+  await feed.send(brand(2));
+  await feed.end();
+  open();
+  assert.equal((await report).written, 2);
+  assert.equal((await names()).length, 2);
 });
 
 /** Takes the database away from the feed until it is given back. */

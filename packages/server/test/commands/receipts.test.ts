@@ -13,8 +13,8 @@ import { assertFailed, commandLine, run, start, withPartners } from '../support/
 import { until } from '../support/until.ts';
 
 const limits = { timeout: 60_000 };
-/** A second, and a half for a machine on which tests run beside each other. */
-const lossMs = 1_500;
+/** A second, and some for a machine on which tests run beside each other, beside what held up all. */
+const lossMs = 1_250;
 const alice = '?customer_id=alice&type=CHECKING';
 
 /** The executable on a database with data, and the same database opened here. */
@@ -40,15 +40,17 @@ for (const engine of ['sqlite', 'postgres']) {
   test(`kill -9 loses no receipt that is older than a second (${engine})`, limits, async (t) => {
     const { ask, store, signal, ended } = await serve(t, engine);
     const answers = [await ask()];
-    while (answers.at(-1)!.atMs - answers[0]!.atMs < 2_000) {
+    let heldUpMs = 0;
+    while (answers.at(-1)!.atMs - answers[0]!.atMs < lossMs + heldUpMs + 500) {
       answers.push(await ask());
+      heldUpMs = Math.max(heldUpMs, answers.at(-1)!.atMs - answers.at(-2)!.atMs);
       await wait(5);
     }
     const killedMs = performance.now();
     signal('SIGKILL');
     await ended;
     const kept = await idsIn(store);
-    const due = answers.filter(({ atMs }) => killedMs - atMs > lossMs);
+    const due = answers.filter(({ atMs }) => killedMs - atMs > lossMs + heldUpMs);
     assert.ok(due.length > 1);
     assert.deepEqual(
       due.filter(({ id }) => !kept.has(id)),

@@ -18,19 +18,20 @@ interface Writer {
 }
 
 /**
- * Writes in a thread of its own, which is started when there is something to write. This engine blocks who
- * waits for it, and now and then it waits for the disk, 50 to 150 ms, in which no request would be answered.
+ * Writes in a thread of its own, which is there before the first receipt is. This engine blocks who waits for
+ * it, and now and then it waits for the disk, 50 to 150 ms, in which no request would be answered.
  */
-export function createWriter(path: string): Writer {
-  let thread: Worker | undefined;
+export function startWriter(path: string): Writer {
   /** Those who wait for their batch, in the order in which the thread writes them. */
   let waiting: PromiseWithResolvers<void>[] = [];
+  let thread: Worker | undefined = start();
 
   function start(): Worker {
     const started = new Worker(new URL('./receipts-thread.ts', import.meta.url), { workerData: path });
     started.on('message', ({ fault }: Outcome) => settle(waiting.shift(), fault));
     started.on('error', ({ message }) => lose(message));
     started.on('exit', () => lose('its thread has ended'));
+    started.unref();
     return started;
   }
 

@@ -9,7 +9,7 @@ import { createReceiptReads } from '../receipts.ts';
 import { plainSql } from './engine.ts';
 import { openFile } from './file.ts';
 import { migrate, receiptsSchema } from './migrate.ts';
-import { createWriter } from './receipts-writer.ts';
+import { startWriter } from './receipts-writer.ts';
 import { createWrites, type Writes } from './receipts-writes.ts';
 
 interface ReceiptsFile extends Receipts {
@@ -24,12 +24,14 @@ export function createReceipts(database: string, environment: Environment, purpo
   const path = `${database}-receipts`;
   let db: DatabaseSync | undefined;
   let writes: Writes | undefined;
-  const writer = purpose === 'serve' ? createWriter(path) : undefined;
 
   function open(): DatabaseSync {
     db ??= openReceipts(path, environment, purpose);
     return db;
   }
+
+  if (purpose === 'serve') open();
+  const writer = purpose === 'serve' ? startWriter(path) : undefined;
 
   async function write<Kind extends keyof Writes>(
     kind: Kind,
@@ -43,7 +45,6 @@ export function createReceipts(database: string, environment: Environment, purpo
   const rows: Sql['rows'] = async (...statement) =>
     db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
 
-  if (purpose === 'serve') open();
   return {
     ...createReceiptReads({ rows }),
 

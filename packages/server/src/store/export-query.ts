@@ -8,10 +8,9 @@ export interface ExportQuery {
 }
 
 /** Brands and balances are stored as they are sent; grants are not sent, and rendered here. */
-export function exportQuery({ kind, partnerId }: ExportSelection, timeOf: TimeColumn): ExportQuery {
+export function exportQuery({ kind, partnerId }: ExportSelection): ExportQuery {
   if (kind === 'grants') {
-    const columns = grantFields.map((field) => (field.endsWith('_at') ? timeOf(field) : field));
-    const text = `select ${columns.join(', ')} from grants order by customer_id, id`;
+    const text = `select ${grantFields.join(', ')} from grants order by customer_id, id`;
     return { text, values: [], recordOf: grantRecord };
   }
   if (kind === 'balances') {
@@ -21,9 +20,6 @@ export function exportQuery({ kind, partnerId }: ExportSelection, timeOf: TimeCo
   const text = 'select record from brands where partner_id = $1 order by id';
   return { text, values: [partnerId], recordOf: ([record]) => withoutPlaceholder(record as string) };
 }
-
-/** A column of times, in the engine's own words, as the wire writes them. */
-type TimeColumn = (column: string) => string;
 
 const grantFields = [
   ...['id', 'partner_id', 'customer_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'],

@@ -32,7 +32,7 @@ export function createExports(pool: Pool): Exports {
 }
 
 async function* readLines(client: ClientBase, selection: ExportSelection): AsyncGenerator<string> {
-  const { text, values, recordOf } = exportQuery(selection, (column) => `wire_time(${column})`);
+  const { text, values, recordOf } = exportQuery(selection);
   await client.query(settings);
   await client.query(`declare exported no scroll cursor for ${text}`, [...values]);
   const size = selection.kind === 'brands' ? bounds.exportBatchBrands : bounds.exportBatchRecords;

@@ -12,7 +12,7 @@ import { translated } from './engine.ts';
 export function createExports(path: string): Exports {
   return {
     exportRecords: async (selection, write) => {
-      const { text, values, recordOf } = exportQuery(selection, (column) => column);
+      const { text, values, recordOf } = exportQuery(selection);
       const parameters = Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
       const db = new DatabaseSync(path, { readOnly: true, timeout: bounds.sqliteCommandBusyMs });
       try {

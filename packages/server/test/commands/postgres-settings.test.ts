@@ -61,7 +61,7 @@ async function serve(t: TestContext, variables: Record<string, string>): Promise
       .filter((bytes) => bytes.length > 0)
       .map(saidTo);
   const isOfPool = ({ settings }: Said) =>
-    'options' in settings && settings.application_name === 'partner-network';
+    'options' in settings && settings.application_name !== 'partner-network receipts';
   return { ...caller, said, saidInPool: () => said().filter(isOfPool) };
 }
 

@@ -67,10 +67,10 @@ function guard(wire: Wire): void {
 /** What each connection of an instance that serves is called, and how they begin. */
 export const instancePrefix = 'partner-network serve ';
 
-/** An address whose connections the server shows under the name of an instance. */
-export function urlOfInstance(url: string, instance: string): string {
+/** An address whose connections the server shows under this name. */
+export function urlUnderName(url: string, name: string): string {
   const named = new URL(url);
-  named.searchParams.set('application_name', instancePrefix + instance);
+  named.searchParams.set('application_name', name);
   return named.href;
 }
 

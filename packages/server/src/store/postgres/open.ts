@@ -5,7 +5,7 @@ import { createMoves } from '../moves.ts';
 import type { Purpose, StoreOptions } from '../open.ts';
 import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
-import { type Connection, urlOfInstance } from './connection.ts';
+import { type Connection, instancePrefix, urlUnderName } from './connection.ts';
 import { translated, unreachable } from './errors.ts';
 import { createExports } from './exports.ts';
 import { createImports } from './imports.ts';
@@ -25,7 +25,8 @@ export async function openPostgres(
   purpose: Purpose,
   { replicas: replicaAddresses, connections, keepsSession, instance }: StoreOptions,
 ): Promise<Store> {
-  const named = (url: string) => (instance === undefined ? url : urlOfInstance(url, instance));
+  const named = (url: string) =>
+    instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
   const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.client, environment, purpose);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { bounds } from '../../bounds.ts';
 import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
-import { Connection } from './connection.ts';
+import { Connection, urlUnderName } from './connection.ts';
 import { isOfStatement, translated, unreachable } from './errors.ts';
 import type { Role } from './server.ts';
 import { replayed, type Statement } from './statements.ts';
@@ -70,7 +70,10 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   /** Leads to where the server is when the connection is made, not when the pool was. */
   class Pooled extends Connection {
     constructor(config: pg.ClientConfig) {
-      super({ ...config, connectionString: source.url });
+      super({
+        ...config,
+        connectionString: name === undefined ? source.url : urlUnderName(source.url, name),
+      });
       all.add(this);
       this.once('end', () => all.delete(this));
     }
@@ -79,7 +82,6 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   const pool = new pg.Pool({
     Client: Pooled as unknown as typeof pg.Client,
     max: connections,
-    ...(name !== undefined && { application_name: name }),
     connectionTimeoutMillis: bounds.postgresConnectMs,
     // Standbys are asked two things at once.
     pipeline: source.role === 'standby',

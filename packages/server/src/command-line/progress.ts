@@ -10,15 +10,15 @@ export interface Screen {
 export interface Progress {
   /** So many more bytes were taken in. */
   bytes(more: number): void;
-  /** So many records were read until now. */
-  read(records: number): void;
+  /** So many records are done with until now. */
+  done(records: number): void;
   /** So many records are being written, which takes a while. */
   writing(records: number): void;
   /** Leaves nothing behind. */
   clear(): void;
 }
 
-const silent: Progress = { bytes: () => {}, read: () => {}, writing: () => {}, clear: () => {} };
+const silent: Progress = { bytes: () => {}, done: () => {}, writing: () => {}, clear: () => {} };
 
 const barCharacters = 24;
 const usualColumns = 80;
@@ -26,10 +26,15 @@ const clearLine = '\r\u001b[K';
 const lineUp = '\u001b[1A';
 
 /**
- * A line that tells how far a long reading has come: with a bar and the time left where it is known how much
- * there is, otherwise only the number and the rate.
+ * A line that tells how far long work has come: with a bar and the time left where it is known how much there
+ * is, otherwise only the number and the rate.
  */
-export function createProgress(screen: Screen, totalBytes?: number, now = () => performance.now()): Progress {
+export function createProgress(
+  screen: Screen,
+  work: 'read' | 'checked',
+  totalBytes?: number,
+  now = () => performance.now(),
+): Progress {
   if (screen.isTTY !== true) return silent;
   const startedAt = now();
   let drawnAt = startedAt;
@@ -48,12 +53,12 @@ export function createProgress(screen: Screen, totalBytes?: number, now = () => 
     bytes: (more) => {
       takenBytes += more;
     },
-    read: (records) => {
+    done: (records) => {
       const at = now();
       if (at - drawnAt < bounds.progressMs) return;
       drawnAt = at;
       const share = totalBytes === undefined ? undefined : Math.min(takenBytes / totalBytes, 1);
-      draw(progressLine(records, (at - startedAt) / 1_000, share), '', clearLine);
+      draw(progressLine(work, records, (at - startedAt) / 1_000, share), '', clearLine);
     },
     // The line is ended, because whoever interrupts a write leaves it there.
     writing: (records) => draw(`writing ${grouped(records)}, all or none …`, '\n', `${lineUp}${clearLine}`),
@@ -64,8 +69,8 @@ export function createProgress(screen: Screen, totalBytes?: number, now = () => 
   };
 }
 
-function progressLine(records: number, seconds: number, share: number | undefined): string {
-  const count = `${grouped(records)} read  ${grouped(Math.round(records / seconds))}/s`;
+function progressLine(work: string, records: number, seconds: number, share: number | undefined): string {
+  const count = `${grouped(records)} ${work}  ${grouped(Math.round(records / seconds))}/s`;
   if (share === undefined) return count;
   const bar = '#'.repeat(Math.round(share * barCharacters)).padEnd(barCharacters, '.');
   const percent = `${Math.floor(share * 100)}%`.padStart(5);

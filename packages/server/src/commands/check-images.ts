@@ -2,6 +2,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
 import { type Output, table } from '../command-line/command.ts';
 import { flag, plainText, required } from '../command-line/options.ts';
+import { createProgress } from '../command-line/progress.ts';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
 import { anywhere, publicOnly } from '../images/download.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -16,9 +17,16 @@ export const checkImages = onDatabase({
     await requirePartner(store, partner);
     const counts = { ok: 0, faulty: 0, without_image: 0 };
     const teller = json ? asJson(output) : asTable(output);
-    for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
-      counts[report.status] += 1;
-      teller.add(report);
+    const progress = createProgress(process.stderr, 'checked');
+    let checked = 0;
+    try {
+      for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
+        counts[report.status] += 1;
+        teller.add(report);
+        progress.done(++checked);
+      }
+    } finally {
+      progress.clear();
     }
     teller.end(counts);
     if (counts.faulty > 0) {

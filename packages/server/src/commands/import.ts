@@ -96,13 +96,13 @@ async function importFile(
   choices: Omit<ImportOptions, 'watch'>,
   output: Output,
 ): ReturnType<typeof importRecords> {
-  const progress = createProgress(process.stderr, await sizeOf(file));
+  const progress = createProgress(process.stderr, 'read', await sizeOf(file));
   const carryOn = onInterrupt(() => {
     progress.clear();
     output.remark('Interrupted: nothing was written.');
   });
   const watch = {
-    read: progress.read,
+    read: progress.done,
     writing: (records: number) => {
       progress.writing(records);
       // The embedded database writes without a pause in which we could hear a signal: let it end us.

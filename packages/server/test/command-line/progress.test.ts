@@ -7,7 +7,7 @@ function createScene(size: number | undefined, isTTY = true, columns = 80) {
   const written: string[] = [];
   const clock = { ms: 0 };
   const screen = { isTTY, columns, write: (text: string) => written.push(text) };
-  return { written, clock, progress: createProgress(screen, size, () => clock.ms) };
+  return { written, clock, progress: createProgress(screen, 'read', size, () => clock.ms) };
 }
 
 /** What a person sees: the lines that are left after all that was written. */
@@ -25,11 +25,11 @@ test('shows share, number, rate and time left of a file', () => {
   const { written, clock, progress } = createScene(1_000);
   clock.ms = 2_000;
   progress.bytes(250);
-  progress.read(50_000);
+  progress.done(50_000);
   assert.deepEqual(seen(written), ['[######..................]  25%  50,000 read  25,000/s  0:06 left']);
   clock.ms = 4_000;
   progress.bytes(750);
-  progress.read(200_000);
+  progress.done(200_000);
   assert.deepEqual(seen(written), ['[########################] 100%  200,000 read  50,000/s  0:00 left']);
 });
 
@@ -42,7 +42,7 @@ test('tells the time left in minutes and hours, too', () => {
     const { written, clock, progress } = createScene(961);
     clock.ms = ms;
     progress.bytes(1);
-    progress.read(500);
+    progress.done(500);
     assert.match(seen(written)[0]!, new RegExp(` ${left} left$`));
   }
 });
@@ -51,20 +51,20 @@ test('shows number and rate alone where nobody knows how much there is', () => {
   const { written, clock, progress } = createScene(undefined);
   clock.ms = 500;
   progress.bytes(250);
-  progress.read(1_500);
+  progress.done(1_500);
   assert.deepEqual(seen(written), ['1,500 read  3,000/s']);
 });
 
 test('is drawn anew ten times a second at the most', () => {
   const { written, clock, progress } = createScene(1_000_000);
-  for (; clock.ms < 1_000; clock.ms += 1) progress.read(clock.ms);
+  for (; clock.ms < 1_000; clock.ms += 1) progress.done(clock.ms);
   assert.ok(written.length > 5 && written.length <= 10, `drawn ${written.length} times`);
 });
 
 test('says that it writes, on a line that is ended in case somebody interrupts it', () => {
   const { written, clock, progress } = createScene(1_000);
   clock.ms = 2_000;
-  progress.read(500);
+  progress.done(500);
   progress.writing(1_000_000);
   assert.deepEqual(seen(written), ['writing 1,000,000, all or none …', '']);
 });
@@ -73,7 +73,7 @@ test('leaves nothing behind, whenever it is cleared', () => {
   for (const last of ['nothing', 'read', 'writing'] as const) {
     const { written, clock, progress } = createScene(1_000);
     clock.ms = 2_000;
-    if (last !== 'nothing') progress.read(500);
+    if (last !== 'nothing') progress.done(500);
     if (last === 'writing') progress.writing(500);
     progress.clear();
     progress.clear();
@@ -85,14 +85,14 @@ test('stays on one line of a narrow terminal', () => {
   const { written, clock, progress } = createScene(1_000, true, 30);
   clock.ms = 2_000;
   progress.bytes(500);
-  progress.read(500);
+  progress.done(500);
   assert.equal(seen(written)[0]!.length, 29);
 });
 
 test('is silent where there is no terminal', () => {
   const { written, clock, progress } = createScene(1_000, false);
   clock.ms = 2_000;
-  progress.read(500);
+  progress.done(500);
   progress.writing(500);
   progress.clear();
   assert.deepEqual(written, []);

@@ -4,7 +4,7 @@ import type { Accounts, ApiKey, Grant, Partner } from './port.ts';
 
 export type Value = string | number | Uint8Array | null;
 export type Row = Readonly<Record<string, unknown>>;
-type Statement = readonly [text: string, ...values: Value[]];
+export type Statement = readonly [text: string, ...values: Value[]];
 
 /** Statements with $1, $2, … in them. Times come as the wire writes them. */
 export interface Sql {
@@ -90,7 +90,7 @@ export function createAccounts({ rows, write }: Sql): Accounts {
   };
 }
 
-function insertKey(key: ApiKey, digest: Uint8Array): Statement {
+export function insertKey(key: ApiKey, digest: Uint8Array): Statement {
   return [
     `insert into api_keys (${keyColumns}, digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     key.id,
@@ -106,6 +106,6 @@ function insertKey(key: ApiKey, digest: Uint8Array): Statement {
 }
 
 /** An optional field without a value is absent, never null. */
-function withoutNulls(row: Row): object {
+export function withoutNulls(row: Row): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }

@@ -1,6 +1,5 @@
 /** Partners and their keys on the way from one database to another, in SQL that every engine reads. */
-import type { Scope } from '@partner-network/contract/scopes';
-import type { Row, Sql } from './accounts.ts';
+import { insertKey, type Row, type Sql, type Statement, withoutNulls } from './accounts.ts';
 import type { Moves, PartnerWithKeys } from './port.ts';
 
 /** One statement, so that it sees one moment: no key without its partner. */
@@ -15,9 +14,7 @@ const writePartner = `
   on conflict (id) do update set name = excluded.name, disabled_at = excluded.disabled_at`;
 
 /** A revocation is for good: an older file does not bring a key back. */
-const writeKey = `
-  insert into api_keys (id, partner_id, name, digest, last_four, scopes, created_at, expires_at, revoked_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+const replaceKey = `
   on conflict (id) do update set
     partner_id = excluded.partner_id, name = excluded.name, digest = excluded.digest,
     last_four = excluded.last_four, scopes = excluded.scopes, expires_at = excluded.expires_at,
@@ -30,44 +27,28 @@ export function createMoves({ rows, write }: Sql): Moves {
       return [...byPartner.values()].map(partnerOf);
     },
 
-    writePartnersWithKeys: async (partners) => {
-      const statements = partners.flatMap(({ keys, id, name, created_at, disabled_at }) => [
-        [writePartner, id, name, created_at, disabled_at ?? null] as const,
-        ...keys.map(
-          (key) =>
-            [
-              writeKey,
-              ...[key.id, id, key.name ?? null, Buffer.from(key.digest, 'hex'), key.last_four],
-              ...[key.scopes.toSorted().join(' '), key.created_at],
-              ...[key.expires_at ?? null, key.revoked_at ?? null],
-            ] as const,
-        ),
-      ]);
-      await write(...statements);
-    },
+    writePartnersWithKeys: (partners) =>
+      write(
+        ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): Statement[] => [
+          [writePartner, id, name, created_at, disabled_at ?? null],
+          ...keys.map(({ digest, ...key }) => {
+            const [insert, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));
+            return [insert + replaceKey, ...values] as const;
+          }),
+        ]),
+      ),
   };
 }
 
 function partnerOf(rows: readonly Row[]): PartnerWithKeys {
-  const { partner_id, partner_name, partner_created_at, disabled_at } = rows[0] as Row;
-  return {
-    id: partner_id as string,
-    name: partner_name as string,
-    created_at: partner_created_at as string,
-    ...(disabled_at !== null && { disabled_at: disabled_at as string }),
-    keys: rows.filter(({ id }) => id !== null).map(keyOf),
-  };
+  const { partner_id: id, partner_name: name, partner_created_at: created_at, disabled_at } = rows[0]!;
+  const keys = rows.filter((row) => row.id !== null).map(keyOf);
+  return withoutNulls({ id, name, created_at, disabled_at, keys }) as PartnerWithKeys;
 }
 
-function keyOf(row: Row): PartnerWithKeys['keys'][number] {
-  return {
-    id: row.id as string,
-    ...(row.name !== null && { name: row.name as string }),
-    digest: Buffer.from(row.digest as Uint8Array).toString('hex'),
-    last_four: row.last_four as string,
-    scopes: (row.scopes as string).split(' ') as Scope[],
-    created_at: row.created_at as string,
-    ...(row.expires_at !== null && { expires_at: row.expires_at as string }),
-    ...(row.revoked_at !== null && { revoked_at: row.revoked_at as string }),
-  };
+function keyOf({ id, name, digest, last_four, scopes, created_at, expires_at, revoked_at }: Row): object {
+  return withoutNulls({
+    ...{ id, name, digest: Buffer.from(digest as Uint8Array).toString('hex'), last_four },
+    ...{ scopes: (scopes as string).split(' '), created_at, expires_at, revoked_at },
+  });
 }

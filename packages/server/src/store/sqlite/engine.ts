@@ -37,19 +37,16 @@ export function transaction<Result>(
 
 /** Statements are prepared when they are used: an operator's command runs one or two of them. */
 export function plainSql(db: DatabaseSync): Sql {
-  const prepared = (text: string, values: readonly SQLInputValue[]) =>
-    [db.prepare(text), Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]))] as const;
   return {
-    rows: async (text, ...values) => {
-      const [statement, parameters] = prepared(text, values);
-      return statement.all(parameters);
-    },
+    rows: async (text, ...values) => db.prepare(text).all(numbered(values)),
     write: async (...statements) =>
       transaction(db, 'immediate', () => {
-        for (const [text, ...values] of statements) {
-          const [statement, parameters] = prepared(text, values);
-          statement.run(parameters);
-        }
+        for (const [text, ...values] of statements) db.prepare(text).run(numbered(values));
       }),
   };
+}
+
+/** The parameters $1, $2, … of a statement. */
+export function numbered(values: readonly SQLInputValue[]): Record<string, SQLInputValue> {
+  return Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
 }

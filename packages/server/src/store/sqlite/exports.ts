@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { bounds } from '../../bounds.ts';
 import { exportQuery } from '../export-query.ts';
 import type { Exports } from '../port.ts';
-import { translated } from './engine.ts';
+import { numbered, translated } from './engine.ts';
 
 /**
  * One statement sees one moment of the database for as long as it runs, on a connection of its own, which
@@ -13,13 +13,12 @@ export function createExports(path: string): Exports {
   return {
     exportRecords: async (selection, write) => {
       const { text, values, recordOf } = exportQuery(selection);
-      const parameters = Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
       const db = new DatabaseSync(path, { readOnly: true, timeout: bounds.sqliteCommandBusyMs });
       try {
         const statement = db.prepare(text);
         statement.setReturnArrays(true);
         let lines = '';
-        for (const row of rowsOf(statement.iterate(parameters))) {
+        for (const row of rowsOf(statement.iterate(numbered(values)))) {
           lines += `${recordOf(row)}\n`;
           if (lines.length < bounds.exportChunkCharacters) continue;
           await write(lines);

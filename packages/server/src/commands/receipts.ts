@@ -53,10 +53,10 @@ async function* pagesOf(
 async function printJson(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
   let before = '[';
   for await (const page of pages) {
-    output.answer(before + page.map((receipt) => `\n  ${JSON.stringify(receipt)}`).join(','));
+    await output.write(`${before}${page.map((receipt) => `\n  ${JSON.stringify(receipt)}`).join(',')}`);
     before = ',';
   }
-  output.answer(before === '[' ? '[]' : ']');
+  output.answer(before === '[' ? '[]' : '\n]');
 }
 
 /** As wide as what mostly stands in them; a longer cell moves the rest of its line. */
@@ -70,14 +70,16 @@ const columns: readonly (readonly [heading: string, width: number, cell: (receip
   ['REQUEST ID', 0, ({ request_id }) => request_id],
 ];
 
+function rowOf(receipt: Receipt): string {
+  return columns.map(([, width, cell]) => printable(cell(receipt)).padEnd(width)).join('  ');
+}
+
 async function printTable(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
   let isFirst = true;
   for await (const page of pages) {
     if (isFirst) output.answer(columns.map(([heading, width]) => heading.padEnd(width)).join('  '));
     isFirst = false;
-    for (const receipt of page) {
-      output.answer(columns.map(([, width, cell]) => printable(cell(receipt)).padEnd(width)).join('  '));
-    }
+    await output.write(page.map((receipt) => `${rowOf(receipt)}\n`).join(''));
   }
   if (isFirst) output.answer('No receipts.');
 }

@@ -1,22 +1,23 @@
 import { setFlagsFromString } from 'node:v8';
 import { lengths } from '@partner-network/contract/limits';
 import type { Command, Output } from '../command-line/command.ts';
-import { flag, plainText, required } from '../command-line/options.ts';
+import { plainText, required } from '../command-line/options.ts';
 import type { ExportSelection, ImportKind, Store } from '../store/port.ts';
-import { onDatabase, requirePartner } from './database.ts';
+import { onDatabase, printingLines, requirePartner } from './database.ts';
 
 function exporting(kind: ImportKind): Command {
-  const exported = onDatabase({
-    options: {
-      ...(kind === 'brands' && { partner: required('ID', plainText(lengths.partnerId), 'whose brands') }),
-    },
-    run: async (store, values, _words, output) => {
-      const { partner: partnerId = '' } = values as { partner?: string };
-      if (kind === 'brands') await requirePartner(store, partnerId);
-      await writeRecords(store, { kind, partnerId }, output);
-    },
-  });
-  return { ...exported, options: { ...exported.options, json: flag('changes nothing: all is JSON Lines') } };
+  return printingLines(
+    onDatabase({
+      options: {
+        ...(kind === 'brands' && { partner: required('ID', plainText(lengths.partnerId), 'whose brands') }),
+      },
+      run: async (store, values, _words, output) => {
+        const { partner: partnerId = '' } = values as { partner?: string };
+        if (kind === 'brands') await requirePartner(store, partnerId);
+        await writeRecords(store, { kind, partnerId }, output);
+      },
+    }),
+  );
 }
 
 export const exportBrands = exporting('brands');

@@ -1,6 +1,3 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { addAbortSignal } from 'node:stream';
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
 import { type Command, type Output, tell } from '../command-line/command.ts';
@@ -22,9 +19,9 @@ import { OperatorError } from '../operator-error.ts';
 import type { ImportKind, Store } from '../store/port.ts';
 import { onDatabase, requirePartner } from './database.ts';
 import { collectWarnings, remarkFaults, remarkRejected, summaryOf } from './import-report.ts';
+import { bytesOf, sizeOf, standardInput } from './input.ts';
 
 const partnerId = plainText(lengths.partnerId);
-const standardInput = '-';
 
 function importing(kind: ImportKind): Command {
   return onDatabase({
@@ -143,32 +140,4 @@ async function follow(store: Store, records: RecordOptions, output: Output): Pro
   } finally {
     carryOn();
   }
-}
-
-interface ReadingOptions {
-  taken?(bytes: number): void;
-  readonly stop?: AbortSignal;
-}
-
-async function* bytesOf(file: string, { taken, stop }: ReadingOptions): AsyncGenerator<Uint8Array> {
-  const isInput = file === standardInput;
-  const stream = isInput ? process.stdin : createReadStream(file, { highWaterMark: bounds.importReadBytes });
-  if (stop !== undefined) addAbortSignal(stop, stream);
-  try {
-    for await (const chunk of stream) {
-      taken?.(chunk.length);
-      yield chunk;
-    }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined || stop?.aborted) throw error;
-    const known: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
-    throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
-  }
-}
-
-/** Undefined for what has no size, such as a pipe, or cannot be read, of which the reading tells. */
-async function sizeOf(file: string): Promise<number | undefined> {
-  const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);
-  return stats?.isFile() ? stats.size : undefined;
 }

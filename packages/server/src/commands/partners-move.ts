@@ -1,6 +1,4 @@
 /** Partners and their keys from one database to another, so that every key goes on working. */
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import { bounds } from '../bounds.ts';
 import { type Output, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
@@ -8,20 +6,19 @@ import { readJsonLines } from '../ingest/json-lines.ts';
 import { readPartner } from '../ingest/partners.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { PartnerWithKeys } from '../store/port.ts';
-import { explainConflict, onDatabase } from './database.ts';
+import { explainConflict, onDatabase, printingLines } from './database.ts';
 import { remarkFaults } from './import-report.ts';
+import { bytesOf } from './input.ts';
 
-const printed = onDatabase({
-  options: {},
-  run: async (store, _values, _words, output) => {
-    for (const partner of await store.partnersWithKeys()) await output.write(`${JSON.stringify(partner)}\n`);
-  },
-});
-
-export const exportPartners = {
-  ...printed,
-  options: { ...printed.options, json: flag('changes nothing: all is JSON Lines') },
-};
+export const exportPartners = printingLines(
+  onDatabase({
+    options: {},
+    run: async (store, _values, _words, output) => {
+      for (const partner of await store.partnersWithKeys())
+        await output.write(`${JSON.stringify(partner)}\n`);
+    },
+  }),
+);
 
 export const importPartners = onDatabase({
   arguments: [{ name: 'FILE', help: 'what "partners export" printed; - is standard input' }],
@@ -46,20 +43,14 @@ export const importPartners = onDatabase({
 async function readPartners(file: string, output: Output): Promise<PartnerWithKeys[]> {
   const partners: PartnerWithKeys[] = [];
   let rejected = 0;
-  for (const reading of (await Array.fromAsync(readJsonLines(bytesOf(file)))).flat()) {
-    const { partner, faults } =
-      'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value);
-    if (faults.length === 0) partners.push(partner!);
-    else if (++rejected <= bounds.importShownLines) remarkFaults(output, '', reading.line, faults);
+  for await (const some of readJsonLines(bytesOf(file))) {
+    for (const reading of some) {
+      const { partner, faults } =
+        'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value);
+      if (faults.length === 0) partners.push(partner!);
+      else if (++rejected <= bounds.importShownLines) remarkFaults(output, '', reading.line, faults);
+    }
   }
   if (rejected === 0) return partners;
   throw new OperatorError(`Nothing was written: ${rejected} lines are not what "partners export" prints.`);
-}
-
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield file === '-' ? await buffer(process.stdin) : await readFile(file);
-  } catch (error) {
-    throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}.`, { cause: error });
-  }
 }

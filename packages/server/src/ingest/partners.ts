@@ -37,9 +37,13 @@ export function readPartner(value: unknown): { partner: PartnerWithKeys; faults:
   if (!Array.isArray(keys)) return { partner: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
   const read = keys.map(readKey);
   for (const [index, { faults: ofKey }] of read.entries()) {
-    faults.push(...ofKey.map((fault) => ({ ...fault, field: `keys.${index}.${fault.field ?? ''}` })));
+    faults.push(...ofKey.map((fault) => within(`keys.${index}`, fault)));
   }
   return { partner: { ...fields, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
+}
+
+function within(place: string, fault: ImportFault): ImportFault {
+  return { ...fault, field: fault.field === undefined ? place : `${place}.${fault.field}` };
 }
 
 const keysFault = importFault('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import type { Store } from '../../src/store/port.ts';
@@ -10,7 +9,7 @@ import { exported } from '../store/suite-exports.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { fillFixture } from '../support/fixture.ts';
 import { connectTo } from '../support/postgres.ts';
-import { assertFailed, commandLine, run, spawnCommand, withPartners } from '../support/run.ts';
+import { assertFailed, run, spawnCommand, withPartners } from '../support/run.ts';
 import { until } from '../support/until.ts';
 
 /** More than a pipe and whoever reads it hold together. */
@@ -103,35 +102,4 @@ test('needs to be told whose brands, and says when there is no such partner', as
   assertFailed(await line.run(['export', 'brands']), 2, /--partner is required/);
   assertFailed(await line.run(['export', 'balances', '--partner', 'acme']), 2, /no flag --partner/);
   assertFailed(await line.run(['export', 'brands', '--partner', 'nobody']), 1, /^There is no partner nobody/);
-});
-
-test('takes no partners from a file of which a line is wrong, and says what is', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  const { stdout: good } = await line.run(['partners', 'export']);
-  assert.match(good, /^\{"id":"acme","name":"acme","created_at":"[^"]*","keys":\[\]\}\n$/);
-  const key = { id: 'KEY_1', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
-  const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
-  const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
-  const refused = await line.run(['partners', 'import', '-'], { input });
-  assertFailed(
-    refused,
-    1,
-    /^line 2: line: INVALID_JSON: /m,
-    /^line 3: line: EXPECTED_OBJECT: /m,
-    /^line 4: keys: /m,
-    /^line 4: name: MISSING_REQUIRED_FIELD: /m,
-    /^line 5: keys\.0\.digest: /m,
-    /^line 5: keys\.0\.last_four: /m,
-    /^line 5: keys\.0\.scopes: /m,
-    /^line 5: keys\.0\.created_at: INVALID_TIME: /m,
-    /^line 5: keys\.0\.key: UNKNOWN_FIELD: /m,
-    /^line 5: keys\.1\.: EXPECTED_OBJECT: /m,
-    /^Nothing was written: 4 lines /m,
-  );
-  assert.equal((await line.run(['partners', 'export'])).stdout, good);
-  const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });
-  assert.deepEqual([tried.status, tried.stdout], [0, '1 partners and 0 keys would be written.\n']);
-  assert.equal((await line.run(['partners', 'export'])).stdout, good);
-  const missing = join(commandLine(t).folder, 'missing.jsonl');
-  assertFailed(await line.run(['partners', 'import', missing]), 1, /^Cannot read .*missing\.jsonl/);
 });

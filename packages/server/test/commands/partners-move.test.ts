@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { assertFailed, withPartners } from '../support/run.ts';
+
+test('takes no partners from a file of which a line is wrong, and says what is', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { stdout: good } = await line.run(['partners', 'export']);
+  assert.match(good, /^\{"id":"acme","name":"acme","created_at":"[^"]*","keys":\[\]\}\n$/);
+  const key = { id: 'KEY_1', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
+  const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
+  const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
+  const refused = await line.run(['partners', 'import', '-'], { input });
+  assertFailed(
+    refused,
+    1,
+    /^line 2: INVALID_JSON: /m,
+    /^line 3: EXPECTED_OBJECT: /m,
+    /^line 4: keys: /m,
+    /^line 4: name: MISSING_REQUIRED_FIELD: /m,
+    /^line 5: keys\.0\.digest: /m,
+    /^line 5: keys\.0\.last_four: /m,
+    /^line 5: keys\.0\.scopes: /m,
+    /^line 5: keys\.0\.created_at: INVALID_TIME: /m,
+    /^line 5: keys\.0\.key: UNKNOWN_FIELD: /m,
+    /^line 5: keys\.1: EXPECTED_OBJECT: /m,
+    /^Nothing was written: 4 lines /m,
+  );
+  assert.equal((await line.run(['partners', 'export'])).stdout, good);
+  const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });
+  assert.deepEqual([tried.status, tried.stdout], [0, '1 partners and 0 keys would be written.\n']);
+  assert.equal((await line.run(['partners', 'export'])).stdout, good);
+  const missing = join(line.folder, 'missing.jsonl');
+  assertFailed(
+    await line.run(['partners', 'import', missing]),
+    1,
+    /^Cannot read .*missing\.jsonl: there is no /,
+  );
+});

@@ -39,7 +39,7 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
   });
 }
 
-/** The same with a line of JSON for each record: one document of all of them could not be read as it comes. */
+/** The same, printing a line of JSON for each record: one document could not be read as it comes. */
 export function printingLines(printed: Command): Command {
   return { ...printed, options: { ...printed.options, json: flag('changes nothing: all is JSON Lines') } };
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
+import { within } from '../deadline.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { headBytes, headerValues } from './headers.ts';
 import { Refusal, refusal } from './refusal.ts';
@@ -50,7 +51,8 @@ export async function answer(
       exchange.headers.push('Allow', allowedMethods.join(', '));
       send(log, exchange, response, 204);
     } else {
-      send(log, exchange, response, 200, await inTime(route(exchange)));
+      // Whatever a request waits for, its caller is answered in time.
+      send(log, exchange, response, 200, await within(bounds.answerMs, route(exchange), late));
     }
   } catch (thrown) {
     const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
@@ -61,18 +63,7 @@ export async function answer(
   }
 }
 
-/** Whatever a request waits for, its caller is answered in time. */
-async function inTime<Result>(work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new StoreUnavailable('It took too long.')), bounds.answerMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const late = () => new StoreUnavailable('It took too long.');
 
 function requireWellFormed(request: IncomingMessage): void {
   // Node counts names and values only, and lets many small headers through.

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { within } from '../deadline.ts';
 import { OperatorError } from '../operator-error.ts';
 import {
   type ImportCounts,
@@ -116,7 +117,7 @@ async function openWriter(store: Imports, options: CommitOptions): Promise<Write
     const giveUpAt = Date.now() + patienceMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await within(giveUpAt - Date.now(), tryWrite(rows));
+        return await within(giveUpAt - Date.now(), tryWrite(rows), silent);
       } catch (error) {
         await close();
         if (!mayPass(error) || Date.now() + bounds.followRetryMs >= giveUpAt) throw error;
@@ -134,15 +135,6 @@ function mayPass(error: unknown): boolean {
 }
 
 /** A frozen server does not even fail. */
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-  const timer = new AbortController();
-  const late = wait(ms, undefined, { signal: timer.signal }).then(() => {
-    throw new StoreUnavailable('The database does not answer.');
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-    late.catch(() => {});
-  }
+function silent(): StoreUnavailable {
+  return new StoreUnavailable('The database does not answer.');
 }

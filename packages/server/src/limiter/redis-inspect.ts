@@ -2,6 +2,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Redis } from 'ioredis';
 import { bounds } from '../bounds.ts';
+import { within } from '../deadline.ts';
 import { type Finding, failed, ok, warning } from '../finding.ts';
 import { instancesKey, optionsOf } from './redis-link.ts';
 import type { RedisAddress } from './redis-url.ts';
@@ -24,6 +25,8 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTFOUND: 'Correct the host of --redis.',
 };
 
+const noAnswer = () => new Error('no answer');
+
 export async function inspectRedis(address: RedisAddress, environment: Environment): Promise<RedisInspected> {
   const { Redis } = await import('ioredis');
   const redis = new Redis({ ...optionsOf(address), lazyConnect: true, retryStrategy: () => null });
@@ -32,7 +35,8 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   const told: unknown[] = [];
   redis.on('error', (error) => told.push(error));
   try {
-    return await inTime(look(redis, address.db, where, environment));
+    // Connecting has its own bound, but a server that accepts and says nothing would be waited for forever.
+    return await within(bounds.doctorRedisMs, look(redis, address.db, where, environment), noAnswer);
   } catch (error) {
     const reason = reasonOf(told[0] ?? error);
     const remedy = remedies[reason] ?? 'Correct --redis, or see to the server and to the way to it.';
@@ -75,18 +79,4 @@ function judge(where: string, { role, maxmemory = '0', maxmemory_policy: policy 
     );
   }
   return ok(`${where} answers.`);
-}
-
-/** Connecting has its own bound, but a server that accepts and says nothing would be waited for forever. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer')), bounds.doctorRedisMs);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-    answer.catch(() => {});
-  }
 }

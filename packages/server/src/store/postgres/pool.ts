@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { bounds } from '../../bounds.ts';
+import { within } from '../../deadline.ts';
 import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { Connection, urlUnderName } from './connection.ts';
@@ -185,20 +186,12 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   };
 }
 
-async function withinPoolWait(acquired: Promise<pg.PoolClient>): Promise<pg.PoolClient> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new StoreUnavailable('All connections to the database are in use.'));
-      acquired.then(
-        (client) => client.release(),
-        () => {},
-      );
-    }, bounds.postgresPoolWaitMs);
+function withinPoolWait(acquired: Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+  return within(bounds.postgresPoolWaitMs, acquired, () => {
+    acquired.then(
+      (client) => client.release(),
+      () => {},
+    );
+    return new StoreUnavailable('All connections to the database are in use.');
   });
-  try {
-    return await Promise.race([acquired, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

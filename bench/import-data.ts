@@ -1,4 +1,4 @@
-/** The same balances twice: as JSON Lines for the import, and in the text that an engine's bulk path takes. */
+/** The same balances twice: as JSON Lines for the import, and as text for an engine's bulk path. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';

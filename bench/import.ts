@@ -4,13 +4,10 @@ import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
-import {
-  type Lifetime,
-  startPostgres,
-  withoutOwnServers,
-} from '../packages/server/test/support/postgres-start.ts';
+import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
 import { type DataFiles, type Order, orders, writeData } from './import-data.ts';
 import { type Engine, type Outcome, postgresEngine, sqliteEngine } from './import-engines.ts';
+import { runBench, say, wholeRun } from './program.ts';
 
 const goal = 1 / 3;
 const mostMegabytes = 200;
@@ -49,21 +46,10 @@ interface Measured {
   readonly outcomes: Readonly<Record<Way, readonly Outcome[]>>;
 }
 
-const endings: (() => Promise<void> | void)[] = [];
-const wholeRun: Lifetime = { after: (work) => endings.push(work) };
-
-async function cleanUp(): Promise<void> {
-  while (endings.length > 0) await endings.pop()!();
-}
-
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-bench-'));
   wholeRun.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }
 
 function readFlags(words: string[]): Flags | 'help' {
@@ -176,33 +162,13 @@ function report(measured: readonly Measured[], { rows, ways }: Flags): string[] 
   return faults;
 }
 
-async function main(words: string[]): Promise<number> {
-  let flags: Flags | 'help';
-  try {
-    flags = readFlags(words);
-  } catch (error) {
-    say((error as Error).message);
-    return 2;
-  }
-  if (flags === 'help') {
-    process.stdout.write(`${help}\n`);
-    return 0;
-  }
-  const lack = flags.engines.includes('postgres') && withoutOwnServers();
-  if (lack) {
-    say(lack);
-    return 1;
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => cleanUp().finally(() => process.exit(1)));
-  }
-  try {
+await runBench({
+  help,
+  readFlags,
+  lackFor: ({ engines }) => engines.includes('postgres') && withoutOwnServers(),
+  measure: async (flags) => {
     const faults = report(await measure(flags), flags);
     for (const fault of faults) say(fault);
-    return faults.length === 0 ? 0 : 1;
-  } finally {
-    await cleanUp();
-  }
-}
-
-process.exitCode = await main(process.argv.slice(2));
+    return faults.length === 0;
+  },
+});

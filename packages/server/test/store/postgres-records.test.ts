@@ -24,7 +24,7 @@ const times = [
 
 const text = 'a"\\/é\u2028';
 
-test('renders a balance and a brand to the same bytes under any settings, from year 0001 to 9999', async (t) => {
+test('renders records to the same bytes under any settings, from year 0001 to 9999', async (t) => {
   const client = await connectTo(t, await migratedDatabase(t));
   const { rows } = await client.query('select current_schema as home');
   const home = client.escapeIdentifier(rows[0].home);

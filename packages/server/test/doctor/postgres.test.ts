@@ -130,6 +130,14 @@ test('names the privileges that a role lacks, by statements that grant them', as
   assert.deepEqual(those(granted, 'ok'), Object.keys(granted), JSON.stringify(granted));
 });
 
+test('finds that nothing can be written, though the role may, which serving refuses', async (t) => {
+  const setting = `format('alter database %I set default_transaction_read_only = on', current_database())`;
+  const url = await databaseWith(t, `do $$ begin execute ${setting}; end $$`);
+  const remedy = /default_transaction_read_only to off/;
+  assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'failed', /writes nothing here/, remedy);
+  await assert.rejects(openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions), remedy);
+});
+
 test('counts the instances that serve a database, as any role can, and asks for a Redis', async (t) => {
   const url = await databaseWith(t, 'grant select on all tables in schema public to public');
   const flags = onSandbox(changed(url, { username: await newRole(t, url) }));

@@ -5,7 +5,7 @@ import type { Sighting } from './lookout.ts';
 import { identify, succeeds } from './server.ts';
 
 /** An address without a primary, and why there is none. */
-export interface Miss {
+interface Miss {
   readonly address: string;
   readonly reason: string;
   /** Of the server's refusal, or of the way to it. */

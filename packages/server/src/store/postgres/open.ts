@@ -13,8 +13,9 @@ import { createLookout } from './lookout.ts';
 import { storeMetrics } from './metrics.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
+import { requirePrivileges } from './privileges.ts';
 import { createReads } from './reads.ts';
-import { createReceipts, requireReceipts } from './receipts.ts';
+import { createReceipts } from './receipts.ts';
 import { createReplicas } from './replicas.ts';
 import { examine } from './server.ts';
 
@@ -76,7 +77,7 @@ async function prepareSchema(
   try {
     if (purpose === 'migrate') return await migrate(client, environment);
     const migration = await requireCurrent(client, environment);
-    if (purpose === 'serve') await requireReceipts(client);
+    if (purpose === 'serve') await requirePrivileges(client);
     return migration;
   } catch (error) {
     await client.leave();

@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { type Finding, failed, ok, skipped } from '../../finding.ts';
+import { OperatorError } from '../../operator-error.ts';
 
 /** What serving does with the tables. */
 const needs: Readonly<Record<string, readonly string[]>> = {
@@ -9,6 +10,9 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 };
 
 interface Need {
+  readonly role: string;
+  /** Whether its transactions write nothing, whatever it may, unless they are told to. */
+  readonly isReadOnly: boolean;
   readonly privilege: string;
   readonly name: string;
   readonly isHeld: boolean;
@@ -18,7 +22,8 @@ interface Need {
 
 /** A table that is not there yet is a matter of the schema, and not of privileges. */
 const question = `
-  select quote_ident(current_user) as role, need.privilege, need.name, hidden.schema as "hiddenIn",
+  select quote_ident(current_user) as role,
+    current_setting('default_transaction_read_only')::boolean as "isReadOnly", need.privilege, need.name, hidden.schema as "hiddenIn",
     coalesce(has_table_privilege(to_regclass(need.name), need.privilege), false) as "isHeld"
   from unnest($1::text[], $2::text[]) as need (privilege, name)
   left join lateral (
@@ -35,10 +40,21 @@ export async function privilegesOf(client: Client): Promise<Finding> {
     wanted.map(([privilege]) => privilege),
     wanted.map(([, name]) => name),
   ]);
-  return rows.length === 0 ? skipped('There are no tables yet.') : judge(rows[0].role, rows);
+  return rows.length === 0 ? skipped('There are no tables yet.') : judge(rows);
 }
 
-function judge(role: string, found: readonly Need[]): Finding {
+/** Whoever serves must not find out later what it may not do. */
+export async function requirePrivileges(client: Client): Promise<void> {
+  const { status, detail, remedy } = await privilegesOf(client);
+  if (status === 'failed') throw new OperatorError(`${detail} ${remedy}`);
+}
+
+function judge(found: readonly Need[]): Finding {
+  const { role, isReadOnly } = found[0]!;
+  if (isReadOnly) {
+    const remedy = `Set default_transaction_read_only to off for the role and the database.`;
+    return failed(`The role ${role} writes nothing here, and serving writes receipts.`, remedy);
+  }
   const lacking = found.filter(({ isHeld }) => !isHeld);
   if (lacking.length === 0) return ok(`The role ${role} may do all that serving takes.`);
   const hidden = lacking.find(({ hiddenIn }) => hiddenIn !== null)?.hiddenIn;

@@ -1,5 +1,3 @@
-import type { Client } from 'pg';
-import { OperatorError } from '../../operator-error.ts';
 import type { Value } from '../accounts.ts';
 import type { Receipts } from '../port.ts';
 import { createReceiptReads } from '../receipts.ts';
@@ -7,7 +5,7 @@ import type { Pool } from './pool.ts';
 import type { Statement } from './statements.ts';
 
 /** $1 is a JSON list. A batch that was written though we did not hear of it may come again. */
-export const insertReceipts: Statement = {
+const insertReceipts: Statement = {
   name: 'insert_receipts',
   text: `
     insert into receipts (customer_id, at, request_id, partner_id, key_id, grant_id, outcome)
@@ -20,7 +18,7 @@ export const insertReceipts: Statement = {
 };
 
 /** The same for uses, in the order of keys, so that two processes take their locks in the same order. */
-export const upsertKeyUses: Statement = {
+const upsertKeyUses: Statement = {
   name: 'upsert_key_uses',
   text: `
     insert into key_uses (key_id, used_at)
@@ -48,17 +46,4 @@ export function createReceipts(pool: Pool): Receipts {
       return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
     },
   };
-}
-
-/** Whoever serves leaves receipts, and must not find out later that it may not. */
-export async function requireReceipts(client: Client): Promise<void> {
-  const { rows } = await client.query(`
-    select current_setting('transaction_read_only') = 'off'
-      and has_table_privilege('receipts', 'insert')
-      and has_table_privilege('key_uses', 'insert')
-      and has_table_privilege('key_uses', 'update') as may_write`);
-  if (rows[0].may_write) return;
-  throw new OperatorError(
-    'The role may not write receipts: grant it insert on receipts, and insert and update on key_uses.',
-  );
 }

@@ -52,7 +52,7 @@ export const databaseSettings = {
 };
 
 /** How to use a Postgres database. */
-export const postgresSettings = {
+const postgresSettings = {
   replica: repeatedSetting(
     'URL',
     'DATABASE_REPLICA_URLS',
@@ -117,7 +117,7 @@ function redisUrl(text: string): RedisAddress | Problem {
 }
 
 /** What many instances have in common. */
-export const sharedSettings = {
+const sharedSettings = {
   workers: setting(
     'N',
     'WORKERS',
@@ -139,7 +139,7 @@ export function ratesOf(config: Values<typeof listenSettings>): { brands: number
 }
 
 /** How to be watched and stopped. */
-export const operationsSettings = {
+const operationsSettings = {
   'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'operations address (127.0.0.1)'),
   'ops-port': setting('PORT', 'OPS_PORT', wholeNumber(0, largestPort), 9090, 'operations port (9090)'),
   'drain-delay': setting(

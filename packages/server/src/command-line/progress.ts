@@ -1,13 +1,13 @@
 import { bounds } from '../bounds.ts';
 
 /** What can show progress; only a terminal does. */
-export interface Screen {
+interface Screen {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
-export interface Progress {
+interface Progress {
   /** So many more bytes were taken in. */
   bytes(more: number): void;
   /** So many records are done with until now. */

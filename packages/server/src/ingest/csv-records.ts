@@ -9,7 +9,7 @@ export interface CsvRecord {
 }
 
 /** Whole records; or the line of one that has no end, or none within the bound: nothing comes after it. */
-export type CsvPiece =
+type CsvPiece =
   | { readonly bytes: Buffer; readonly records: readonly CsvRecord[] }
   | { readonly endlessLine: number };
 

@@ -34,7 +34,7 @@ export interface ImportOptions extends RecordOptions {
 }
 
 /** Who wants to know how far an import has come. */
-export interface ImportWatch {
+interface ImportWatch {
   /** So many records were read until now. */
   read(records: number): void;
   /** All was read; what is good is written now, all of it or nothing. */

@@ -1,7 +1,7 @@
 import { type ExportSelection, publicAddressMark } from './port.ts';
 
 /** What an export reads, in the order of the primary key, and how a row of it becomes a record's JSON. */
-export interface ExportQuery {
+interface ExportQuery {
   readonly text: string;
   readonly values: readonly string[];
   readonly recordOf: (row: readonly unknown[]) => string;

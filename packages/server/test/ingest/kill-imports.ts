@@ -16,7 +16,7 @@ interface Table {
   close(): Promise<void>;
 }
 
-export interface Killings {
+interface Killings {
   /** How often the table was as it was before the import, and how often as after it. */
   readonly before: number;
   readonly after: number;

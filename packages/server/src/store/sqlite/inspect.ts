@@ -65,7 +65,7 @@ async function inOurTerms<Result>(work: () => Promise<Result>): Promise<Result> 
 }
 
 /** To serve it is to write to it, too: its schema, and the log beside it. */
-export function privilegesOn(path: string): Finding {
+function privilegesOn(path: string): Finding {
   const folder = dirname(path);
   const barred = [path, folder].find((place) => !isWritable(place));
   if (barred !== undefined) {

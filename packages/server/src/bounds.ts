@@ -57,7 +57,7 @@ export const bounds = {
   /** Keys of which the minute of their last use is kept in mind. */
   keyUsesNoted: 10_000,
   /** Receipts that a command reads at once, shows if nothing else is said, and removes at once. */
-  receiptsPage: 500,
+  receiptsPage: 1_000,
   receiptsShown: 1_000,
   receiptsShownAtMost: 1_000_000_000,
   receiptsPruned: 5_000,
@@ -146,6 +146,8 @@ export const bounds = {
   imageDownloads: 8,
   imageDownloadMs: 5_000,
   imageRedirects: 3,
+  /** How far into an image its size is looked for, behind profiles and previews. */
+  imageHeaderBytes: 512 * 1024,
   /** A name server that is silent for so long is asked once more, for twice as long. */
   imageDnsMs: 1_000,
   imageDnsTries: 2,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Command, Output } from './command-line/command.ts';
 import { helpOf, helpOfAll } from './command-line/help.ts';
 import { parseLine } from './command-line/parse.ts';
@@ -94,9 +95,13 @@ const commands: readonly Entry[] = [
 const exitFailure = 1;
 const exitUsage = 2;
 
+/** Whether the command is one that prints for as long as somebody reads. */
+let isStreaming = false;
+
 const output: Output = {
   answer: (text) => process.stdout.write(`${text}\n`),
   write: async (lines) => {
+    isStreaming = true;
     if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
   },
   // A key may be pasted where an id belongs, and an id may hold anything: neither is repeated as it is.
@@ -105,13 +110,19 @@ const output: Output = {
 
 /** Runs one command line and resolves to its exit status. */
 export async function main(words: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
-  // Whoever reads our output may stop reading, as `| head` does. Anything else lost what we had to say.
+  // Whoever reads our output may stop reading, as `| head` does: then there is no more to print, but what
+  // else is under way goes on, and its status tells how it ended. Anything else lost what we had to say.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE' && isStreaming) process.exit(0);
+    if (error.code === 'EPIPE') return;
     output.remark(`Cannot write all of the output (${error.message}): what there is of it is incomplete.`);
     process.exit(exitFailure);
   });
 
+  if (words[0] === '--version') {
+    output.answer(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);
+    return 0;
+  }
   const isHelp = words.includes('--help') || words.includes('-h');
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   if (entry === undefined) return withoutCommand(words, isHelp);

@@ -51,7 +51,7 @@ export const listGrants = onDatabase({
             ...grants.map((grant) => [
               grant.id,
               grant.customer_id,
-              grant.status,
+              standingOf(grant),
               grant.expires_at ?? '-',
               grant.created_at,
             ]),
@@ -59,6 +59,12 @@ export const listGrants = onDatabase({
     );
   },
 });
+
+/** What a grant comes to now; its stored status counts before its expiry. */
+function standingOf({ status, expires_at }: Grant): Grant['status'] {
+  const isOver = expires_at !== undefined && Date.parse(expires_at) <= Date.now();
+  return status === 'ACTIVE' && isOver ? 'EXPIRED' : status;
+}
 
 export const revokeGrant = onDatabase({
   arguments: [{ name: 'GRANT_ID', help: 'the grant' }],

@@ -120,7 +120,7 @@ export const rotateKey = onDatabase({
       durationMs,
       'how long the old key still works, such as 30m, 24h or 7d (24h)',
     ),
-    'expires-at': expiresAt,
+    'expires-at': { ...expiresAt, help: expiresAt.help.replace('it', 'the new key') },
   },
   run: async (store, values, [id = ''], output) => {
     const old = await requireKey(store, id);
@@ -138,11 +138,14 @@ export const rotateKey = onDatabase({
       expires_at: values['expires-at'],
     });
     await store.rotateKey(id, oldExpiresAt, key, digestOfKey(text));
+    if (statusOf(key) === 'expired') output.remark('Note: its expiry is in the past.');
+    const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
     tell(
       output,
       values.json,
       shown,
-      () => `${text}\n\nCreated key ${key.id} in place of ${id}, which expires ${oldExpiresAt}. ${shownOnce}`,
+      () =>
+        `${text}\n\nCreated key ${key.id}, which ${life}, in place of ${id}, which expires ${oldExpiresAt}. ${shownOnce}`,
     );
   },
 });

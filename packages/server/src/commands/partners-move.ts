@@ -1,4 +1,5 @@
 /** Partners and their keys from one database to another, so that every key goes on working. */
+import type { Environment } from '@partner-network/contract/environments';
 import { bounds } from '../bounds.ts';
 import { type Output, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
@@ -15,7 +16,7 @@ export const exportPartners = printingLines(
     options: {},
     run: async (store, _values, _words, output) => {
       for (const partner of await store.partnersWithKeys())
-        await output.write(`${JSON.stringify(partner)}\n`);
+        await output.write(`${JSON.stringify({ environment: store.environment, ...partner })}\n`);
     },
   }),
 );
@@ -24,10 +25,10 @@ export const importPartners = onDatabase({
   arguments: [{ name: 'FILE', help: 'what "partners export" printed; - is standard input' }],
   options: { 'dry-run': flag('check everything, write nothing') },
   run: async (store, values, [file = ''], output) => {
-    const partners = await readPartners(file, output);
+    const partners = await readPartners(file, store.environment, output);
     const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
     if (!values['dry-run']) {
-      const conflict = 'Nothing was written: a key of the file, under another id,';
+      const conflict = 'Nothing was written: a key of the file, of another partner or under another id,';
       await explainConflict(conflict, store.writePartnersWithKeys(partners));
     }
     const outcome = values['dry-run'] ? 'would be written' : 'written';
@@ -40,13 +41,17 @@ export const importPartners = onDatabase({
   },
 });
 
-async function readPartners(file: string, output: Output): Promise<PartnerWithKeys[]> {
+async function readPartners(
+  file: string,
+  environment: Environment,
+  output: Output,
+): Promise<PartnerWithKeys[]> {
   const partners: PartnerWithKeys[] = [];
   let rejected = 0;
   for await (const some of readJsonLines(bytesOf(file))) {
     for (const reading of some) {
       const { partner, faults } =
-        'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value);
+        'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value, environment);
       if (faults.length === 0) partners.push(partner!);
       else if (++rejected <= bounds.importShownLines) remarkFaults(output, '', reading.line, faults);
     }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
-import { type Output, tell } from '../command-line/command.ts';
+import { type Output, table, tell } from '../command-line/command.ts';
 import {
   durationMs,
   flag,
@@ -12,9 +12,8 @@ import {
   wholeNumber,
 } from '../command-line/options.ts';
 import type { Receipt, ReceiptsQuery, Store } from '../store/port.ts';
-import { printable } from '../text.ts';
 import { toTime } from '../times.ts';
-import { onDatabase } from './database.ts';
+import { onDatabase, requirePartner } from './database.ts';
 
 export const listReceipts = onDatabase({
   options: {
@@ -28,7 +27,10 @@ export const listReceipts = onDatabase({
     ),
   },
   run: async (store, { partner, customer, since, limit = bounds.receiptsShown, json }, _words, output) => {
-    const pages = pagesOf(store, { partnerId: partner, customerId: customer, since }, limit);
+    if (partner !== undefined) await requirePartner(store, partner);
+    const pages = pagesOf(store, { partnerId: partner, customerId: customer, since }, limit, () =>
+      output.remark(`There are more: these are the newest ${limit}, and --limit tells how many you want.`),
+    );
     await (json ? printJson(pages, output) : printTable(pages, output));
   },
 });
@@ -38,6 +40,7 @@ async function* pagesOf(
   store: Store,
   filters: Omit<ReceiptsQuery, 'after' | 'limit'>,
   limit: number,
+  tellOfMore: () => void,
 ): AsyncGenerator<readonly Receipt[]> {
   let after: Receipt | undefined;
   for (let left = limit; left > 0; ) {
@@ -48,6 +51,7 @@ async function* pagesOf(
     left -= wanted;
     after = page.at(-1);
   }
+  if ((await store.listReceipts({ ...filters, after, limit: 1 })).length > 0) tellOfMore();
 }
 
 async function printJson(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
@@ -59,29 +63,21 @@ async function printJson(pages: AsyncIterable<readonly Receipt[]>, output: Outpu
   output.answer(before === '[' ? '[]' : '\n]');
 }
 
-/** As wide as what mostly stands in them; a longer cell moves the rest of its line. */
-const columns: readonly (readonly [heading: string, width: number, cell: (receipt: Receipt) => string])[] = [
-  ['TIME', 24, ({ at }) => at],
-  ['PARTNER', 40, ({ partner_id }) => partner_id],
-  ['KEY', 36, ({ key_id }) => key_id],
-  ['CUSTOMER', 24, ({ customer_id = '-' }) => customer_id],
-  ['GRANT', 38, ({ grant_id = '-' }) => grant_id],
-  ['OUTCOME', 19, ({ outcome }) => outcome],
-  ['REQUEST ID', 0, ({ request_id }) => request_id],
-];
+const headings = ['TIME', 'PARTNER', 'KEY', 'CUSTOMER', 'GRANT', 'OUTCOME', 'REQUEST ID'];
 
-function rowOf(receipt: Receipt): string {
-  return columns.map(([, width, cell]) => printable(cell(receipt)).padEnd(width)).join('  ');
+function cellsOf(receipt: Receipt): string[] {
+  const { at, partner_id, key_id, customer_id = '-', grant_id = '-', outcome, request_id } = receipt;
+  return [at, partner_id, key_id, customer_id, grant_id, outcome, request_id];
 }
 
+/** Each page as wide as it needs to be, under a heading of its own. */
 async function printTable(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
-  let isFirst = true;
+  let before = '';
   for await (const page of pages) {
-    if (isFirst) output.answer(columns.map(([heading, width]) => heading.padEnd(width)).join('  '));
-    isFirst = false;
-    await output.write(page.map((receipt) => `${rowOf(receipt)}\n`).join(''));
+    await output.write(`${before}${table([headings, ...page.map(cellsOf)])}\n`);
+    before = '\n';
   }
-  if (isFirst) output.answer('No receipts.');
+  if (before === '') output.answer('No receipts.');
 }
 
 export const pruneReceipts = onDatabase({

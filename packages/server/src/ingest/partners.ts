@@ -1,4 +1,5 @@
 /** A partner with its keys, as "partners export" prints them, checked before it is taken. */
+import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { PartnerWithKeys } from '../store/port.ts';
@@ -8,8 +9,9 @@ import { type ImportFault, importFault } from './faults.ts';
 const time = { type: 'string', format: 'date-time' };
 
 const checkPartner = createChecker({
-  required: ['id', 'name', 'created_at'],
+  required: ['environment', 'id', 'name', 'created_at'],
   properties: {
+    environment: { type: 'string', enum: environments },
     id: { type: 'string', maxLength: lengths.partnerId },
     name: { type: 'string', maxLength: lengths.partnerName },
     created_at: time,
@@ -31,15 +33,23 @@ const checkKey = createChecker({
 });
 
 /** From a line's value to a partner, or to all that is wrong with it. */
-export function readPartner(value: unknown): { partner: PartnerWithKeys; faults: ImportFault[] } {
+export function readPartner(
+  value: unknown,
+  environment: Environment,
+): { partner: PartnerWithKeys; faults: ImportFault[] } {
   const { keys = [], ...rest } = Object(value) as { keys?: unknown };
   const { fields, faults } = checkPartner(typeof value === 'object' ? rest : value);
+  // A key is of one environment for good.
+  const { environment: stamped, ...partner } = fields;
+  if (stamped !== undefined && stamped !== environment) {
+    faults.push(importFault('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
+  }
   if (!Array.isArray(keys)) return { partner: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
   const read = keys.map(readKey);
   for (const [index, { faults: ofKey }] of read.entries()) {
     faults.push(...ofKey.map((fault) => within(`keys.${index}`, fault)));
   }
-  return { partner: { ...fields, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
+  return { partner: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
 }
 
 function within(place: string, fault: ImportFault): ImportFault {

@@ -1,3 +1,4 @@
+import { holdsKey } from '../api-key.ts';
 import type { KeyOnFile, Receipt } from '../store/port.ts';
 import { toTime } from '../times.ts';
 
@@ -26,7 +27,10 @@ export function receiptOf(
   };
 }
 
-/** A copy: a piece of a request's line would keep all of its 16 KiB in memory for as long as it waits. */
+/**
+ * A copy: a piece of a request's line would keep all of its 16 KiB in memory for as long as it waits. A key
+ * that was sent in the place of an id is not written down: of a key only a digest is ever stored.
+ */
 function ownText(text: string): string {
-  return Buffer.from(text).toString();
+  return holdsKey(text) ? '[key]' : Buffer.from(text).toString();
 }

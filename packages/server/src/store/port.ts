@@ -177,7 +177,10 @@ export interface PartnerWithKeys extends Partner {
 /** What takes partners and their keys from one database to another. */
 export interface Moves {
   partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
-  /** All of them or none; who or what is there already under the same id is replaced. */
+  /**
+   * All of them or none. Who is there already gets the name, and is disabled, expires or is revoked if the
+   * given one is; the reverse never happens, and a key of another partner's is a conflict.
+   */
   writePartnersWithKeys(partners: readonly PartnerWithKeys[]): Promise<void>;
 }
 

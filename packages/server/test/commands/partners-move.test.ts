@@ -6,7 +6,7 @@ import { assertFailed, withPartners } from '../support/run.ts';
 test('takes no partners from a file of which a line is wrong, and says what is', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { stdout: good } = await line.run(['partners', 'export']);
-  assert.match(good, /^\{"id":"acme","name":"acme","created_at":"[^"]*","keys":\[\]\}\n$/);
+  assert.match(good, /^\{"environment":"production","id":"acme",.*"keys":\[\]\}\n$/);
   const key = { id: 'KEY_1', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
   const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
   const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
@@ -25,6 +25,12 @@ test('takes no partners from a file of which a line is wrong, and says what is',
     /^line 5: keys\.0\.key: UNKNOWN_FIELD: /m,
     /^line 5: keys\.1: EXPECTED_OBJECT: /m,
     /^Nothing was written: 4 lines /m,
+  );
+  const ofSandbox = good.replace('production', 'sandbox');
+  assertFailed(
+    await line.run(['partners', 'import', '-'], { input: ofSandbox }),
+    1,
+    /^line 1: environment: INVALID_ENUM_VALUE: Use production, /m,
   );
   assert.equal((await line.run(['partners', 'export'])).stdout, good);
   const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });

@@ -113,7 +113,7 @@ test(
   'lists receipts newest first, of a partner, a customer and a time, as many as asked for',
   limits,
   async (t) => {
-    const line = commandLine(t);
+    const line = await withPartners(t, ['acme', 'zenith']);
     const { customer_id: _, ...ofNobody } = daysAgo(2, { partner_id: 'zenith', outcome: 'RATE_LIMITED' });
     const [yesterday, before] = [daysAgo(1), daysAgo(3, { customer_id: 'zoe' })];
     await line.inside((store) => store.recordReceipts([before, ofNobody, yesterday]));
@@ -123,6 +123,13 @@ test(
     assert.deepEqual(await list('--customer', 'zoe'), [before]);
     assert.deepEqual(await list('--since', '60h'), [yesterday, ofNobody]);
     assert.deepEqual(await list('--since', yesterday.at, '--partner', 'zenith'), []);
+    assertFailed(
+      await line.run(['receipts', 'list', '--partner', 'nobody']),
+      1,
+      /^There is no partner nobody/,
+    );
+    const { stderr } = await line.run(['receipts', 'list', '--limit', '2']);
+    assert.match(stderr, /^There are more: these are the newest 2, /);
     const { stdout } = await line.run(['receipts', 'list', '--partner', 'zenith']);
     const [heading, row, ...rest] = stdout.trimEnd().split('\n');
     assert.deepEqual(heading?.split(/ {2,}/), [

@@ -148,14 +148,38 @@ export const exportTests: StoreTests = {
     assert.deepEqual([key?.partnerId, key?.isRevoked, key?.isPartnerDisabled], ['acme', true, true]);
   },
 
-  'replaces partners and keys that are there, but a revoked key stays revoked': async (open) => {
+  'gives nothing back that was taken since: not to a disabled partner, a revoked or an expiring key': async (
+    open,
+  ) => {
     const store = await open();
     await store.writePartnersWithKeys([partner]);
     const { disabled_at: _, ...enabled } = partner;
-    const { revoked_at: __, ...unrevoked } = partner.keys[0]!;
-    const later = { ...enabled, name: 'Renamed', keys: [unrevoked] };
+    const { revoked_at: __, expires_at: ___, ...unrevoked } = partner.keys[0]!;
+    await store.writePartnersWithKeys([{ ...enabled, name: 'Renamed', keys: [unrevoked] }]);
+    assert.deepEqual(await store.partnersWithKeys(), [{ ...partner, name: 'Renamed' }]);
+  },
+
+  'takes what was taken since: from a partner, and from a key': async (open) => {
+    const store = await open();
+    const [, open2] = partner.keys;
+    const { disabled_at: _, ...enabled } = partner;
+    await store.writePartnersWithKeys([{ ...enabled, keys: [{ ...open2!, expires_at: future }] }]);
+    const later = { ...partner, keys: [{ ...open2!, expires_at: past, revoked_at: past }] };
     await store.writePartnersWithKeys([later]);
-    assert.deepEqual(await store.partnersWithKeys(), [{ ...later, keys: partner.keys }]);
+    assert.deepEqual(await store.partnersWithKeys(), [later]);
+  },
+
+  'never gives a key to another partner, nor a key another digest': async (open) => {
+    const store = await open();
+    await store.writePartnersWithKeys([partner]);
+    const [key] = partner.keys;
+    for (const taken of [
+      { ...withoutKeys, keys: [key!] },
+      { ...partner, keys: [{ ...key!, digest: 'ff'.repeat(32) }] },
+    ]) {
+      await assert.rejects(store.writePartnersWithKeys([taken]), /another/);
+      assert.deepEqual(await store.partnersWithKeys(), [partner]);
+    }
   },
 
   'writes none of the partners when one of their keys is there under another id': async (open) => {

@@ -1,7 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
 import { lengths } from '@partner-network/contract/limits';
 import type { Command, Output } from '../command-line/command.ts';
 import { plainText, required } from '../command-line/options.ts';
+import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import type { ExportSelection, ImportKind, Store } from '../store/port.ts';
 import { onDatabase, printingLines, requirePartner } from './database.ts';
 
@@ -26,9 +26,7 @@ export const exportGrants = exporting('grants');
 
 /** A file with a part of the records looks like one with all of them: whoever made it must be told. */
 async function writeRecords(store: Store, selection: ExportSelection, output: Output): Promise<void> {
-  // V8 lets its space for new objects grow to hundreds of megabytes under a stream of rows, and is no faster
-  // for it: a million rows of Postgres took 330 MB with that growth, and take 140 without.
-  setFlagsFromString('--semi-space-growth-factor=1');
+  keepYoungSpaceSmall();
   let isBegun = false;
   try {
     await store.exportRecords(selection, async (lines) => {

@@ -4,6 +4,7 @@ import { type Command, type Output, tell } from '../command-line/command.ts';
 import { flag, oneOf, optional, plainText, required } from '../command-line/options.ts';
 import { createProgress } from '../command-line/progress.ts';
 import { onInterrupt, onStop } from '../command-line/signals.ts';
+import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import { followRecords } from '../ingest/follow.ts';
 import {
   type ImportOptions,
@@ -50,6 +51,7 @@ function importing(kind: ImportKind): Command {
       ];
     },
     run: async (store, values, [file = ''], output) => {
+      keepYoungSpaceSmall();
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
       const warnings = collectWarnings(values.json ? bounds.importReportedLines : bounds.importShownLines);

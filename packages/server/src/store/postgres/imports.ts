@@ -87,14 +87,13 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '
 
 /** A line of COPY's text format. */
 function copyLine(number: number, row: ImportRow, columns: readonly string[]): string {
-  let line = String(number);
-  for (const column of columns) {
-    const value = row[column];
-    if (value === undefined) line += '\t\\N';
-    else
-      line += `\t${typeof value === 'string' ? value.replace(special, (found) => escapes[found]!) : value}`;
-  }
-  return `${line}\n`;
+  const fields = columns.map((column) => copyField(row[column]));
+  return `${number}\t${fields.join('\t')}\n`;
+}
+
+function copyField(value: string | number | undefined): string | number {
+  if (typeof value === 'string') return value.replace(special, (found) => escapes[found]!);
+  return value ?? '\\N';
 }
 
 /** A statement cannot touch a row twice: where ids are repeated, only the last line of each is written. */

@@ -2,7 +2,8 @@
 import { bounds } from '../bounds.ts';
 import type { Output } from '../command-line/command.ts';
 import type { ImportFault } from '../ingest/faults.ts';
-import type { FaultyLine, ImportReport } from '../ingest/import.ts';
+import type { FaultyLines } from '../ingest/faulty-lines.ts';
+import type { ImportReport } from '../ingest/import.ts';
 
 export function remarkFaults(
   output: Output,
@@ -29,25 +30,9 @@ export function summaryOf(report: ImportReport, isDryRun: boolean): string {
   return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
 }
 
-interface Warnings {
-  add(line: FaultyLine): void;
-  /** On standard error, also with --json, whose document has a fixed shape. */
-  tell(output: Output): void;
-}
-
-/** Remembers the first lines that are taken with a warning, and counts them all. */
-export function collectWarnings(mostLines: number): Warnings {
-  const first: FaultyLine[] = [];
-  let count = 0;
-  return {
-    add: (line) => {
-      count += 1;
-      if (first.length < mostLines) first.push(line);
-    },
-    tell: (output) => {
-      for (const { line, errors } of first) remarkFaults(output, 'warning: ', line, errors);
-      const more = count - first.length;
-      if (more > 0) output.remark(`… and ${more} more lines with warnings.`);
-    },
-  };
+/** On standard error, also with --json, whose document has a fixed shape. */
+export function remarkWarnings(output: Output, { first, count }: FaultyLines): void {
+  for (const { line, errors } of first) remarkFaults(output, 'warning: ', line, errors);
+  const more = count() - first.length;
+  if (more > 0) output.remark(`… and ${more} more lines with warnings.`);
 }

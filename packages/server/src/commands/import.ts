@@ -5,6 +5,7 @@ import { flag, oneOf, optional, plainText, required } from '../command-line/opti
 import { createProgress } from '../command-line/progress.ts';
 import { onInterrupt, onStop } from '../command-line/signals.ts';
 import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
+import { collectFaultyLines } from '../ingest/faulty-lines.ts';
 import { followRecords } from '../ingest/follow.ts';
 import {
   type ImportOptions,
@@ -19,7 +20,7 @@ import { personalDataPolicies } from '../ingest/personal-data.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ImportKind, Store } from '../store/port.ts';
 import { onDatabase, requirePartner } from './database.ts';
-import { collectWarnings, remarkFaults, remarkRejected, summaryOf } from './import-report.ts';
+import { remarkFaults, remarkRejected, remarkWarnings, summaryOf } from './import-report.ts';
 import { bytesOf, sizeOf, standardInput } from './input.ts';
 
 const partnerId = plainText(lengths.partnerId);
@@ -54,33 +55,29 @@ function importing(kind: ImportKind): Command {
       keepYoungSpaceSmall();
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
-      const warnings = collectWarnings(values.json ? bounds.importReportedLines : bounds.importShownLines);
-      const records: RecordOptions = {
-        kind,
-        partnerId: partner,
-        personalData: values['personal-data'] ?? 'reject',
-        warn: warnings.add,
-      };
+      const records = { kind, partnerId: partner, personalData: values['personal-data'] ?? 'reject' };
       if (values.follow) {
         const report = await follow(store, records, output);
         return tell(output, values.json, report, () => summaryOf(report, false));
       }
       const choices = { ...records, skipInvalid: values['skip-invalid'], dryRun: values['dry-run'] };
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
-      const { isCutShort, ...report } = await importFile(store, file, isCsv, choices, output);
-      warnings.tell(output);
+      const warnings = collectFaultyLines(values.json ? bounds.importReportedLines : bounds.importShownLines);
+      const watched = { ...choices, warn: warnings.add };
+      const { isCutShort, ...report } = await importFile(store, file, isCsv, watched, output);
+      remarkWarnings(output, warnings);
       if (!values.json) remarkRejected(output, report);
       tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
-      if (isCutShort) {
-        throw new OperatorError(
-          'Nothing was written: what comes after the last rejected line cannot be read.',
-        );
-      }
-      if (report.rejected_count > 0 && !values['skip-invalid']) {
-        throw new OperatorError('Nothing was written: fix the rejected lines, or pass --skip-invalid.');
-      }
+      refuseLoss(isCutShort === true, report.rejected_count > 0 && !choices.skipInvalid);
     },
   });
+}
+
+function refuseLoss(isCutShort: boolean, isRejected: boolean): void {
+  const why = isCutShort
+    ? 'what comes after the last rejected line cannot be read'
+    : 'fix the rejected lines, or pass --skip-invalid';
+  if (isCutShort || isRejected) throw new OperatorError(`Nothing was written: ${why}.`);
 }
 
 export const importBrands = importing('brands');

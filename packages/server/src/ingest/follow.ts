@@ -1,12 +1,11 @@
-import { bounds } from '../bounds.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Accounts, type Imports, StoreUnavailable } from '../store/port.ts';
 import { type CommitOptions, openCommits } from './commits.ts';
 import type { ImportFault } from './faults.ts';
+import { collectFaultyLines } from './faulty-lines.ts';
 import {
   type CheckedRecord,
   createRecordCheck,
-  type FaultyLine,
   type ImportReport,
   type Reading,
   type RecordOptions,
@@ -28,17 +27,15 @@ export async function followRecords(
 ): Promise<ImportReport> {
   const check = createRecordCheck(store, options);
   const commits = await openCommits(store, options);
-  const rejected: FaultyLine[] = [];
+  const rejected = collectFaultyLines();
   let read = 0;
-  let rejected_count = 0;
 
   async function take({ line, row, faults }: CheckedRecord): Promise<void> {
     read += 1;
     if (faults.length === 0) return commits.add(line, row);
     await commits.add(line);
-    rejected_count += 1;
     options.rejected(line, faults);
-    if (rejected.length < bounds.importReportedLines) rejected.push({ line, errors: faults });
+    rejected.add({ line, errors: faults });
   }
 
   let broken: unknown;
@@ -52,7 +49,7 @@ export async function followRecords(
   // What came before the feed was stopped or broke off is as good as ever.
   const { written, unchanged, line, failure } = await commits.close();
   if (failure ?? broken) throw withLine(failure ?? broken, line);
-  return { read, written, unchanged, rejected_count, rejected };
+  return { read, written, unchanged, rejected_count: rejected.count(), rejected: rejected.first };
 }
 
 /** So that whoever feeds us knows where to go on. */

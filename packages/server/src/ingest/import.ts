@@ -4,6 +4,7 @@ import type { Accounts, ImportKind, ImportRow, ImportRun, Imports } from '../sto
 import { toTime } from '../times.ts';
 import { createChecker } from './check.ts';
 import { type ImportFault, importFault } from './faults.ts';
+import { collectFaultyLines, type FaultyLine } from './faulty-lines.ts';
 import { kinds } from './kinds.ts';
 import type { PersonalDataPolicy } from './personal-data.ts';
 
@@ -39,11 +40,6 @@ interface ImportWatch {
   read(records: number): void;
   /** All was read; what is good is written now, all of it or nothing. */
   writing(records: number): void;
-}
-
-export interface FaultyLine {
-  readonly line: number;
-  readonly errors: readonly ImportFault[];
 }
 
 export interface ImportReport {
@@ -87,9 +83,8 @@ async function stageAll(
   run: ImportRun,
 ): Promise<Omit<ImportReport, 'written' | 'unchanged'> & CutShort> {
   const check = createRecordCheck(store, options);
-  const rejected: FaultyLine[] = [];
+  const rejected = collectFaultyLines();
   let read = 0;
-  let rejected_count = 0;
   let isCutShort = false;
   let batch: ImportRow[] = [];
   for await (const some of readings) {
@@ -97,12 +92,8 @@ async function stageAll(
     options.watch?.read(read);
     isCutShort ||= some.some((reading) => 'faults' in reading && reading.isLast === true);
     for (const { line, row, faults } of await check(some)) {
-      if (faults.length > 0) {
-        rejected_count += 1;
-        if (rejected.length < bounds.importReportedLines) rejected.push({ line, errors: faults });
-      } else if (rejected_count === 0 || options.skipInvalid) {
-        batch.push(row);
-      }
+      if (faults.length > 0) rejected.add({ line, errors: faults });
+      else if (rejected.count() === 0 || options.skipInvalid) batch.push(row);
     }
     if (batch.length >= bounds.importBatchRecords) {
       await run.stage(batch);
@@ -110,7 +101,8 @@ async function stageAll(
     }
   }
   await run.stage(batch);
-  return { read, rejected_count, rejected, ...(isCutShort && { isCutShort }) };
+  const reported = { read, rejected_count: rejected.count(), rejected: rejected.first };
+  return isCutShort ? { ...reported, isCutShort } : reported;
 }
 
 export interface CheckedRecord {

@@ -23,7 +23,8 @@ interface Need {
 /** A table that is not there yet is a matter of the schema, and not of privileges. */
 const question = `
   select quote_ident(current_user) as role,
-    current_setting('default_transaction_read_only')::boolean as "isReadOnly", need.privilege, need.name, hidden.schema as "hiddenIn",
+    current_setting('default_transaction_read_only')::boolean as "isReadOnly",
+    need.privilege, need.name, hidden.schema as "hiddenIn",
     coalesce(has_table_privilege(to_regclass(need.name), need.privilege), false) as "isHeld"
   from unnest($1::text[], $2::text[]) as need (privilege, name)
   left join lateral (

@@ -5,15 +5,23 @@ CREATE OR REPLACE FUNCTION public.balance_record(id text, customer_id text, type
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
+declare
+  created text := left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+  updated text := created;
 begin
-  return '{"id":' || to_json(id)::text
-    || ',"customer_id":' || to_json(customer_id)::text
-    || ',"type":"' || type
-    || '","currency":"' || currency
-    || '","amount":' || amount::text
-    || ',"created_at":' || left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
-    || 'Z","updated_at":' || left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
-    || 'Z"}';
+  if updated_at <> created_at then
+    updated := left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+  end if;
+  return concat(
+    '{"id":', to_json(id),
+    ',"customer_id":', to_json(customer_id),
+    ',"type":"', type,
+    '","currency":"', currency,
+    '","amount":', amount,
+    ',"created_at":', created,
+    'Z","updated_at":', updated,
+    'Z"}'
+  );
 end
 $function$;
 
@@ -22,17 +30,26 @@ CREATE OR REPLACE FUNCTION public.brand_record(id text, name text, created_at ti
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
+declare
+  created text := left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+  updated text := created;
 begin
-  return '{"id":' || to_json(id)::text
-    || ',"name":' || to_json(name)::text
-    || ',"created_at":' || left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
-    || 'Z","updated_at":' || left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24)
-    || 'Z","reference_id":' || to_json(reference_id)::text
-    || case when color is null then '' else ',"color":"' || color || '"' end
-    || ',"profile_image_url":'
-    || coalesce(to_json(profile_image_url)::text, '"' || chr(1) || '/assets/brand-placeholder.png"')
-    || case when metadata is null then '' else ',"metadata":' || metadata::text end
-    || '}';
+  if updated_at <> created_at then
+    updated := left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+  end if;
+  return concat(
+    '{"id":', to_json(id),
+    ',"name":', to_json(name),
+    ',"created_at":', created,
+    'Z","updated_at":', updated,
+    'Z","reference_id":', to_json(reference_id),
+    -- What is joined with null is null, and concat leaves that out.
+    ',"color":"' || color || '"',
+    ',"profile_image_url":',
+    coalesce(to_json(profile_image_url)::text, '"' || chr(1) || '/assets/brand-placeholder.png"'),
+    ',"metadata":' || metadata::text,
+    '}'
+  );
 end
 $function$;
 

@@ -13,6 +13,9 @@ import { startPostgres } from '../packages/server/test/support/postgres-start.ts
 const { values } = parseArgs({
   options: { kills: { type: 'string', default: '100' }, rows: { type: 'string', default: '20000' } },
 });
+const counts = { kills: Number(values.kills), rows: Number(values.rows) };
+if (!(counts.kills > 0 && counts.rows > 0)) throw new Error('--kills and --rows must be numbers above 0.');
+
 const folder = mkdtempSync(join(tmpdir(), 'partner-network-chaos-'));
 const endings: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
 process.once('SIGINT', () => cleanUp().finally(() => process.exit(1)));
@@ -26,7 +29,6 @@ try {
   for (const url of [`sqlite:${join(folder, 'chaos.db')}`, server.url()]) {
     const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
     await (await openStore(parseDatabaseUrl(url)!, 'sandbox', purpose)).close();
-    const counts = { kills: Number(values.kills), rows: Number(values.rows) };
     const { before, after, noticedMs } = await killImports({
       url,
       environment: 'sandbox',

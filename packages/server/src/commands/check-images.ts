@@ -23,7 +23,8 @@ export const checkImages = onDatabase({
       for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
         counts[report.status] += 1;
         teller.add(report);
-        progress.done(++checked);
+        // The lines of the document are what a terminal sees of it with --json.
+        if (!json) progress.done(++checked);
       }
     } finally {
       progress.clear();

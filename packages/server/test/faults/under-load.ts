@@ -17,10 +17,10 @@ export const resumeMs = 1_500;
 const watchedMs = 500;
 const lostMs = 10_000;
 const callers = 20;
-const pauseMs = 20;
+const pauseMs = 60;
 
 const paths = {
-  brands: '/network/v1/brands?limit=100',
+  brands: '/network/v1/brands?limit=50',
   balances: '/network/v1/balances?customer_id=alice&type=CHECKING',
 };
 

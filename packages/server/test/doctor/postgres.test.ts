@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
+import { receiptAt } from '../store/suite-receipts.ts';
 import { migratedDatabase, serveOptions } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { afterAllElse, connectTo, emptyDatabase } from '../support/postgres.ts';
@@ -128,6 +129,11 @@ test('names the privileges that a role lacks, by statements that grant them', as
   await owner.query(grantsOf((await findingsOf(flags)).privileges!));
   const granted = await findingsOf(flags);
   assert.deepEqual(those(granted, 'ok'), Object.keys(granted), JSON.stringify(granted));
+
+  const store = await openStore(parseDatabaseUrl(flags[1]!)!, 'sandbox', 'serve', serveOptions);
+  t.after(() => store.close());
+  await store.recordReceipts([receiptAt(0)]);
+  await store.recordKeyUses([{ keyId: 'KEY_1', usedAt: receiptAt(0).at }]);
 });
 
 test('finds that nothing can be written, though the role may, which serving refuses', async (t) => {

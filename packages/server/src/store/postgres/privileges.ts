@@ -2,9 +2,9 @@ import type { Client } from 'pg';
 import { type Finding, failed, ok, skipped } from '../../finding.ts';
 import { OperatorError } from '../../operator-error.ts';
 
-/** What serving does with the tables. */
+/** What serving does with the tables. To update the use of a key takes reading when it was used before. */
 const needs: Readonly<Record<string, readonly string[]>> = {
-  select: ['settings', 'cursor_keys', 'partners', 'api_keys', 'grants', 'balances', 'brands'],
+  select: ['settings', 'cursor_keys', 'partners', 'api_keys', 'grants', 'balances', 'brands', 'key_uses'],
   insert: ['receipts', 'key_uses'],
   update: ['key_uses'],
 };

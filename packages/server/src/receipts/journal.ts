@@ -21,7 +21,8 @@ export interface Journal {
 export function createJournal(store: ReceiptWrites, log: Logger): Journal {
   const waiting: Receipt[] = [];
   const uses = createKeyUses();
-  const outage = createOutage(log);
+  const outage = createOutage(log, 'receipts');
+  const outageOfUses = createOutage(log, 'last uses of keys');
   let written = 0;
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -36,27 +37,37 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
 
   /** One at a time, however many ask for it. */
   function write(): Promise<void> {
-    writing ??= writeAll()
-      .then(outage.end, (fault) => outage.goOn(fault, waiting.length))
-      .finally(() => {
-        clearTimeout(timer);
-        timer = undefined;
-        writing = undefined;
-        if (!isEmpty()) schedule(bounds.receiptsRetryMs);
-      });
+    writing ??= writeAll().finally(() => {
+      clearTimeout(timer);
+      timer = undefined;
+      writing = undefined;
+      if (!isEmpty()) schedule(bounds.receiptsRetryMs);
+    });
     return writing;
   }
 
+  /** What keeps receipts from being written keeps uses of keys, too; the other way round it need not. */
   async function writeAll(): Promise<void> {
-    while (!isEmpty()) {
-      const batch = waiting.slice(0, bounds.receiptsBatch);
-      if (batch.length > 0) await store.recordReceipts(batch);
-      waiting.splice(0, batch.length);
-      written += batch.length;
-      await uses.write(store.recordKeyUses);
+    let takesUses = true;
+    while (waiting.length > 0 || (takesUses && !uses.isEmpty())) {
+      try {
+        await writeBatch();
+      } catch (fault) {
+        outage.goOn(fault, waiting.length);
+        return;
+      }
+      takesUses &&= await uses.write(store.recordKeyUses).then(outageOfUses.end, outageOfUses.goOn);
       // To put a batch together takes a moment: those who ask get their turn before the next one.
       await new Promise(setImmediate);
     }
+    outage.end();
+  }
+
+  async function writeBatch(): Promise<void> {
+    const batch = waiting.slice(0, bounds.receiptsBatch);
+    if (batch.length > 0) await store.recordReceipts(batch);
+    waiting.splice(0, batch.length);
+    written += batch.length;
   }
 
   async function writeUntilEmpty(signal: AbortSignal): Promise<void> {
@@ -100,26 +111,29 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
 }
 
 /** Says once what goes wrong, when it has gone on for so long that a kill could cost more than a second. */
-function createOutage(log: Logger) {
+function createOutage(log: Logger, what: string) {
   let sinceMs: number | undefined;
   let isTold = false;
   let isLossTold = false;
   return {
-    goOn(fault: unknown, waiting: number): void {
+    goOn(fault: unknown, waiting?: number): false {
       sinceMs ??= performance.now();
-      if (isTold || performance.now() - sinceMs < bounds.receiptsOutageMs) return;
-      isTold = true;
-      log.error({ err: fault, waiting }, 'receipts cannot be written; they are kept in memory');
+      if (!isTold && performance.now() - sinceMs >= bounds.receiptsOutageMs) {
+        isTold = true;
+        log.error({ err: fault, waiting }, `${what} cannot be written; they are kept in memory`);
+      }
+      return false;
     },
     tellLoss(): void {
       if (!isLossTold) log.error('too many receipts wait to be written; from now on new ones are lost');
       isLossTold = true;
     },
-    end(): void {
-      if (isTold || isLossTold) log.warn('receipts are written again');
+    end(): true {
+      if (isTold || isLossTold) log.warn(`${what} are written again`);
       sinceMs = undefined;
       isTold = false;
       isLossTold = false;
+      return true;
     },
   };
 }

@@ -14,6 +14,7 @@ function rememberingStore() {
   let atWork = 0;
   const store = {
     isAway: false,
+    refusesUses: false,
     batches,
     uses,
     receipts: () => batches.flat(),
@@ -25,7 +26,7 @@ function rememberingStore() {
       batches.push(receipts);
     },
     async recordKeyUses(given) {
-      if (store.isAway) throw new Error('away');
+      if (store.isAway || store.refusesUses) throw new Error('away');
       uses.push(...given);
     },
   } satisfies ReceiptWrites & Record<string, unknown>;
@@ -91,6 +92,24 @@ test('keeps what could not be written, and writes it when that can be done again
   assert.deepEqual(journal.logged(), [
     '50 receipts cannot be written; they are kept in memory',
     '40 receipts are written again',
+  ]);
+});
+
+test('writes receipts though uses of keys cannot be written, and tells of these alone', async (t) => {
+  const store = rememberingStore();
+  const journal = startJournal(t, store);
+  store.refusesUses = true;
+  const receipts = receiptsOf(bounds.receiptsBatch + 1);
+  for (const receipt of receipts) journal.add(receipt);
+  journal.noteUse('KEY_1', 0);
+  await until(5_000, () => journal.logged().length > 0);
+  assert.deepEqual(store.receipts(), receipts);
+  store.refusesUses = false;
+  await until(5_000, () => journal.logged().length > 1);
+  assert.equal(store.uses.length, 1);
+  assert.deepEqual(journal.logged(), [
+    '50 last uses of keys cannot be written; they are kept in memory',
+    '40 last uses of keys are written again',
   ]);
 });
 

@@ -92,6 +92,16 @@ test('while the table of receipts is locked, requests are answered, and receipts
   assert.deepEqual(await store.listReceipts({ limit: 10 }), [receipt]);
 });
 
+test('receipts are written again after the database was set to be read only for a while', async (t) => {
+  const { store, url, execute } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+  const setReadOnly = (value: string) =>
+    execute(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = ${value}`);
+  await setReadOnly('on');
+  await assert.rejects(store.recordReceipts([receiptAt(0)]), /read-only transaction, 25006/);
+  await setReadOnly('off');
+  await store.recordReceipts([receiptAt(0)]);
+});
+
 test('receipts are written also when requests have all connections', async (t) => {
   const { url, lockable } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
   const store = await openServing(t, url, 1);

@@ -44,7 +44,13 @@ export function unreachable(error: unknown): StoreUnavailable {
   return new StoreUnavailable(`The database refuses connections (${message}).`);
 }
 
+/**
+ * SQLSTATEs after which a connection is no good: none, going down, an I/O error, and one that writes nothing,
+ * which goes on so though the database's setting is another by now.
+ */
+const broken = ['08', '57', '58', '25006'];
+
 /** Whether a connection is still good after this error: the server refused one statement, no more. */
 export function isOfStatement(error: unknown): boolean {
-  return error instanceof DatabaseError && !['08', '57', '58'].some((known) => error.code?.startsWith(known));
+  return error instanceof DatabaseError && !broken.some((known) => error.code?.startsWith(known));
 }

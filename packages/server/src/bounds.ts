@@ -54,6 +54,8 @@ export const bounds = {
   /** When they have not been written for this long, operators are told. */
   receiptsOutageMs: 1_000,
   receiptsCloseMs: 2_000,
+  /** A thread that writes them is started this long after the one before at the soonest. */
+  receiptsThreadMs: 1_000,
   /** Keys of which the minute of their last use is kept in mind. */
   keyUsesNoted: 10_000,
   /** Receipts that a command reads at once, shows if nothing else is said, and removes at once. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { bounds } from '../../bounds.ts';
 import { StoreUnavailable } from '../port.ts';
 import type { Writes } from './receipts-writes.ts';
 
@@ -24,13 +25,16 @@ interface Writer {
 export function startWriter(path: string): Writer {
   /** Those who wait for their batch, in the order in which the thread writes them. */
   let waiting: PromiseWithResolvers<void>[] = [];
+  let startedMs: number;
+  let lastFault = '';
   let thread: Worker | undefined = start();
 
   function start(): Worker {
+    startedMs = performance.now();
     const started = new Worker(new URL('./receipts-thread.ts', import.meta.url), { workerData: path });
     started.on('message', ({ fault }: Outcome) => settle(waiting.shift(), fault));
-    started.on('error', ({ message }) => lose(message));
-    started.on('exit', () => lose('its thread has ended'));
+    started.on('error', ({ message }) => lose(started, message));
+    started.on('exit', () => lose(started, 'its thread has ended'));
     started.unref();
     return started;
   }
@@ -39,19 +43,24 @@ export function startWriter(path: string): Writer {
     // A thread without work does not keep the process alive.
     if (waiting.length === 0) thread?.unref();
     if (fault === undefined) asked?.resolve();
-    else asked?.reject(new StoreUnavailable(`A receipt cannot be written now (${fault}).`));
+    else asked?.reject(unwritten(fault));
   }
 
-  /** The next batch starts another. */
-  function lose(fault: string): void {
+  /** The next batch starts another, unless this one has hardly lived: it would be no better off. */
+  function lose(ended: Worker, fault: string): void {
+    // An error is followed by the end, when another may be at work already.
+    if (thread !== ended) return;
     const lost = waiting;
     waiting = [];
     thread = undefined;
+    lastFault = fault;
     for (const asked of lost) settle(asked, fault);
   }
 
   return {
-    write(kind, batch) {
+    async write(kind, batch) {
+      const isTooSoon = performance.now() - startedMs < bounds.receiptsThreadMs;
+      if (thread === undefined && isTooSoon) throw unwritten(lastFault);
       thread ??= start();
       thread.ref();
       const asked = Promise.withResolvers<void>();
@@ -69,4 +78,8 @@ export function startWriter(path: string): Writer {
       await ended;
     },
   };
+}
+
+function unwritten(fault: string): StoreUnavailable {
+  return new StoreUnavailable(`The file of receipts cannot be written to now (${fault}).`);
 }

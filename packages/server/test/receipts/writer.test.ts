@@ -1,0 +1,64 @@
+/** The thread that writes the receipts of the embedded database, when it dies. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { bounds } from '../../src/bounds.ts';
+import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
+import { startWriter } from '../../src/store/sqlite/receipts-writer.ts';
+import { receiptAt } from '../store/suite-receipts.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { until } from '../support/until.ts';
+
+/** A file of receipts, and the threads that were started to write to it. */
+function startScene(t: TestContext) {
+  const path = join(temporaryFolder(t), 'test.db-receipts');
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  migrate(db, 'sandbox', receiptsSchema);
+  const threads: Worker[] = [];
+  const listener = (thread: Worker) => threads.push(thread);
+  process.on('worker', listener);
+  t.after(() => process.off('worker', listener));
+  const start = () => {
+    const writer = startWriter(path);
+    t.after(writer.close);
+    const isWritten = () => writer.write('receipts', [receiptAt(0)]).then(...outcomes);
+    return { ...writer, isWritten };
+  };
+  const count = () => db.prepare('select count(*) as count from receipts').get()!.count;
+  return { db, threads, start, count };
+}
+
+const outcomes = [
+  () => true,
+  ({ message }: Error) => /cannot be written to now/.test(message) && false,
+] as const;
+
+test('replaces a thread that died, after its writers were told', async (t) => {
+  const { db, threads, start, count } = startScene(t);
+  const writer = start();
+  await writer.write('receipts', [receiptAt(0)]);
+  db.exec('begin immediate');
+  const lost = assert.rejects(writer.write('receipts', [receiptAt(1)]), /cannot be written to now/);
+  await Promise.all([threads[0]!.terminate(), lost]);
+  db.exec('rollback');
+  await until(10_000, writer.isWritten);
+  assert.equal(threads.length, 2);
+  assert.equal(count(), 2);
+});
+
+test('starts few threads where none can live, and one that can when that is mended', async (t) => {
+  const { db, threads, start } = startScene(t);
+  db.exec('alter table receipts rename to elsewhere');
+  const writer = start();
+  const startedMs = performance.now();
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    await assert.rejects(writer.write('receipts', [receiptAt(0)]), /no such table: receipts/);
+  }
+  const spanMs = performance.now() - startedMs;
+  assert.ok(threads.length <= 1 + spanMs / bounds.receiptsThreadMs, `${threads.length} in ${spanMs} ms`);
+  db.exec('alter table elsewhere rename to receipts');
+  await until(10_000, writer.isWritten);
+});

@@ -1,5 +1,6 @@
 import { ratesOf } from '../config.ts';
-import { failed, ok, skipped, warning } from '../finding.ts';
+import { type Finding, failed, ok, skipped, warning } from '../finding.ts';
+import type { RedisInspected } from '../limiter/redis-inspect.ts';
 import { type Check, insideDatabase } from './examination.ts';
 
 export const checkRedis: Check = async ({ redis }) =>
@@ -18,17 +19,22 @@ export const checkInstances = insideDatabase(async (inspection, { config, redis 
     const detail = 'The embedded database is served by one instance, or by several that share a Redis';
     return ok(shared === undefined ? `${detail}: none is set.` : `${detail}.`);
   }
+  return judge(count, shared);
+});
+
+/** By how many serve the database, and what is known of the Redis that is to be shared, if there is any. */
+export function judge(count: number, shared: Pick<RedisInspected, 'instances'> | undefined): Finding {
+  if (count === 0) return ok('No instance serves this database now.');
   const serving = `${count === 1 ? '1 instance serves' : `${count} instances serve`} this database now`;
   if (shared === undefined) {
-    if (count <= 1) return ok(`${serving}, and needs no Redis to count by itself.`);
+    if (count === 1) return ok(`${serving}, and needs no Redis to count by itself.`);
     return failed(
       `${serving}, each with a rate limit of its own: partners get ${count} times it.`,
       howToShare,
     );
   }
   if (shared.instances === undefined) return skipped(`${serving}; whether by this Redis is not known.`);
-  if (shared.instances < count) {
-    return warning(`${serving}, and only ${shared.instances} of them by this Redis.`, howToShare);
-  }
-  return ok(`${serving}, by this Redis.`);
-});
+  if (shared.instances >= count) return ok(`${serving}, by this Redis.`);
+  const few = shared.instances === 0 ? 'none' : `only ${shared.instances}`;
+  return warning(`${serving}, ${count === 1 ? 'but not' : `and ${few} of them`} by this Redis.`, howToShare);
+}

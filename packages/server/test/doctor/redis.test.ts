@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { judge } from '../../src/doctor/redis.ts';
+import type { Finding } from '../../src/finding.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { migratedDatabase, serveOptions } from '../support/database.ts';
@@ -48,6 +50,22 @@ test('finds a Redis that may forget, refuses to write, or does not let us in', n
   const wrong = await redisOf(`redis://:wr0ng@127.0.0.1:${own.port}`);
   assertFinding(wrong, 'failed', /WRONGPASS/, /Correct user and password/);
   assert.doesNotMatch(JSON.stringify(wrong), /wr0ng/);
+});
+
+test('says of no instance, one and many whether they count together', () => {
+  const by = (instances?: number) => (instances === undefined ? {} : { instances });
+  const said: [Finding, Finding['status'], RegExp][] = [
+    [judge(0, undefined), 'ok', /^No instance serves this database now\.$/],
+    [judge(0, by(0)), 'ok', /^No instance serves this database now\.$/],
+    [judge(1, undefined), 'ok', /^1 instance serves this database now, and needs no Redis to count by it/],
+    [judge(1, by(0)), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
+    [judge(1, by(1)), 'ok', /^1 instance serves this database now, by this Redis\.$/],
+    [judge(1, by()), 'skipped', /^1 instance serves this database now; whether by this Redis is not known/],
+    [judge(2, undefined), 'failed', /^2 instances serve this database now, each with .* get 2 times it\.$/],
+    [judge(2, by(0)), 'warning', /^2 instances serve this database now, and none of them by this Redis\.$/],
+    [judge(3, by(1)), 'warning', /^3 instances serve this database now, and only 1 of them by this Redis\.$/],
+  ];
+  for (const [finding, status, detail] of said) assertFinding(finding, status, detail);
 });
 
 test('finds instances that do not share the Redis of the others', needsOwnRedis, async (t) => {

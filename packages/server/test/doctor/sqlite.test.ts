@@ -59,6 +59,30 @@ test('makes no database where there is none, and tells of all else', async (t) =
   assert.ok(!existsSync(join(path, '..')));
 });
 
+test('finds a path where there can be no database, as a command does', async (t) => {
+  const file = join(temporaryFolder(t), 'letter.txt');
+  writeFileSync(file, '');
+  const path = join(file, 'data', 'test.db');
+  const { database } = await findingsOf(['--database', `sqlite:${path}`]);
+  assertFinding(database!, 'failed', /test\.db: \/\S*letter\.txt is not a folder\.$/, /--database/);
+  const said = /Cannot open .*test\.db: \/\S*letter\.txt is not a folder\.$/;
+  assert.throws(() => openSqlite(path, 'production', 'command'), said);
+});
+
+const asUser = { skip: process.getuid?.() === 0 && 'root may write to everything' };
+
+test('finds a folder that this user may not look into, or make anything in', asUser, async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'data', 'test.db');
+  const database = async () => (await findingsOf(['--database', `sqlite:${path}`])).database!;
+  chmodSync(folder, 0o500);
+  assertFinding(await database(), 'failed', new RegExp(`may not make one in ${folder}\\.$`), /--database/);
+  chmodSync(folder, 0);
+  assertFinding(await database(), 'failed', new RegExp(`may not look into ${folder}\\.$`), /--database/);
+  assert.throws(() => openSqlite(path, 'production', 'command'), /this user may not look into/);
+  chmodSync(folder, 0o700);
+});
+
 test('finds the other environment', async (t) => {
   const { flags } = await newDatabase(t);
   assertOnly(
@@ -117,12 +141,12 @@ test('warns of a file that others can read, unless its folder keeps them out', a
   assertOnly(await findingsOf(flags), 'privileges', 'warning', /mode 640/, /chmod 600/);
 });
 
-test('finds a file that this user may not write to', {
-  skip: process.getuid?.() === 0 && 'root may write to everything',
-}, async (t) => {
+test('finds a file that this user may not write to, or not even read', asUser, async (t) => {
   const { path, flags } = await newDatabase(t);
   chmodSync(path, 0o400);
   assertFinding((await findingsOf(flags)).privileges!, 'failed', /may not write to \/.*test\.db/, /owner/);
+  chmodSync(path, 0o200);
+  assertFinding((await findingsOf(flags)).database!, 'failed', /may not read \/.*test\.db/, /a user who may/);
 });
 
 test('finds ports that clash, an address that nobody can call, and no limit in production', async (t) => {

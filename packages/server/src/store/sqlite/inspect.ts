@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -8,13 +8,15 @@ import { expiringKeys } from '../expiring-keys.ts';
 import type { Inspected, Inspection } from '../inspect.ts';
 import { plainSql, translated } from './engine.ts';
 import { databaseSchema, stampOf } from './migrate.ts';
+import { barTo, mayRead, mayWrite, nearestSeen } from './place.ts';
 
 export function inspectSqlite(file: string): Inspected {
   const path = resolve(file);
-  if (!existsSync(path)) {
-    const remedy = '"partner-network migrate" makes it, and so does serving it; is --database right?';
-    return { finding: warning(`There is no database ${path} yet.`, remedy) };
-  }
+  const bar = barTo(path);
+  if (bar !== undefined)
+    return { finding: failed(`Cannot look for the database ${path}: ${bar}.`, otherUser) };
+  if (!existsSync(path)) return { finding: yetToBeMade(path) };
+  if (!mayRead(path)) return { finding: failed(`This user may not read ${path}.`, otherUser) };
   try {
     const db = openToLook(path);
     return { finding: ok(`The embedded database ${path} can be read.`), inspection: inspectionOf(db, path) };
@@ -24,6 +26,17 @@ export function inspectSqlite(file: string): Inspected {
       finding: failed(`Cannot open the database ${path}: ${(error as Error).message}.`, remedy),
     };
   }
+}
+
+const otherUser = 'Correct --database, or run as a user who may.';
+
+function yetToBeMade(path: string): Finding {
+  const place = nearestSeen(path);
+  if (!mayWrite(place)) {
+    return failed(`There is no database ${path}, and this user may not make one in ${place}.`, otherUser);
+  }
+  const remedy = '"partner-network migrate" makes it, and so does serving it; is --database right?';
+  return warning(`There is no database ${path} yet.`, remedy);
 }
 
 /**
@@ -67,7 +80,7 @@ async function inOurTerms<Result>(work: () => Promise<Result>): Promise<Result> 
 /** To serve it is to write to it, too: its schema, and the log beside it. */
 function privilegesOn(path: string): Finding {
   const folder = dirname(path);
-  const barred = [path, folder].find((place) => !isWritable(place));
+  const barred = [path, folder].find((place) => !mayWrite(place));
   if (barred !== undefined) {
     return failed(
       `This user may not write to ${barred}.`,
@@ -84,13 +97,4 @@ function privilegesOn(path: string): Finding {
     );
   }
   return ok('This user may read and write it, and others may not.');
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -12,6 +12,7 @@ import { createExports } from './exports.ts';
 import { openFile } from './file.ts';
 import { createImports } from './imports.ts';
 import { migrate } from './migrate.ts';
+import { barTo } from './place.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
@@ -50,6 +51,8 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
 
 /** A mistyped path is no new database; only a command that can be the first on one makes it. */
 function refuseMissing(path: string, purpose: Purpose): void {
+  const bar = barTo(path);
+  if (bar !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${bar}.`);
   if (purpose === 'command' && !existsSync(path)) {
     throw new OperatorError(
       `There is no database ${path}: "partner-network migrate" makes one, --database names another.`,

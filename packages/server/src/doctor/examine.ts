@@ -52,7 +52,7 @@ function begin(config: ServeConfig, nowMs: () => number, openFiles: number | und
     config,
     nowMs,
     openFiles,
-    database: inspectDatabase(database),
+    database: inspectDatabase(database, environment),
     replicas: inspectReplicas(database, config.replica, environment),
     redis: redis === undefined ? Promise.resolve(undefined) : inspectRedis(redis, environment),
   };

@@ -35,9 +35,12 @@ export interface Inspected {
 }
 
 /** An engine is loaded when it is used. */
-export async function inspectDatabase(address: DatabaseAddress): Promise<Inspected> {
+export async function inspectDatabase(
+  address: DatabaseAddress,
+  environment: Environment,
+): Promise<Inspected> {
   if (address.engine === 'sqlite') {
-    return (await import('./sqlite/inspect.ts')).inspectSqlite(address.path);
+    return (await import('./sqlite/inspect.ts')).inspectSqlite(address.path, environment);
   }
   return (await import('./postgres/inspect.ts')).inspectPostgres(address.urls);
 }

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -16,6 +25,17 @@ async function newDatabase(t: TestContext, ...statements: string[]) {
   return { path, flags: ['--database', `sqlite:${path}`] };
 }
 
+/** The same, and its receipts as serving leaves them but for what these statements do to them. */
+async function withReceipts(t: TestContext, ...statements: string[]) {
+  const made = await newDatabase(t);
+  const receipts = `${made.path}-receipts`;
+  await openSqlite(made.path, 'production', 'serve').close();
+  const db = new DatabaseSync(receipts);
+  for (const statement of statements) db.exec(statement);
+  db.close();
+  return { ...made, receipts };
+}
+
 /** All that is in a folder, to the byte and to the moment. */
 function stateOf(path: string) {
   const folder = join(path, '..');
@@ -26,9 +46,9 @@ function stateOf(path: string) {
 }
 
 test('finds nothing wrong with a database that is in order, and leaves no trace', async (t) => {
-  const { path, flags } = await newDatabase(t);
+  const { path, flags } = await withReceipts(t);
   const before = stateOf(path);
-  assert.equal(before.length, 1);
+  assert.equal(before.length, 2);
   const findings = await findingsOf(flags);
   assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
   assert.deepEqual(stateOf(path), before);
@@ -133,16 +153,44 @@ test('finds a file that is no database', async (t) => {
   );
 });
 
+const foreignReceipts: readonly [statement: string, detail: RegExp, remedy: RegExp][] = [
+  ['pragma user_version = 999', /they have schema 999 and this program knows up to \d+/, /newer program/],
+  [`update settings set value = 'sandbox'`, /they are of sandbox, and the database of production/, /backup/],
+  ['pragma application_id = 7', /another program's database/, /move it away/],
+];
+
+test('finds receipts with which serving refuses to start', async (t) => {
+  for (const [statement, detail, remedy] of foreignReceipts) {
+    const { path, flags } = await withReceipts(t, statement);
+    assertOnly(await findingsOf(flags), 'database', 'failed', detail, remedy);
+    assert.throws(() => openSqlite(path, 'production', 'serve'), /Cannot open the receipts/);
+  }
+  const { path, receipts, flags } = await withReceipts(t);
+  const cannot = /^Cannot open the receipts \/.*test\.db-receipts: /;
+  writeFileSync(receipts, 'Dear database, '.repeat(100));
+  assertOnly(await findingsOf(flags), 'database', 'failed', cannot, /backup/);
+  rmSync(path);
+  assertFinding((await findingsOf(flags)).database!, 'failed', cannot, /backup/);
+  rmSync(receipts);
+  mkdirSync(receipts);
+  assertFinding((await findingsOf(flags)).database!, 'failed', cannot, /backup/);
+});
+
 test('warns of a file that others can read, unless its folder keeps them out', async (t) => {
-  const { path, flags } = await newDatabase(t);
+  const { path, receipts, flags } = await withReceipts(t);
   chmodSync(path, 0o640);
   assert.equal((await findingsOf(flags)).privileges!.status, 'ok');
   chmodSync(join(path, '..'), 0o755);
-  assertOnly(await findingsOf(flags), 'privileges', 'warning', /mode 640/, /chmod 600/);
+  assertOnly(await findingsOf(flags), 'privileges', 'warning', /test\.db \(mode 640/, /chmod 600/);
+  chmodSync(path, 0o600);
+  chmodSync(receipts, 0o604);
+  assertOnly(await findingsOf(flags), 'privileges', 'warning', /test\.db-receipts \(mode 604/, /chmod 600/);
 });
 
 test('finds a file that this user may not write to, or not even read', asUser, async (t) => {
-  const { path, flags } = await newDatabase(t);
+  const { path, receipts, flags } = await withReceipts(t);
+  chmodSync(receipts, 0o400);
+  assertOnly(await findingsOf(flags), 'privileges', 'failed', /may not write to \/.*-receipts/, /owner/);
   chmodSync(path, 0o400);
   assertFinding((await findingsOf(flags)).privileges!, 'failed', /may not write to \/.*test\.db/, /owner/);
   chmodSync(path, 0o200);

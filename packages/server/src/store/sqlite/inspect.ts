@@ -1,25 +1,29 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import { bounds } from '../../bounds.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Environment } from '@partner-network/contract/environments';
 import { type Finding, failed, ok, warning } from '../../finding.ts';
 import { expiringKeys } from '../expiring-keys.ts';
 import type { Inspected, Inspection } from '../inspect.ts';
 import { plainSql, translated } from './engine.ts';
+import { openToLook, receiptsFileOf } from './file.ts';
+import { faultyReceipts } from './inspect-receipts.ts';
 import { databaseSchema, stampOf } from './migrate.ts';
 import { barTo, mayRead, mayWrite, nearestSeen } from './place.ts';
 
-export function inspectSqlite(file: string): Inspected {
+export function inspectSqlite(file: string, environment: Environment): Inspected {
   const path = resolve(file);
   const bar = barTo(path);
   if (bar !== undefined)
     return { finding: failed(`Cannot look for the database ${path}: ${bar}.`, otherUser) };
-  if (!existsSync(path)) return { finding: yetToBeMade(path) };
+  if (!existsSync(path)) return { finding: faultyReceipts(path, environment) ?? yetToBeMade(path) };
   if (!mayRead(path)) return { finding: failed(`This user may not read ${path}.`, otherUser) };
   try {
     const db = openToLook(path);
-    return { finding: ok(`The embedded database ${path} can be read.`), inspection: inspectionOf(db, path) };
+    const finding =
+      faultyReceipts(path, environmentOf(db) ?? environment) ??
+      ok(`The embedded database ${path} can be read.`);
+    return { finding, inspection: inspectionOf(db, path) };
   } catch (error) {
     const remedy = 'Correct --database, or put a backup in its place.';
     return {
@@ -39,23 +43,6 @@ function yetToBeMade(path: string): Finding {
   return warning(`There is no database ${path} yet.`, remedy);
 }
 
-/**
- * Where there is no log beside the file nobody has it open, and even a connection that only reads would make
- * one and leave it there, as this user's. Unless it takes the file for one that cannot change.
- */
-function openToLook(path: string): DatabaseSync {
-  const url = pathToFileURL(path);
-  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1');
-  const db = new DatabaseSync(url, { readOnly: true, timeout: bounds.sqliteServeBusyMs });
-  try {
-    db.prepare('select count(*) from sqlite_master').get();
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
 function inspectionOf(db: DatabaseSync, path: string): Inspection {
   return {
     stamp: () => inOurTerms(async () => stampOf(db)),
@@ -69,6 +56,15 @@ function inspectionOf(db: DatabaseSync, path: string): Inspection {
   };
 }
 
+/** What keeps it from being read is told by the check of the schema. */
+function environmentOf(db: DatabaseSync): unknown {
+  try {
+    return stampOf(db)?.environment;
+  } catch {
+    return undefined;
+  }
+}
+
 async function inOurTerms<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -77,24 +73,34 @@ async function inOurTerms<Result>(work: () => Promise<Result>): Promise<Result> 
   }
 }
 
-/** To serve it is to write to it, too: its schema, and the log beside it. */
+/** To serve it is to write to it, too: its schema, its receipts, and the log beside each of them. */
 function privilegesOn(path: string): Finding {
   const folder = dirname(path);
-  const barred = [path, folder].find((place) => !mayWrite(place));
+  const files = [path, receiptsFileOf(path)].flatMap((file) => [file, `${file}-wal`, `${file}-shm`]);
+  const barred = [...files, folder].find((place) => !mayWrite(place));
   if (barred !== undefined) {
     return failed(
       `This user may not write to ${barred}.`,
       'Run as its owner, or let its owner be this user.',
     );
   }
-  const others = 0o077;
-  const isOpen = (place: string) => (statSync(place).mode & others) !== 0;
-  if (isOpen(path) && isOpen(folder)) {
-    const mode = (statSync(path).mode & 0o777).toString(8);
+  const open = files.find(isOpen);
+  if (open !== undefined && isOpen(folder)) {
     return warning(
-      `Others than its owner may have access to ${path} (mode ${mode}), in which people's balances are.`,
-      `Run chmod 600 on it, and on what stands beside it.`,
+      `Others than its owner may have access to ${open} (mode ${modeOf(open).toString(8)}), and so to balances, or to who asked for them.`,
+      'Run chmod 600 on it, and on what stands beside it.',
     );
   }
   return ok('This user may read and write it, and others may not.');
+}
+
+const others = 0o077;
+
+function isOpen(place: string): boolean {
+  return (modeOf(place) & others) !== 0;
+}
+
+/** None for what is not there. */
+function modeOf(place: string): number {
+  return (statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
 }

@@ -7,7 +7,7 @@ import type { Purpose } from '../open.ts';
 import type { Receipts } from '../port.ts';
 import { createReceiptReads } from '../receipts.ts';
 import { plainSql } from './engine.ts';
-import { openFile } from './file.ts';
+import { openFile, receiptsFileOf } from './file.ts';
 import { migrate, receiptsSchema } from './migrate.ts';
 import { startWriter } from './receipts-writer.ts';
 import { createWrites, type Writes } from './receipts-writes.ts';
@@ -21,7 +21,7 @@ interface ReceiptsFile extends Receipts {
  * than a receipt may wait. Who serves opens it at once; a command when it needs it, and makes none to read.
  */
 export function createReceipts(database: string, environment: Environment, purpose: Purpose): ReceiptsFile {
-  const path = `${database}-receipts`;
+  const path = receiptsFileOf(database);
   let db: DatabaseSync | undefined;
   let writes: Writes | undefined;
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { createServer, isIP } from 'node:net';
 import { databaseConfig, type ServeConfig } from '../config.ts';
-import { failed, ok, warning } from '../finding.ts';
+import { asOne, type Finding, failed, ok, warning } from '../finding.ts';
 import type { Check } from './examination.ts';
 
 /** Addresses that mean every interface, and that nobody can call. */
@@ -8,26 +10,57 @@ const everywhere = ['0.0.0.0', '::'];
 /** What is wrong with settings that each are right; a wrong one was told already. */
 export const checkSettings: Check = async ({ config }) => {
   const { environment } = databaseConfig(config);
-  if (isSamePort(config)) {
-    return failed(
-      `--port and --ops-port are both ${config.port}.`,
-      'Give the operations address a port of its own.',
-    );
-  }
-  if (everywhere.includes(config.host) && config['public-url'] === undefined) {
-    return warning(
-      `Callers would be sent to http://${config.host}:${config.port} for the placeholder image.`,
-      'Set --public-url to the address that callers use.',
-    );
-  }
-  if (environment === 'production' && config['brands-rate'] === 0) {
-    return warning('List brands has no rate limit in production.', 'Leave out --brands-rate 0.');
-  }
-  return ok(`All settings are valid, for ${environment}.`);
+  const isProduction = environment === 'production';
+  const faults = [
+    samePort(config),
+    await foreignHost('--host', config.host),
+    await foreignHost('--ops-host', config['ops-host']),
+    uncallable(config, isProduction),
+    isProduction && config['brands-rate'] === 0 ? unlimited : undefined,
+  ].filter((fault) => fault !== undefined);
+  return faults.length > 0 ? asOne(faults) : ok(`All settings are valid, for ${environment}.`);
 };
 
-function isSamePort(config: ServeConfig): boolean {
-  const hosts = [config.host, config['ops-host']];
+const unlimited = warning('List brands has no rate limit in production.', 'Leave out --brands-rate 0.');
+
+function samePort(config: ServeConfig): Finding | undefined {
+  const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
   const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everywhere.includes(host));
-  return isSameHost && config.port !== 0 && config.port === config['ops-port'];
+  if (!isSameHost || config.port === 0 || config.port !== config['ops-port']) return undefined;
+  return failed(
+    `--port and --ops-port are both ${config.port}.`,
+    'Give the operations address a port of its own.',
+  );
+}
+
+/** Tried on a free port, for the service may be there already. Names are not looked up, which may take long. */
+async function foreignHost(flag: string, host: string): Promise<Finding | undefined> {
+  if (isIP(host) === 0) return undefined;
+  const server = createServer();
+  try {
+    await once(server.listen(0, host), 'listening');
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const remedy = `Set ${flag} to an address of this machine; 0.0.0.0 means all of them.`;
+    return failed(`Nobody can listen on ${host} here (${code}).`, remedy);
+  } finally {
+    server.close();
+  }
+}
+
+/** Where partners are sent for the image of a brand without one. A sandbox may be for this machine alone. */
+function uncallable(config: ServeConfig, isProduction: boolean): Finding | undefined {
+  const { host, port, 'public-url': given } = config;
+  const url = given ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const name = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  if (!everywhere.includes(name) && !(isProduction && isLoopback(name))) return undefined;
+  return warning(
+    `Partners would get ${url}/assets/brand-placeholder.png for brands without an image, and cannot call it.`,
+    'Set --public-url to the address that partners use.',
+  );
+}
+
+function isLoopback(name: string): boolean {
+  return /^127\.|(^|\.)localhost$/.test(name) || name === '::1';
 }

@@ -9,7 +9,7 @@ import { assertFailed, commandLine } from '../support/run.ts';
 test('prints one list of checks with --json, and ends with 0 when none failed', async (t) => {
   const line = commandLine(t);
   await line.inside(async () => {});
-  const checks = await line.json<Examined[]>('doctor');
+  const checks = await line.json<Examined[]>('doctor', '--public-url', 'https://network.example');
   assert.deepEqual(
     checks.map((check) => Object.keys(check)),
     names.map(() => ['name', 'status', 'detail']),

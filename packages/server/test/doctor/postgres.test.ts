@@ -49,7 +49,8 @@ test('asks everything of the database in transactions that cannot change it', as
 });
 
 test('finds the other environment, and tells all else of the database', async (t) => {
-  const findings = await findingsOf(['--database', await migratedDatabase(t)]);
+  const flags = ['--database', await migratedDatabase(t), '--public-url', 'https://network.example'];
+  const findings = await findingsOf(flags);
   const remedy = /^Pass --environment sandbox, or another --database\.$/;
   assertOnly(findings, 'environment', 'failed', /is a sandbox database and production was/, remedy);
 });

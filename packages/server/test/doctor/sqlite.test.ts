@@ -22,7 +22,7 @@ async function newDatabase(t: TestContext, ...statements: string[]) {
   const db = new DatabaseSync(path);
   for (const statement of statements) db.exec(statement);
   db.close();
-  return { path, flags: ['--database', `sqlite:${path}`] };
+  return { path, flags: ['--database', `sqlite:${path}`, '--public-url', 'https://network.example'] };
 }
 
 /** The same, and its receipts as serving leaves them but for what these statements do to them. */
@@ -66,7 +66,7 @@ test('sees what another process has just written, whose log stays as it is', asy
 
 test('makes no database where there is none, and tells of all else', async (t) => {
   const path = join(temporaryFolder(t), 'missing', 'test.db');
-  const findings = await findingsOf(['--database', `sqlite:${path}`]);
+  const findings = await findingsOf(['--database', `sqlite:${path}`, '--public-url', 'https://a.example']);
   assertFinding(
     findings.database!,
     'warning',
@@ -197,23 +197,35 @@ test('finds a file that this user may not write to, or not even read', asUser, a
   assertFinding((await findingsOf(flags)).database!, 'failed', /may not read \/.*test\.db/, /a user who may/);
 });
 
-test('finds ports that clash, an address that nobody can call, and no limit in production', async (t) => {
-  const { flags } = await newDatabase(t);
-  const settings = async (...more: string[]) => (await findingsOf([...flags, ...more])).settings!;
-  assertFinding(await settings('--ops-port', '8080'), 'failed', /--port and --ops-port are both 8080/);
-  assertFinding(await settings('--host', '0.0.0.0'), 'warning', /0\.0\.0\.0:8080/, /--public-url/);
-  assertFinding(await settings('--brands-rate', '0'), 'warning', /no rate limit/);
-  const fine = [
-    '--host',
-    '0.0.0.0',
-    '--public-url',
-    'https://network.example',
-    '--ops-port',
-    '0',
-    '--port',
-    '0',
-  ];
+test('finds ports that clash, addresses that nobody can use, and no limit in production', async (t) => {
+  const { path } = await newDatabase(t);
+  const settings = async (...more: string[]) =>
+    (await findingsOf(['--database', `sqlite:${path}`, ...more])).settings!;
+  const inPublic = ['--public-url', 'https://network.example'];
+  const clash = /^--port and --ops-port are both 8080\.$/;
+  for (const hosts of [[], ['--host', 'localhost'], ['--ops-host', '0.0.0.0']]) {
+    assertFinding(await settings(...inPublic, ...hosts, '--ops-port', '8080'), 'failed', clash);
+  }
+  for (const flag of ['--host', '--ops-host']) {
+    const foreign = await settings(...inPublic, flag, '192.0.2.1');
+    assertFinding(foreign, 'failed', /listen on 192\.0\.2\.1/, new RegExp(`Set ${flag} to`));
+  }
+  for (const [flags, url] of [
+    [[], 'http://127.0.0.1:8080'],
+    [['--public-url', 'http://[::1]:8080'], 'http://[::1]:8080'],
+    [['--host', '0.0.0.0', '--environment', 'sandbox'], 'http://0.0.0.0:8080'],
+    [['--public-url', 'https://localhost/network'], 'https://localhost/network'],
+  ] as const) {
+    const { status, detail, remedy } = await settings(...flags);
+    assert.ok(detail.startsWith(`Partners would get ${url}/assets/brand-placeholder.png for`), detail);
+    assert.deepEqual([status, remedy?.slice(0, 16)], ['warning', 'Set --public-url']);
+  }
+  assertFinding(await settings(...inPublic, '--brands-rate', '0'), 'warning', /^List brands has no rate/);
+  assertFinding(await settings('--brands-rate', '0', '--ops-port', '8080'), 'failed', /both.*get.*no rate/);
+
+  const fine = ['--host', '0.0.0.0', ...inPublic, '--ops-port', '0', '--port', '0'];
   assertFinding(await settings(...fine), 'ok', /valid, for production/);
+  assertFinding(await settings('--environment', 'sandbox'), 'ok', /valid, for sandbox/);
 });
 
 test('warns of fewer than 4096 open files', async (t) => {

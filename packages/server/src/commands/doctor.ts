@@ -9,6 +9,9 @@ export const doctor = command({
   options: { ...serveSettings, json: flag('print one JSON document') },
   conflicts: (config) => conflictsOfServe(config),
   run: async (config, _words, output) => {
+    // No process can be ended while the system looks up a name, and by itself that takes 10 s or more with a
+    // name server that is silent.
+    process.env.RES_OPTIONS ??= 'timeout:1 attempts:1';
     const checks = await examine(config);
     tell(output, config.json, checks, () => checks.map(inWords).join('\n'));
     const failures = checks.filter(({ status }) => status === 'failed').length;

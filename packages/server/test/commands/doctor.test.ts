@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Examined } from '../../src/doctor/examine.ts';
 import { names } from '../doctor/examined.ts';
-import { assertFailed, commandLine } from '../support/run.ts';
+import { assertFailed, commandLine, run } from '../support/run.ts';
 
 test('prints one list of checks with --json, and ends with 0 when none failed', async (t) => {
   const line = commandLine(t);
@@ -42,4 +42,20 @@ test('sees how many files a process may open where it is run', async (t) => {
   );
   const { status, detail } = checks.find(({ name }) => name === 'open_files')!;
   assert.deepEqual([status, detail.includes('1000')], ['warning', true]);
+});
+
+test('has names looked up for a second only, since no process ends before that', async () => {
+  const watch = `import dns from 'node:dns';
+    const { lookup } = dns;
+    dns.lookup = (name, options, done) => {
+      if (name !== 'db.example') return lookup(name, options, done);
+      console.error('looked up with', process.env.RES_OPTIONS);
+      process.nextTick(done, new Error('no such name'));
+    };`;
+  const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` };
+  const words = ['doctor', '--database', 'postgres://network@db.example/network'];
+  const { status, stdout, stderr } = await run(words, { variables });
+  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 11 checks failed/);
+  assert.match(stdout, /^✗ database .*at db\.example \(no such name\)/m);
+  assert.equal(status, 1);
 });

@@ -138,6 +138,8 @@ export const bounds = {
   doctorShownKeys: 20,
   importLineBytes: 1024 * 1024,
   importBatchRecords: 500,
+  /** Long records fill a batch sooner: its rows, their text and the batch before it are held at once. */
+  importBatchCharacters: 1024 * 1024,
   importReportedLines: 1_000,
   importShownLines: 20,
   /** Four times as much takes 40 MB more for what is cut out of it, and is no faster. */

@@ -10,6 +10,7 @@ import {
   type Imports,
   StoreUnavailable,
 } from '../store/port.ts';
+import { createBatch } from './batch.ts';
 
 export interface CommitOptions {
   readonly kind: ImportKind;
@@ -41,14 +42,13 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
   const writer = await openWriter(store, options);
   const written = { written: 0, unchanged: 0, line: 0 };
   let failure: unknown;
-  let batch: ImportRow[] = [];
+  const batch = createBatch();
   let line = 0;
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
 
   async function writeBatch(): Promise<void> {
-    const [rows, lastLine] = [batch, line];
-    batch = [];
+    const [rows, lastLine] = [batch.take(), line];
     clearTimeout(timer);
     timer = undefined;
     try {
@@ -75,9 +75,9 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
     add: async (lineOfRow, row) => {
       line = lineOfRow;
       if (row === undefined) return;
-      batch.push(row);
-      while (batch.length >= bounds.importBatchRecords && failure === undefined) await commit();
-      if (batch.length > 0) timer ??= setTimeout(commit, bounds.followCommitMs);
+      batch.add(row);
+      while (batch.isFull() && failure === undefined) await commit();
+      if (!batch.isEmpty()) timer ??= setTimeout(commit, bounds.followCommitMs);
     },
     close: async () => {
       await commit();

@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import { newId } from '../ids.ts';
 import type { Accounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { toTime } from '../times.ts';
+import { createBatch } from './batch.ts';
 import { createChecker } from './check.ts';
 import { type ImportFault, importFault } from './faults.ts';
 import { collectFaultyLines, type FaultyLine } from './faulty-lines.ts';
@@ -86,21 +87,20 @@ async function stageAll(
   const rejected = collectFaultyLines();
   let read = 0;
   let isCutShort = false;
-  let batch: ImportRow[] = [];
+  const batch = createBatch();
   for await (const some of readings) {
     read += some.length;
     options.watch?.read(read);
     isCutShort ||= some.some((reading) => 'faults' in reading && reading.isLast === true);
     for (const { line, row, faults } of await check(some)) {
       if (faults.length > 0) rejected.add({ line, errors: faults });
-      else if (rejected.count() === 0 || options.skipInvalid) batch.push(row);
-    }
-    if (batch.length >= bounds.importBatchRecords) {
-      await run.stage(batch);
-      batch = [];
+      else if (rejected.count() === 0 || options.skipInvalid) {
+        batch.add(row);
+        if (batch.isFull()) await run.stage(batch.take());
+      }
     }
   }
-  await run.stage(batch);
+  await run.stage(batch.take());
   const reported = { read, rejected_count: rejected.count(), rejected: rejected.first };
   return isCutShort ? { ...reported, isCutShort } : reported;
 }

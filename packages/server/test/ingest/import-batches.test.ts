@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { followRecords } from '../../src/ingest/follow.ts';
+import { importRecords, type Reading } from '../../src/ingest/import.ts';
+import type { ImportRow, Store } from '../../src/store/port.ts';
+import { brand, openEmpty } from './import-into.ts';
+
+/** A store that tells how much it was given at a time. */
+function weighed(store: Store): { readonly store: Store; readonly batches: (readonly ImportRow[])[] } {
+  const batches: (readonly ImportRow[])[] = [];
+  const beginImport: Store['beginImport'] = async (kind) => {
+    const run = await store.beginImport(kind);
+    const stage = (rows: readonly ImportRow[]) => {
+      batches.push(rows);
+      return run.stage(rows);
+    };
+    return { ...run, stage };
+  };
+  return { store: { ...store, beginImport }, batches };
+}
+
+const note = 'x'.repeat(300_000);
+const options = { kind: 'brands', partnerId: 'acme' } as const;
+
+/** All at once, as many small lines of one chunk come. */
+async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
+  yield Array.from({ length: count }, (_, line) => ({ line, value: brand(line, { metadata: { note } }) }));
+}
+
+const ways = {
+  'a file': (store: Store, count: number) =>
+    importRecords(store, longRecords(count), { ...options, skipInvalid: false, dryRun: false }),
+  'a feed': (store: Store, count: number) => {
+    const stop = new AbortController();
+    const nothing = () => assert.fail('there is nothing to tell');
+    return followRecords(store, longRecords(count), {
+      ...options,
+      stop,
+      rejected: nothing,
+      waiting: nothing,
+    });
+  },
+};
+
+for (const [what, write] of Object.entries(ways)) {
+  test(`writes long records of ${what} a few at a time, so that they are not held`, async (t) => {
+    const { store, batches } = weighed(await openEmpty(t));
+    assert.equal((await write(store, 10)).written, 10);
+    const most = Math.ceil(bounds.importBatchCharacters / note.length);
+    assert.deepEqual(
+      batches.map(({ length }) => length),
+      [most, most, 10 - 2 * most],
+    );
+  });
+}

@@ -17,15 +17,15 @@ const byteOrderMark = '\ufeff';
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
   let number = 0;
-  let held: Uint8Array[] = [];
+  // Made once: a buffer for each line of a mebibyte would wait by the dozen to be collected.
+  const held = Buffer.alloc(bounds.importLineBytes);
   let heldBytes = 0;
   let lines: Line[] = [];
 
   function hold(bytes: Uint8Array): void {
-    heldBytes += bytes.length;
     // A line past the bound is only counted, so that a file without line ends cannot fill the memory.
-    if (heldBytes <= bounds.importLineBytes) held.push(bytes);
-    else held = [];
+    if (heldBytes + bytes.length <= held.length) held.set(bytes, heldBytes);
+    heldBytes += bytes.length;
   }
 
   function add(text: string | undefined): void {
@@ -35,8 +35,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   }
 
   function addHeld(): void {
-    add(heldBytes > bounds.importLineBytes ? undefined : textOf(Buffer.concat(held)));
-    held = [];
+    add(heldBytes > held.length ? undefined : textOf(held.subarray(0, heldBytes)));
     heldBytes = 0;
   }
 

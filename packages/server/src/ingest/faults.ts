@@ -39,8 +39,11 @@ export interface ImportFault {
 
 type Facts = Readonly<Record<string, string | number>>;
 
+/** A field, or an entry of its map: `metadata.KEY`, or the keys that lead to it. */
+type FieldName = string | readonly string[];
+
 /** Names a field but never repeats a value: it may be a secret, an amount or about a person. */
-export function importFault(code: ImportCode, field?: string, facts: Facts = {}): ImportFault {
+export function importFault(code: ImportCode, field?: FieldName, facts: Facts = {}): ImportFault {
   const detail = fillIn(importSentences[code], facts);
   return field === undefined ? { code, detail } : { field: nameOf(field), code, detail };
 }
@@ -48,9 +51,14 @@ export function importFault(code: ImportCode, field?: string, facts: Facts = {})
 const entryPrefix = 'metadata.';
 
 /** A field's name, fit to be repeated: a file can have keys that are about a person, too. */
-function nameOf(field: string): string {
-  const isEntry = field.startsWith(entryPrefix);
-  const name = isEntry ? field.slice(entryPrefix.length) : field;
-  if (findPersonalData(name) === undefined) return echo(field, echoedCharacters);
-  return isEntry ? 'metadata' : '[personal data]';
+function nameOf(field: FieldName): string {
+  const parts = typeof field === 'string' ? partsOf(field) : field;
+  const firstPersonal = parts.findIndex((part) => findPersonalData(part) !== undefined);
+  if (firstPersonal === 0) return '[personal data]';
+  const innocent = firstPersonal === -1 ? parts : parts.slice(0, firstPersonal);
+  return echo(innocent.join('.'), echoedCharacters);
+}
+
+function partsOf(field: string): readonly string[] {
+  return field.startsWith(entryPrefix) ? ['metadata', field.slice(entryPrefix.length)] : [field];
 }

@@ -11,6 +11,6 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
 function readLine({ number: line, text }: Line): Reading {
   const reading = text === undefined ? { fault: 'INVALID_JSON' as const } : readJson(text);
   return 'fault' in reading
-    ? { line, faults: [importFault(reading.fault, reading.key)] }
+    ? { line, faults: [importFault(reading.fault, reading.path)] }
     : { line, value: reading.value };
 }

@@ -13,7 +13,7 @@ export class InexactNumber {
 
 type JsonReading =
   | { readonly value: unknown }
-  | { readonly fault: 'INVALID_JSON' | 'DUPLICATE_KEY'; readonly key?: string };
+  | { readonly fault: 'INVALID_JSON' | 'DUPLICATE_KEY'; readonly path?: readonly string[] };
 
 function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number') return value;
@@ -78,17 +78,20 @@ export function readAnyJson(text: string): JsonReading {
     // Also nesting too deep for the stack, which is no record either.
     return { fault: 'INVALID_JSON' };
   }
-  const key = repeatedKey(text);
-  return key === undefined ? { value } : { fault: 'DUPLICATE_KEY', key };
+  const path = repeatedKey(text);
+  return path === undefined ? { value } : { fault: 'DUPLICATE_KEY', path };
 }
 
 /** Strings, with the colon that makes one a key, and what opens and closes an object. */
 const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
-/** The first key that stands twice in one object of valid JSON, in dot notation. */
-function repeatedKey(text: string): string | undefined {
-  const open: { readonly path: string; readonly keys: Set<string> }[] = [];
-  let path = '';
+/**
+ * The first key that stands twice in one object of valid JSON, after the key that its object has: in parts,
+ * because each may be about a person. Of what is deeper than any record, where it begins.
+ */
+function repeatedKey(text: string): readonly string[] | undefined {
+  const open: { readonly path: readonly string[]; readonly keys: Set<string> }[] = [];
+  let path: readonly string[] = [];
   for (const [token, string, colon] of text.matchAll(tokens)) {
     if (token === '{') open.push({ path, keys: new Set() });
     else if (token === '}') path = open.pop()!.path;
@@ -96,7 +99,7 @@ function repeatedKey(text: string): string | undefined {
       // Decoded, because "a" and "\u0061" are the same key.
       const key = JSON.parse(string!) as string;
       const object = open.at(-1)!;
-      path = object.path === '' ? key : `${object.path}.${key}`;
+      path = object.path.length < plainDepth ? [...object.path, key] : object.path;
       if (object.keys.has(key)) return path;
       object.keys.add(key);
     }

@@ -119,6 +119,17 @@ const notRecords: Readonly<Record<string, readonly [Buffer, string | undefined, 
     'metadata',
     'DUPLICATE_KEY',
   ],
+  'a key twice under one that is an e-mail address': [
+    noted('{"a@b.example":{"y":1,"y":2}}'),
+    'metadata',
+    'DUPLICATE_KEY',
+  ],
+  'a key twice under a field that is an e-mail address': [
+    line('{"name":"n","reference_id":"r","a@b.example":{"y":1,"y":2}}'),
+    '[personal data]',
+    'DUPLICATE_KEY',
+  ],
+  'a key twice, deeper than metadata': [noted('{"k":{"y":1,"y":2}}'), 'metadata.k', 'DUPLICATE_KEY'],
   '__proto__ twice': [noted('{"__proto__":"a","__proto__":"b"}'), 'metadata.__proto__', 'DUPLICATE_KEY'],
   'the key __proto__': [
     line('{"name":"n","reference_id":"r","__proto__":{"id":"x"}}'),

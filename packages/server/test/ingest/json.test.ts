@@ -85,7 +85,7 @@ const repeated = [
 
 for (const [what, text, key] of repeated) {
   test(`refuses a key that stands ${what}`, () => {
-    assert.deepEqual(readJson(text), { fault: 'DUPLICATE_KEY', key });
+    assert.deepEqual(readJson(text), { fault: 'DUPLICATE_KEY', path: [key] });
   });
 }
 
@@ -134,7 +134,7 @@ test('finds a repeated key in any spelling, and none where there is none', () =>
         assert.deepEqual(readJson(`{${members.join(',')}}`), { value: expected });
         const key = keys[choice % keys.length]!;
         const again = [...members, `${spelled(key, secondSpelling)}:1`];
-        assert.deepEqual(readJson(`{${again.join(',')}}`), { fault: 'DUPLICATE_KEY', key });
+        assert.deepEqual(readJson(`{${again.join(',')}}`), { fault: 'DUPLICATE_KEY', path: [key] });
       },
     ),
   );

@@ -5,7 +5,7 @@ import { echo, isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime } from '../times.ts';
 import { type ImportFault, importFault } from './faults.ts';
 import { InexactNumber } from './json.ts';
-import { findPersonalData, findPersonalValue } from './personal-data.ts';
+import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data.ts';
 
 /** The part of JSON Schema that our records are written in. */
 interface FieldSchema {
@@ -165,7 +165,7 @@ function personalFaults(value: unknown, field: string): ImportFault[] {
   if (typeof value === 'string') add(findPersonalData(value), 'a value', field);
   else if (isObject(value)) {
     for (const [key, text] of Object.entries(value)) {
-      add(findPersonalData(key), 'a key', field);
+      add(findPersonalKey(key), 'a key', field);
       if (typeof text === 'string') add(findPersonalValue(key, text), 'a value', `${field}.${key}`);
     }
   }

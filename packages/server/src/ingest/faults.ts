@@ -3,7 +3,7 @@ import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import { bounds } from '../bounds.ts';
 import { echo } from '../text.ts';
-import { findPersonalData } from './personal-data.ts';
+import { findPersonalKey } from './personal-data.ts';
 
 /** Sentences with {max} and the like are filled in. */
 export const importSentences = {
@@ -53,7 +53,7 @@ const entryPrefix = 'metadata.';
 /** A field's name, fit to be repeated: a file can have keys that are about a person, too. */
 function nameOf(field: FieldName): string {
   const parts = typeof field === 'string' ? partsOf(field) : field;
-  const firstPersonal = parts.findIndex((part) => findPersonalData(part) !== undefined);
+  const firstPersonal = parts.findIndex((part) => findPersonalKey(part) !== undefined);
   if (firstPersonal === 0) return '[personal data]';
   const innocent = firstPersonal === -1 ? parts : parts.slice(0, firstPersonal);
   return echo(innocent.join('.'), echoedCharacters);

@@ -26,15 +26,30 @@ export function findPersonalData(text: string): string | undefined {
   return holdsPhoneNumber(plain) ? 'a phone number' : undefined;
 }
 
+/** The same of a key, which can have digits after a word that says what they are: phone_5550109999. */
+export function findPersonalKey(key: string): string | undefined {
+  const found = findPersonalData(key);
+  if (found !== undefined || !tellingKey.test(key) || isInnocentAtAGlance(key)) return found;
+  return findPersonalData(wordsOf(key).replace(/([a-z]) ?(?=[0-9])/gi, '$1: '));
+}
+
 /** The same of a value under a key, which can say what its digits are: {"phone":"5550109999"}. */
 export function findPersonalValue(key: string, value: string): string | undefined {
   const found = findPersonalData(value);
   if (found !== undefined || !tellingKey.test(key) || isInnocentAtAGlance(value)) return found;
-  const words = key.replace(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
-  return findPersonalData(`${words}: ${value}`);
+  // phone2, phone_1 and phones say the same as phone does.
+  const what = wordsOf(key)
+    .replace(/ ?[0-9]{1,2}$/, '')
+    .replace(/(?<=phone|mobile|fax|ssn|number)s$/i, '');
+  return findPersonalData(`${what}: ${value}`);
 }
 
 const tellingKey = /phone|mobile|cell|tel|fax|whatsapp|ssn|social/i;
+
+/** The words of a key, however they are joined: phone_number, phone-number, phoneNumber, SSNNumber. */
+function wordsOf(key: string): string {
+  return key.replace(/([a-z])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3 $2').replaceAll(/[_-]/g, ' ');
+}
 
 /**
  * Most texts are: plain ASCII without an @, an escape of one, and as many digits as it takes with nothing but

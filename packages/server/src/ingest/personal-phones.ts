@@ -81,8 +81,8 @@ function isAfterZeros(rest: string): boolean {
 /** Seven to fifteen digits after a word that says what they are. */
 const named = new RegExp(
   [
-    '(?<![a-z])(?:(?:(?:tele)?phone|tel|fax)(?: (?:number|no|nr))?[ .:=#]{1,3}',
-    '|(?:mobile|cell|whatsapp)(?: (?:number|phone))? ?[:=#] ?)',
+    '(?<![a-z])(?:(?:(?:tele|cell)?phone|tel|fax)(?: (?:number|no|nr))?[ .:=#]{1,3}',
+    '|(?:mobile|cell|whatsapp)(?: (?:number|phone|no|nr)){0,2} ?[:=#] ?)',
     `(\\(?[0-9](?:[ ().\\/-]{0,2}[0-9]){6,14})${ending}(?!,[0-9])`,
   ].join(''),
   'gi',

@@ -9,7 +9,7 @@ const socialSecurityNumber = new RegExp(
     `(?<![a-z0-9_]|[a-z0-9]-|[0-9]\\.)${area}-${group}-${serial}(?![a-z0-9_]|-[a-z0-9]|\\.[0-9])`,
     `(?<![a-z0-9_.-]|[0-9] )${area} ${group} ${serial}(?![a-z0-9_]|[ .-][0-9])`,
     // Nine bare digits are as often a bank's routing number, unless a word says what they are.
-    `(?<![a-z])(?:ssn|social security(?: number| no)?)[:=#. -]{0,3}${area}[ -]?${group}[ -]?${serial}(?![0-9])`,
+    `(?<![a-z])(?:ssn|social security)(?: number| no)?[:=#. -]{0,3}${area}[ -]?${group}[ -]?${serial}(?![0-9])`,
   ].join('|'),
   'i',
 );

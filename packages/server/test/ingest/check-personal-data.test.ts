@@ -34,6 +34,9 @@ test('does not name a key of metadata that is personal data itself, whatever is 
   assert.deepEqual(personalIn({ metadata: { [mail]: 'gold' } }), [
     ['metadata', sentence('a key that looks like an e-mail address')],
   ]);
+  assert.deepEqual(personalIn({ metadata: { phone_2125550199: 'gold' } }), [
+    ['metadata', sentence('a key that looks like a phone number')],
+  ]);
   assert.deepEqual(personalIn({ metadata: { [mail]: '4111111111111111' } }), [
     ['metadata', sentence('a key that looks like an e-mail address')],
     ['metadata', sentence('a value that looks like a payment card number')],

@@ -1,14 +1,17 @@
 /** Payment card numbers in a text: digits of an issuer's prefix and length with a valid check digit. */
 
+const gap = '(?: {1,2}|-)';
+
 /** Thirteen to nineteen digits, bare or in the groups in which cards are printed and typed. */
 const candidates = new RegExp(
   [
     // Not the end of a longer word or number, of a fraction, or of an IBAN in groups of four.
-    '(?<![A-Za-z0-9]|[0-9][.-]|[0-9]{4} |[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){0,7} )',
+    '(?:(?<=[Cc]ard|CARD|[Vv]isa|VISA|[Aa]mex|AMEX)|',
+    '(?<![A-Za-z0-9]|[0-9][.-]|[0-9]{4} {1,2}|[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){0,7} ))',
     '([2-6][0-9]{12,18}',
-    '|[2-6][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{1,4}(?:[ -][0-9]{1,3})?',
-    '|3[0-9]{3}[ -][0-9]{6}[ -][0-9]{4,5})',
-    '(?![A-Za-z0-9]|[.-][0-9]| [0-9]{4}(?![0-9]))',
+    `|[2-6][0-9]{3}${gap}?[0-9]{4}${gap}?[0-9]{4}${gap}?[0-9]{1,4}(?:${gap}[0-9]{1,3})?`,
+    `|[2-6][0-9]{3}(?:\\.[0-9]{4}){3}|3[0-9]{3}(?:${gap}[0-9]{6}${gap}|\\.[0-9]{6}\\.)[0-9]{4,5})`,
+    '(?![A-Za-z0-9]|[.-][0-9]| {1,2}[0-9]{4}(?![0-9]))',
   ].join(''),
   'g',
 );
@@ -17,7 +20,7 @@ export function holdsCardNumber(text: string): boolean {
   for (const [, candidate = ''] of text.matchAll(candidates)) {
     if (isArticleNumber(candidate)) continue;
     // What follows a card after a space may be its security code.
-    if (isCardNumber(candidate) || isCardNumber(candidate.replace(/[ -][0-9]{1,3}$/, ''))) return true;
+    if (isCardNumber(candidate) || isCardNumber(candidate.replace(/[ -]+[0-9]{1,3}$/, ''))) return true;
   }
   return false;
 }
@@ -35,7 +38,7 @@ const issuers: readonly [name: string, prefix: RegExp, lengths: readonly number[
 ];
 
 function isCardNumber(candidate: string): boolean {
-  const digits = candidate.replaceAll(/[ -]/g, '');
+  const digits = candidate.replaceAll(/[ .-]/g, '');
   const isIssued = issuers.some(
     ([, prefix, lengths]) => lengths.includes(digits.length) && prefix.test(digits),
   );

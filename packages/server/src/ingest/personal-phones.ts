@@ -40,10 +40,13 @@ const callingCode = [
   '2[1-69][0-9]|3[578][0-9]|42[0-9]|5[09][0-9]|6[7-9][0-9]|8[0578][0-9]|9[679][0-9]',
 ].join('|');
 
+/** +40.6894-074.0447, +40.7128 -74.0060: degrees of latitude and longitude. */
+const place = '[0-9]{1,2}\\.[0-9]{1,15}(?: {0,2}-| {1,2})[0-9]{1,3}\\.[0-9]';
+
 /** After + or 00 a country's calling code, and up to fifteen digits in all. */
 const international = new RegExp(
   [
-    '((?<![A-Za-z0-9+])\\+|(?<![A-Za-z0-9]|[0-9][:.,/ -]|[A-Za-z][-_])00) ?',
+    `((?<![A-Za-z0-9+])\\+(?!${place})|(?<![A-Za-z0-9]|[0-9][:.,/ -]|[A-Za-z][-_])00) ?`,
     `\\(?(${callingCode})((?:[ ().\\/-]{0,3}[0-9]){6,14})(?![0-9])`,
   ].join(''),
   'g',
@@ -58,8 +61,8 @@ function holdsInternational(text: string): boolean {
 
 function isAfterPlus(code: string, rest: string): boolean {
   const number = `${code}${rest}`;
-  // +40.712776 is a latitude, +40.6894-074.0447 a place; but +33.123456789 is how registries write a phone.
-  if (/^[0-9]+\.(?:[0-9]{1,8}|[0-9]+-[0-9]+\.[0-9]+)$/.test(number)) return false;
+  // +40.712776 is a latitude; but +33.123456789 is how registries write a phone.
+  if (/^[0-9]+\.[0-9]{1,8}$/.test(number)) return false;
   const digits = number.match(/[0-9]/g)!.length;
   if (code === '1') return digits >= 11 && /^[^0-9]*[2-9]/.test(rest);
   // Few digits are a phone number only when people would not write a sum so, as +12 500 000, or a date.

@@ -81,6 +81,7 @@ const caught: Readonly<Record<string, Readonly<Record<string, readonly string[]>
       '01632 960 001',
       '090-1234-5678',
     ],
+    'that is a row of sizes, for all one can tell': ['800 600 1024', '220-240-5060', '210 297 0420'],
     'after a word': [
       'tel:5550109999',
       'Tel. 030/1234567',

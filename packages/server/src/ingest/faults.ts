@@ -25,7 +25,7 @@ export const importSentences = {
   INVALID_URL: 'Write an http or https URL of {min} to {max} characters, without user or password.',
   INVALID_TIME: 'Write a time in UTC as RFC 3339 has it, such as 2026-01-31T08:00:00.000Z.',
   TOO_MANY_KEYS: 'Keep at most {max} keys.',
-  PERSONAL_DATA: 'Take out {what}; if it is none, import with --personal-data warn or allow.',
+  PERSONAL_DATA: 'Take out {what}; if it is none, import with --personal-data allow.',
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
 } as const;
 

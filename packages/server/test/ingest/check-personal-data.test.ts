@@ -17,8 +17,7 @@ function personalIn(more: object): (readonly [string | undefined, string])[] {
   return personal.map(({ field, detail }) => [field, detail]);
 }
 
-const sentence = (what: string) =>
-  `Take out ${what}; if it is none, import with --personal-data warn or allow.`;
+const sentence = (what: string) => `Take out ${what}; if it is none, import with --personal-data allow.`;
 
 test('names the reference or the key of metadata that holds personal data, and what kind', () => {
   assert.deepEqual(personalIn({ reference_id: mail }), [

@@ -1,4 +1,3 @@
-import { bounds } from '../bounds.ts';
 import { newId } from '../ids.ts';
 import type { Accounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { toTime } from '../times.ts';

@@ -42,10 +42,11 @@ export function createProgress(
   /** What takes the line that is shown away again. */
   let cleaning = '';
 
+  // A terminal that does not know its width says 0.
+  const room = () => (screen.columns || usualColumns) - 1;
+
   function draw(text: string, after: string, cleanUp: string): void {
-    // A terminal that does not know its width says 0.
-    const columns = (screen.columns || usualColumns) - 1;
-    screen.write(`${cleaning}${text.slice(0, columns)}${after}`);
+    screen.write(`${cleaning}${text.slice(0, room())}${after}`);
     cleaning = cleanUp;
   }
 
@@ -58,7 +59,7 @@ export function createProgress(
       if (at - drawnAt < bounds.progressMs) return;
       drawnAt = at;
       const share = totalBytes === undefined ? undefined : Math.min(takenBytes / totalBytes, 1);
-      draw(progressLine(work, records, (at - startedAt) / 1_000, share), '', clearLine);
+      draw(progressLine(work, records, (at - startedAt) / 1_000, share, room()), '', clearLine);
     },
     // The line is ended, because whoever interrupts a write leaves it there.
     writing: (records) => draw(`writing ${grouped(records)}, all or none …`, '\n', `${lineUp}${clearLine}`),
@@ -69,13 +70,21 @@ export function createProgress(
   };
 }
 
-function progressLine(work: string, records: number, seconds: number, share: number | undefined): string {
+/** Where there is no room for all of it, the figures tell more than the bar. */
+function progressLine(
+  work: string,
+  records: number,
+  seconds: number,
+  share: number | undefined,
+  room: number,
+): string {
   const count = `${grouped(records)} ${work}  ${grouped(Math.round(records / seconds))}/s`;
   if (share === undefined) return count;
   const bar = '#'.repeat(Math.round(share * barCharacters)).padEnd(barCharacters, '.');
-  const percent = `${Math.floor(share * 100)}%`.padStart(5);
+  const percent = `${Math.floor(share * 100)}%`;
   const left = share === 0 ? '' : `  ${clock((seconds * (1 - share)) / share)} left`;
-  return `[${bar}]${percent}  ${count}${left}`;
+  const line = `[${bar}]${percent.padStart(5)}  ${count}${left}`;
+  return line.length <= room ? line : `${percent}  ${count}${left}`;
 }
 
 function grouped(number: number): string {

@@ -81,12 +81,15 @@ test('leaves nothing behind, whenever it is cleared', () => {
   }
 });
 
-test('stays on one line of a narrow terminal', () => {
-  const { written, clock, progress } = createScene(1_000, true, 30);
-  clock.ms = 2_000;
-  progress.bytes(500);
-  progress.done(500);
-  assert.equal(seen(written)[0]!.length, 29);
+test('stays on one line of a narrow terminal, and shows the figures there rather than the bar', () => {
+  const line = '25%  50,000 read  25,000/s  0:06 left';
+  for (const columns of [61, 40, 30]) {
+    const { written, clock, progress } = createScene(1_000, true, columns);
+    clock.ms = 2_000;
+    progress.bytes(250);
+    progress.done(50_000);
+    assert.deepEqual(seen(written), [line.slice(0, columns - 1)]);
+  }
 });
 
 test('is silent where there is no terminal', () => {

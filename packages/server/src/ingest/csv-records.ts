@@ -23,21 +23,22 @@ const nothing: Buffer = Buffer.alloc(0);
 /**
  * Cuts CSV into its records without reading what is in them, and without blank lines and a leading BOM. The
  * parser does not tell on which line a record starts, nor where the next one is after a fault. Never holds
- * more than a record and a chunk.
+ * more than a record and a chunk, and looks at each byte once.
  */
 export async function* cutRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvPiece> {
-  let rest = nothing;
+  const scanner = createScanner();
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
   let line = 1;
-  let isQuoted = false;
 
   for await (const chunk of withoutByteOrderMark(chunks)) {
-    const bytes = Buffer.concat([rest, chunk]);
+    const ends = scanner.findEnds(chunk);
+    const bytes = ends.length === 0 ? nothing : Buffer.concat([...held, chunk]);
     let start = 0;
     let records: CsvRecord[] = [];
-    for (let found = findEnd(bytes, start); ; found = findEnd(bytes, start)) {
-      const { end, lines } = found;
-      isQuoted = found.isQuoted;
-      if (end === -1 || end - start > bounds.importLineBytes) break;
+    for (const { end: endInChunk, lines } of ends) {
+      const end = heldBytes + endInChunk;
+      if (end - start > bounds.importLineBytes) break;
       if (!isBlank(bytes, start, end)) records.push({ start, end, line, lines });
       line += lines;
       start = end;
@@ -47,11 +48,14 @@ export async function* cutRecords(chunks: AsyncIterable<Uint8Array>): AsyncGener
       records = [];
     }
     if (records.length > 0) yield { bytes, records };
-    rest = bytes.subarray(start);
+    if (start === 0) held.push(chunk);
+    else held = [bytes.subarray(start)];
+    heldBytes += chunk.length - start;
     // As a rule a quote that nobody closes: nobody knows where its record was to end.
-    if (rest.length > bounds.importLineBytes) return yield { endlessLine: line };
+    if (heldBytes > bounds.importLineBytes) return yield { endlessLine: line };
   }
-  if (isQuoted) yield { endlessLine: line };
+  const rest = Buffer.concat(held);
+  if (scanner.isQuoted()) yield { endlessLine: line };
   else if (!isBlank(rest, 0, rest.length)) {
     yield { bytes: rest, records: [{ start: 0, end: rest.length, line, lines: 1 }] };
   }
@@ -73,28 +77,47 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Uint8Array>): AsyncGe
 }
 
 interface End {
-  /** Past the line end, or -1 when it is not there yet. */
+  /** Past the line end. */
   readonly end: number;
   readonly lines: number;
-  readonly isQuoted: boolean;
+}
+
+interface Scanner {
+  /** Where records end in the next chunk. */
+  findEnds(chunk: Uint8Array): readonly End[];
+  /** Whether the record that has no end yet is in quotes. */
+  isQuoted(): boolean;
 }
 
 /** A record ends with a line end that is not in quotes; quotes begin where a cell does. */
-function findEnd(bytes: Buffer, start: number): End {
+function createScanner(): Scanner {
   let lines = 1;
   let isQuoted = false;
-  for (let position = start; position < bytes.length; position += 1) {
-    const byte = bytes[position];
-    if (byte === quote) {
-      // A quote in quotes is written twice: it ends them and begins them again.
-      const before = position === start ? comma : bytes[position - 1];
-      isQuoted = !isQuoted && (before === comma || before === quote);
-    } else if (byte === newline) {
-      if (!isQuoted) return { end: position + 1, lines, isQuoted: false };
-      lines += 1;
+  // A record begins as a cell does after a comma.
+  let before = comma;
+
+  function findEnds(chunk: Uint8Array): End[] {
+    const ends: End[] = [];
+    for (let position = 0; position < chunk.length; position += 1) {
+      const byte = chunk[position]!;
+      if (byte === quote) {
+        // A quote in quotes is written twice: it ends them and begins them again. A stray one does neither.
+        if (!isQuoted && before !== comma && before !== quote) continue;
+        isQuoted = !isQuoted;
+      } else if (byte === newline && isQuoted) {
+        lines += 1;
+      } else if (byte === newline) {
+        ends.push({ end: position + 1, lines });
+        lines = 1;
+        before = comma;
+        continue;
+      }
+      before = byte;
     }
+    return ends;
   }
-  return { end: -1, lines, isQuoted };
+
+  return { findEnds, isQuoted: () => isQuoted };
 }
 
 function isBlank(bytes: Buffer, start: number, end: number): boolean {

@@ -206,6 +206,7 @@ const bad: readonly [what: string, middle: Bytes[], outcome: unknown][] = [
   ['too few columns', ['1,a,r\n'], invalid],
   ['too many columns', ['1,a,r,,,\n'], invalid],
   ['a stray quote', ['1,a "b" c,r,,\n'], invalid],
+  ['two stray quotes side by side', ['1,a""b,r,,\n'], invalid],
   ['something after a closing quote', ['1,"a"b,r,,\n'], invalid],
   ['the header once more', [head], invalid],
   ['a NUL', ['1,a\0b,r,,\n'], invalid],
@@ -232,6 +233,12 @@ for (const [what, middle, outcome] of bad) {
     ]);
   });
 }
+
+test('looks at each byte once, however small the chunks', { timeout: 10_000 }, async () => {
+  const cell = 'x'.repeat(500_000);
+  const pieces = cell.match(/.{20}/g)!;
+  assert.deepEqual(await outcomesOf('brands', head, '1,"', ...pieces, '",r,,\n'), [[2, named(cell)]]);
+});
 
 test('does not read on in a quote that is never closed', async () => {
   let taken = 0;

@@ -1,9 +1,7 @@
-import { echoedCharacters } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
-import { nearest } from '../nearest.ts';
-import { echo, isCleanText, isLongerThan, isWebAddress } from '../text.ts';
+import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime } from '../times.ts';
-import { type ImportFault, importFault } from './faults.ts';
+import { type ImportFault, importFault, unknownField } from './faults.ts';
 import { InexactNumber } from './json.ts';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data.ts';
 
@@ -66,10 +64,7 @@ export function createChecker(
     }
     for (const field of Object.keys(record)) {
       if (faults.length >= bounds.importFaultsOfLine) break;
-      if (!known.has(field))
-        faults.push(
-          importFault('UNKNOWN_FIELD', field, { nearest: nearest(echo(field, echoedCharacters), names) }),
-        );
+      if (!known.has(field)) faults.push(unknownField(field, names));
     }
     const sound = watched.filter((field) => fields[field] !== undefined);
     return { fields, faults, personal: sound.flatMap((field) => personalFaults(record[field], field)) };

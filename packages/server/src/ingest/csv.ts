@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { echoedCharacters } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
-import { nearest } from '../nearest.ts';
-import { echo, isPlainInteger } from '../text.ts';
+import { isPlainInteger } from '../text.ts';
 import type { RecordSchema } from './check.ts';
 import { type CsvRecord, cutRecords } from './csv-records.ts';
-import { type ImportFault, importFault } from './faults.ts';
+import { type ImportFault, importFault, unknownField } from './faults.ts';
 import type { Reading } from './import.ts';
 import { InexactNumber } from './json.ts';
 
@@ -108,8 +106,7 @@ function faultsOfHeader(header: Cells, schema: RecordSchema): ImportFault[] {
     given.add(name);
     if (isRepeated) return [importFault('DUPLICATE_KEY', name)];
     if (columnOf(name, schema) !== undefined) return [];
-    const meant = nearest(echo(name, echoedCharacters), names);
-    return [importFault('UNKNOWN_FIELD', name, { nearest: meant })];
+    return [unknownField(name, names)];
   });
   const missing = schema.required.filter((field) => !given.has(field));
   const all = [...missing.map((field) => importFault('MISSING_REQUIRED_FIELD', field)), ...faults];

@@ -2,15 +2,19 @@
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import { bounds } from '../bounds.ts';
+import { similar } from '../nearest.ts';
 import { echo } from '../text.ts';
 import { findPersonalKey } from './personal-data.ts';
+
+/** Said only where a name is near. */
+const renaming = ' or rename it to {nearest}';
 
 /** Sentences with {max} and the like are filled in. */
 export const importSentences = {
   INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
   INVALID_CSV: `Write as many values as the header has names, separated by commas, in UTF-8, of at most ${bounds.importLineBytes} bytes; close each quote, and write one within quotes twice.`,
   DUPLICATE_KEY: 'Give each key once.',
-  UNKNOWN_FIELD: 'Remove this field or rename it to {nearest}: the record has no such field.',
+  UNKNOWN_FIELD: `Remove this field${renaming}: the record has no such field.`,
   MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',
   EXPECTED_STRING: 'Write a string here.',
   EXPECTED_INTEGER: 'Write a whole number in plain digits here.',
@@ -46,6 +50,14 @@ type FieldName = string | readonly string[];
 export function importFault(code: ImportCode, field?: FieldName, facts: Facts = {}): ImportFault {
   const detail = fillIn(importSentences[code], facts);
   return field === undefined ? { code, detail } : { field: nameOf(field), code, detail };
+}
+
+/** Of a name that the record does not have; shown is what may be said of it. */
+export function unknownField(name: string, known: readonly string[], shown = name): ImportFault {
+  const nearest = similar(echo(name, echoedCharacters), known);
+  if (nearest !== undefined) return importFault('UNKNOWN_FIELD', shown, { nearest });
+  const fault = importFault('UNKNOWN_FIELD', shown);
+  return { ...fault, detail: importSentences.UNKNOWN_FIELD.replace(renaming, '') };
 }
 
 const entryPrefix = 'metadata.';

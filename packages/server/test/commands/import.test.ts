@@ -124,6 +124,7 @@ test('tells a person the line, the field and what to do, and does not fill the s
   assert.equal(status, 1);
   assert.equal(stdout, '1004 read, 0 written, 0 unchanged, 1002 rejected.\n');
   assert.match(stderr, /^line 3: name: EXPECTED_STRING: Write a string here\.$/m);
+  assert.match(stderr, /^line 3: extra: UNKNOWN_FIELD: Remove this field: the record has no such field\.$/m);
   assert.match(stderr, /^line 4: INVALID_JSON: /m);
   assert.match(stderr, /982 more rejected lines/);
   assert.ok(stderr.split('\n').length < 30);

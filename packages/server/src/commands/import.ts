@@ -25,6 +25,11 @@ import { bytesOf, sizeOf, standardInput } from './input.ts';
 
 const partnerId = plainText(lengths.partnerId);
 
+const cutShort = {
+  header: 'correct the header',
+  record: 'what comes after the last rejected line cannot be read',
+};
+
 function importing(kind: ImportKind): Command {
   return onDatabase({
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV where it ends in .csv; - is standard input' }],
@@ -64,20 +69,18 @@ function importing(kind: ImportKind): Command {
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const warnings = collectFaultyLines(values.json ? bounds.importReportedLines : bounds.importShownLines);
       const watched = { ...choices, warn: warnings.add };
-      const { isCutShort, ...report } = await importFile(store, file, isCsv, watched, output);
+      const { cutAt, ...report } = await importFile(store, file, isCsv, watched, output);
       remarkWarnings(output, warnings);
       if (!values.json) remarkRejected(output, report);
       tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
-      refuseLoss(isCutShort === true, report.rejected_count > 0 && !choices.skipInvalid);
+      refuseLoss(cutAt, report.rejected_count > 0 && !choices.skipInvalid);
     },
   });
 }
 
-function refuseLoss(isCutShort: boolean, isRejected: boolean): void {
-  const why = isCutShort
-    ? 'what comes after the last rejected line cannot be read'
-    : 'fix the rejected lines, or pass --skip-invalid';
-  if (isCutShort || isRejected) throw new OperatorError(`Nothing was written: ${why}.`);
+function refuseLoss(cutAt: keyof typeof cutShort | undefined, isRejected: boolean): void {
+  const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutShort[cutAt];
+  if (cutAt !== undefined || isRejected) throw new OperatorError(`Nothing was written: ${why}.`);
 }
 
 export const importBrands = importing('brands');

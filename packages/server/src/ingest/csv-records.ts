@@ -11,7 +11,7 @@ export interface CsvRecord {
 /** Whole records; or the line of one that has no end, or none within the bound: nothing comes after it. */
 type CsvPiece =
   | { readonly bytes: Buffer; readonly records: readonly CsvRecord[] }
-  | { readonly endlessLine: number };
+  | { readonly endlessLine: number; readonly isQuoted: boolean };
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -52,10 +52,10 @@ export async function* cutRecords(chunks: AsyncIterable<Uint8Array>): AsyncGener
     else held = [bytes.subarray(start)];
     heldBytes += chunk.length - start;
     // As a rule a quote that nobody closes: nobody knows where its record was to end.
-    if (heldBytes > bounds.importLineBytes) return yield { endlessLine: line };
+    if (heldBytes > bounds.importLineBytes) return yield { endlessLine: line, isQuoted: scanner.isQuoted() };
   }
   const rest = Buffer.concat(held);
-  if (scanner.isQuoted()) yield { endlessLine: line };
+  if (scanner.isQuoted()) yield { endlessLine: line, isQuoted: true };
   else if (!isBlank(rest, 0, rest.length)) {
     yield { bytes: rest, records: [{ start: 0, end: rest.length, line, lines: 1 }] };
   }

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { bounds } from '../bounds.ts';
 import { isPlainInteger } from '../text.ts';
 import type { RecordSchema } from './check.ts';
+import { type CsvFlaw, csvFault } from './csv-faults.ts';
+import { type Column, columnOf, faultsOfHeader, isSeparatedOtherwise } from './csv-header.ts';
 import { type CsvRecord, cutRecords } from './csv-records.ts';
-import { type ImportFault, importFault, unknownField } from './faults.ts';
+import type { ImportFault } from './faults.ts';
 import type { Reading } from './import.ts';
 import { InexactNumber } from './json.ts';
 
@@ -13,13 +14,6 @@ type Cells = readonly string[];
 
 /** The cells of each record of these bytes; throws where quotes are not as they should be. */
 type Parse = (bytes: Buffer) => Cells[];
-
-/** Where a cell goes: into a field, or under a key of a field that is a map. */
-interface Column {
-  readonly field: string;
-  readonly key?: string;
-  readonly isInteger: boolean;
-}
 
 /** CSV: a header line that names the fields, and one record a line, or several where quotes go on. */
 export async function* readCsv(
@@ -31,31 +25,49 @@ export async function* readCsv(
   let columns: readonly Column[] = [];
 
   for await (const piece of cutRecords(chunks)) {
-    if ('endlessLine' in piece) return yield [unreadable(piece.endlessLine, true)];
+    if ('endlessLine' in piece) {
+      const faults = [csvFault(piece.isQuoted ? 'openQuote' : 'tooLong')];
+      return yield [{ line: piece.endlessLine, faults, cutAt: header === undefined ? 'header' : 'record' }];
+    }
     const rows = cellsOf(piece.bytes, piece.records, parse);
     const readings: Reading[] = [];
-    for (const [index, { line, lines }] of piece.records.entries()) {
-      const cells = rows[index];
-      if (cells?.length === 1 && cells[0]!.trim() === '') continue;
+    for (const [index, { start, end, line, lines }] of piece.records.entries()) {
+      const cells = rows[index]!;
+      if (isBlank(cells)) continue;
       if (header === undefined) {
-        const faults = cells === undefined ? [importFault('INVALID_CSV')] : faultsOfHeader(cells, schema);
-        if (faults.length > 0) return yield [{ line, faults, isLast: true }];
-        header = cells!;
+        const faults = faultsOfFirst(cells, piece.bytes.toString('utf8', start, end), schema);
+        if (faults.length > 0) return yield [{ line, faults, cutAt: 'header' }];
+        header = cells as Cells;
         columns = header.map((name) => columnOf(name, schema)!);
-      } else if (cells === undefined || cells.length !== header.length || isSame(cells, header)) {
-        // Quotes that were not meant to go on over lines have taken other records in.
-        readings.push(unreadable(line, lines > 1));
-        if (lines > 1) return yield readings;
-      } else {
-        readings.push({ line, value: recordOf(columns, cells) });
+        continue;
       }
+      const fault = faultOfCells(cells, header, lines);
+      if (fault === undefined) readings.push({ line, value: recordOf(columns, cells as Cells) });
+      // Quotes that were not meant to go on over lines have taken other records in.
+      else if (lines > 1) return yield [...readings, { line, faults: [fault], cutAt: 'record' }];
+      else readings.push({ line, faults: [fault] });
     }
     yield readings;
   }
 }
 
-function unreadable(line: number, isLast: boolean): Reading {
-  return { line, faults: [importFault('INVALID_CSV')], isLast };
+/** Spreadsheets write rows of empty cells, too. */
+function isBlank(cells: Cells | CsvFlaw): boolean {
+  return typeof cells !== 'string' && cells.every((cell) => cell.trim() === '');
+}
+
+function faultsOfFirst(cells: Cells | CsvFlaw, line: string, schema: RecordSchema): ImportFault[] {
+  if (isSeparatedOtherwise(line, schema)) return [csvFault('separator')];
+  return typeof cells === 'string' ? [csvFault(cells)] : faultsOfHeader(cells, schema);
+}
+
+function faultOfCells(cells: Cells | CsvFlaw, header: Cells, lines: number): ImportFault | undefined {
+  if (typeof cells === 'string') return csvFault(cells === 'strayQuote' && lines > 1 ? 'openQuote' : cells);
+  if (cells.length !== header.length) {
+    const counts = { values: cells.length, names: header.length };
+    return csvFault(lines > 1 ? 'openQuote' : 'count', counts);
+  }
+  return cells.every((cell, index) => cell === header[index]) ? csvFault('secondHeader') : undefined;
 }
 
 /** Loaded when it is used: most imports are JSON Lines. */
@@ -72,58 +84,24 @@ function splitPlain(bytes: Buffer): Cells[] {
   return lines.filter((line) => line !== '').map((line) => line.split(','));
 }
 
-/** All at once, as a rule; one by one where something is wrong, and undefined for what cannot be read. */
-function cellsOf(bytes: Buffer, records: readonly CsvRecord[], parse: Parse): readonly (Cells | undefined)[] {
+/** All at once, as a rule; one by one where something is wrong, and what that is for what cannot be read. */
+function cellsOf(bytes: Buffer, records: readonly CsvRecord[], parse: Parse): readonly (Cells | CsvFlaw)[] {
   const all = tryParse(bytes.subarray(records[0]!.start, records.at(-1)!.end), parse);
-  if (all?.length === records.length) return all;
+  if (typeof all !== 'string' && all.length === records.length) return all;
   return records.map(({ start, end }) => {
     const alone = tryParse(bytes.subarray(start, end), parse);
-    return alone?.length === 1 ? alone[0] : undefined;
+    if (typeof alone === 'string') return alone;
+    return alone.length === 1 ? alone[0]! : 'strayQuote';
   });
 }
 
-function tryParse(bytes: Buffer, parse: Parse): Cells[] | undefined {
-  if (!isUtf8(bytes) || bytes.includes(0)) return undefined;
+function tryParse(bytes: Buffer, parse: Parse): Cells[] | CsvFlaw {
+  if (!isUtf8(bytes) || bytes.includes(0)) return 'encoding';
   try {
     return parse(bytes);
   } catch {
-    return undefined;
+    return 'strayQuote';
   }
-}
-
-function isSame(cells: Cells, header: Cells): boolean {
-  return cells.every((cell, index) => cell === header[index]);
-}
-
-/** All that is wrong with the header: nothing under it can be understood then. */
-function faultsOfHeader(header: Cells, schema: RecordSchema): ImportFault[] {
-  // Every record has two fields at least: these are separated by something else than commas.
-  if (header.length === 1 || header.includes('')) return [importFault('INVALID_CSV')];
-  const names = columnNames(schema);
-  const given = new Set<string>();
-  const faults = header.flatMap((name) => {
-    const isRepeated = given.has(name);
-    given.add(name);
-    if (isRepeated) return [importFault('DUPLICATE_KEY', name)];
-    if (columnOf(name, schema) !== undefined) return [];
-    return [unknownField(name, names)];
-  });
-  const missing = schema.required.filter((field) => !given.has(field));
-  const all = [...missing.map((field) => importFault('MISSING_REQUIRED_FIELD', field)), ...faults];
-  return all.slice(0, bounds.importFaultsOfLine);
-}
-
-function columnNames({ properties }: RecordSchema): string[] {
-  return Object.entries(properties).map(([field, { type }]) => (type === 'object' ? `${field}.KEY` : field));
-}
-
-function columnOf(name: string, { properties }: RecordSchema): Column | undefined {
-  const dot = name.indexOf('.');
-  const field = dot === -1 ? name : name.slice(0, dot);
-  const type = Object.hasOwn(properties, field) ? properties[field]!.type : undefined;
-  if (type === undefined || (type === 'object') !== (dot !== -1)) return undefined;
-  const isInteger = type === 'integer';
-  return dot === -1 ? { field, isInteger } : { field, key: name.slice(dot + 1), isInteger };
 }
 
 /** An empty cell says nothing; a map of which all cells are empty is not there. */

@@ -12,7 +12,7 @@ const renaming = ' or rename it to {nearest}';
 /** Sentences with {max} and the like are filled in. */
 export const importSentences = {
   INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
-  INVALID_CSV: `Write as many values as the header has names, separated by commas, in UTF-8, of at most ${bounds.importLineBytes} bytes; close each quote, and write one within quotes twice.`,
+  INVALID_CSV: 'Correct the CSV: {what}.',
   DUPLICATE_KEY: 'Give each key once.',
   UNKNOWN_FIELD: `Remove this field${renaming}: the record has no such field.`,
   MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',

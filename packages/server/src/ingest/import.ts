@@ -11,9 +11,11 @@ import type { PersonalDataPolicy } from './personal-data.ts';
 /** A record as it was read, before it is checked: its line, and its value or why it could not be read. */
 export type Reading = { readonly line: number } & (
   | { readonly value: unknown }
-  /** The last of all when nobody knows what the rest of the file says. */
-  | { readonly faults: readonly ImportFault[]; readonly isLast?: boolean }
+  | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
 );
+
+/** Where a fault leaves nobody knowing what the rest of a file says: it is the last of all then. */
+type Cut = 'header' | 'record';
 
 /** What records are to be, whether they come from a file or a feed. */
 export interface RecordOptions {
@@ -53,7 +55,7 @@ export interface ImportReport {
 
 /** After some faults nobody knows what the rest of a file says: nothing is written, skip or not. */
 interface CutShort {
-  readonly isCutShort?: true;
+  readonly cutAt?: Cut;
 }
 
 /** Reads, checks and writes: all of it, or nothing. */
@@ -65,7 +67,7 @@ export async function importRecords(
   const run = await store.beginImport(options.kind);
   try {
     const { read, rejected_count, rejected, ...cut } = await stageAll(store, readings, options, run);
-    const isLost = cut.isCutShort || (rejected_count > 0 && !options.skipInvalid);
+    const isLost = cut.cutAt !== undefined || (rejected_count > 0 && !options.skipInvalid);
     if (isLost) return { read, written: 0, unchanged: 0, rejected_count, rejected, ...cut };
     options.watch?.writing(read - rejected_count);
     const counts = await run.write(options.dryRun ? 'try' : 'keep');
@@ -85,12 +87,13 @@ async function stageAll(
   const check = createRecordCheck(store, options);
   const rejected = collectFaultyLines();
   let read = 0;
-  let isCutShort = false;
+  let cutAt: Cut | undefined;
   const batch = createBatch();
   for await (const some of readings) {
     read += some.length;
     options.watch?.read(read);
-    isCutShort ||= some.some((reading) => 'faults' in reading && reading.isLast === true);
+    const last = some.at(-1);
+    if (last !== undefined && 'faults' in last) cutAt = last.cutAt;
     for (const { line, row, faults } of await check(some)) {
       if (faults.length > 0) rejected.add({ line, errors: faults });
       else if (rejected.count() === 0 || options.skipInvalid) {
@@ -101,7 +104,7 @@ async function stageAll(
   }
   await run.stage(batch.take());
   const reported = { read, rejected_count: rejected.count(), rejected: rejected.first };
-  return isCutShort ? { ...reported, isCutShort } : reported;
+  return cutAt === undefined ? reported : { ...reported, cutAt };
 }
 
 export interface CheckedRecord {

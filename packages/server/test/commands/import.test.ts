@@ -64,6 +64,8 @@ test('writes nothing of a CSV file that cannot be read to its end, with --skip-i
   const { status, stdout, stderr } = await line.run(words, { input });
   assert.deepEqual([status, stdout], [1, '2 read, 0 written, 0 unchanged, 1 rejected.\n']);
   assert.match(stderr, /^line 3: INVALID_CSV: .*\nNothing was written: .* cannot be read\.\n$/);
+  const headless = await line.run(words, { input: input.slice(input.indexOf('\n') + 1) });
+  assert.match(headless.stderr, /^line 1: INVALID_CSV: .*\nNothing was written: correct the header\.\n$/);
   assert.deepEqual(await brandIds(line), []);
 });
 

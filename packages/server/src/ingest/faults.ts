@@ -24,7 +24,7 @@ export const importSentences = {
   VALUE_TOO_LOW: 'Raise this to at least {min}.',
   VALUE_TOO_HIGH: 'Lower this to at most {max}.',
   INVALID_ENUM_VALUE: 'Use {allowed}, in exactly this spelling.',
-  INVALID_CHARACTER: 'Remove control characters and unpaired surrogates.',
+  INVALID_CHARACTER: 'Remove control characters, such as line breaks and tabs, and unpaired surrogates.',
   INVALID_COLOR: 'Write a color as # and six hex digits, such as #1A2B3C.',
   INVALID_URL: 'Write an http or https URL of {min} to {max} characters, without user or password.',
   INVALID_TIME: 'Write a time in UTC as RFC 3339 has it, such as 2026-01-31T08:00:00.000Z.',

@@ -120,6 +120,8 @@ test('refuses control characters and unpaired surrogates in every field that hol
   for (const [kind, field] of allTexts) {
     for (const code of codes) await assertRefused(kind, field, `"a\\u${code}b"`, 'INVALID_CHARACTER');
   }
+  const { faults } = createChecker(kinds.brands.schema)({ ...smallest.brands, name: 'in quotes\n' });
+  assert.match(faults[0]!.detail, /line breaks/);
 });
 
 test('takes every other character as it is', async () => {

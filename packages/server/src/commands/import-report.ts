@@ -24,6 +24,12 @@ export function remarkRejected(output: Output, { rejected, rejected_count }: Imp
   if (more > 0) output.remark(`… and ${more} more rejected lines.`);
 }
 
+/** Whatever is not named .csv is read as JSON Lines, and so is standard input. */
+export function remarkFormat(output: Output, { read, rejected, rejected_count }: ImportReport): void {
+  const isNoJson = rejected[0]?.errors[0]?.code === 'INVALID_JSON' && rejected_count === read;
+  if (isNoJson) output.remark('If this is CSV, pass --format csv.');
+}
+
 export function summaryOf(report: ImportReport, isDryRun: boolean): string {
   const { read, written, unchanged, rejected_count } = report;
   const outcome = isDryRun ? 'would be written' : 'written';

@@ -20,7 +20,7 @@ import { personalDataPolicies } from '../ingest/personal-data.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ImportKind, Store } from '../store/port.ts';
 import { onDatabase, requirePartner } from './database.ts';
-import { remarkFaults, remarkRejected, remarkWarnings, summaryOf } from './import-report.ts';
+import { remarkFaults, remarkFormat, remarkRejected, remarkWarnings, summaryOf } from './import-report.ts';
 import { bytesOf, sizeOf, standardInput } from './input.ts';
 
 const partnerId = plainText(lengths.partnerId);
@@ -72,6 +72,7 @@ function importing(kind: ImportKind): Command {
       const { cutAt, ...report } = await importFile(store, file, isCsv, watched, output);
       remarkWarnings(output, warnings);
       if (!values.json) remarkRejected(output, report);
+      if (values.format === undefined && !isCsv) remarkFormat(output, report);
       tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
       refuseLoss(cutAt, report.rejected_count > 0 && !choices.skipInvalid);
     },

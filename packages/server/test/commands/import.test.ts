@@ -55,6 +55,9 @@ test('imports CSV from a file by its name, and from standard input on demand', a
   assert.deepEqual([report.written, await brandIds(line)], [2, ['a', 'b']]);
   const again = await line.run([...importBrands, '--format', 'csv'], { input: text });
   assert.deepEqual([again.status, JSON.parse(again.stdout).unchanged], [0, 2]);
+  const unsaid = await line.run(importBrands, { input: text });
+  assert.equal(JSON.parse(unsaid.stdout).rejected_count, 3);
+  assert.match(unsaid.stderr, /^If this is CSV, pass --format csv\.\nNothing was written: [^\n]*\n$/);
 });
 
 test('writes nothing of a CSV file that cannot be read to its end, with --skip-invalid either', async (t) => {
@@ -129,6 +132,7 @@ test('tells a person the line, the field and what to do, and does not fill the s
   assert.match(stderr, /^line 3: extra: UNKNOWN_FIELD: Remove this field: the record has no such field\.$/m);
   assert.match(stderr, /^line 4: INVALID_JSON: /m);
   assert.match(stderr, /982 more rejected lines/);
+  assert.doesNotMatch(stderr, /--format/);
   assert.ok(stderr.split('\n').length < 30);
 });
 

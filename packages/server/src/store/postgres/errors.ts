@@ -12,6 +12,9 @@ const insufficientPrivilege = '42501';
  */
 const unavailable = ['08', '40', '53', '57', '55P03', '58', '25006'];
 
+/** What the driver says of a connection that is no more: about itself, and nothing for an operator. */
+const brokenOff = /is not queryable$|^Connection terminated( unexpectedly)?$/;
+
 /**
  * The error in the port's terms. What the server says of it in detail is dropped: that may hold the values of
  * a whole row.
@@ -20,7 +23,8 @@ export function translated(error: unknown): Error {
   if (!(error instanceof DatabaseError)) {
     // The driver's own errors: refused, reset, timed out. They name hosts at the most.
     const { message, code } = error as NodeJS.ErrnoException;
-    return new StoreUnavailable(`The database cannot be reached (${message || code}).`);
+    const reason = brokenOff.test(message) ? 'the connection broke off' : message || code;
+    return new StoreUnavailable(`The database cannot be reached (${reason}).`);
   }
   const { code = '', message } = error;
   if (message.includes('startup parameter')) {

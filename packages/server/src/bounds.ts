@@ -76,6 +76,8 @@ export const bounds = {
   sqliteServeBusyMs: 250,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,
+  /** A feed tries again by itself, and must hear a signal meanwhile. */
+  sqliteFeedBusyMs: 250,
   /** Whatever happens behind it, a request is answered by then; the rest of 2 s is for a busy machine. */
   answerMs: 1_750,
   /** Set on the server, and kept by us when the server does not. */

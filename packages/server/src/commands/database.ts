@@ -9,7 +9,7 @@ interface DatabaseCommand<O extends Options> {
   readonly arguments?: Command['arguments'];
   readonly options: O;
   /** A command that can be the first on a database makes it where there is none. */
-  readonly purpose?: Purpose;
+  readonly purpose?: Purpose | ((values: Values<O & typeof commonOptions>) => Purpose);
   conflicts?(values: Values<O & typeof commonOptions>, words: readonly string[]): string[];
   run(
     store: Store,
@@ -29,7 +29,9 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
     conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
     run: async (values, words, output) => {
       const { database, environment } = databaseConfig(values);
-      const store = await openStore(database, environment, definition.purpose ?? 'command');
+      const { purpose = 'command' } = definition;
+      const purposeNow = typeof purpose === 'function' ? purpose(values) : purpose;
+      const store = await openStore(database, environment, purposeNow);
       try {
         await definition.run(store, values, words, output);
       } finally {

@@ -45,6 +45,7 @@ function importing(kind: ImportKind): Command {
       ),
       follow: flag('keep reading standard input, commit at least every 100 ms, skip bad lines'),
     },
+    purpose: ({ follow }) => (follow ? 'feed' : 'command'),
     conflicts: ({ follow, format, 'dry-run': dryRun }, [file]) => {
       if (!follow) return [];
       return [

@@ -6,8 +6,11 @@ export type DatabaseAddress =
   /** One database under several addresses, of which one at a time is the primary. */
   | { readonly engine: 'postgres'; readonly urls: readonly string[] };
 
-/** To serve, to run one command, to run one that may be the first, or to bring the schema up to date. */
-export type Purpose = 'serve' | 'command' | 'create' | 'migrate';
+/**
+ * To serve, to run one command, to run one that waits for a database by itself, to run one that may be the
+ * first, or to bring the schema up to date.
+ */
+export type Purpose = 'serve' | 'command' | 'feed' | 'create' | 'migrate';
 
 /** What concerns only an engine with servers of its own. */
 export interface StoreOptions {

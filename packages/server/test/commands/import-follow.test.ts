@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { assertFailed, type CommandLine, spawnCommand, withPartners } from '../support/run.ts';
 import { until } from '../support/until.ts';
@@ -36,6 +37,24 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.equal(await countBrands(line), 2);
   });
 }
+
+test('hears signals while the embedded database is locked: the second ends it at once', {
+  timeout: 9_000,
+}, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const other = new DatabaseSync(line.databasePath);
+  t.after(() => other.close());
+  other.exec('begin immediate');
+  const child = spawnCommand([...followBrands, '--database', line.database]);
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  child.stdin.write(brandLine('a'));
+  const [told] = await once(child.stderr, 'data');
+  assert.match(String(told), /^The embedded database cannot answer now .* Trying again for 30 s\.\n$/);
+  const signals = setInterval(() => child.kill('SIGTERM'), 100);
+  assert.deepEqual(await ended, [null, 'SIGTERM']);
+  clearInterval(signals);
+});
 
 test('ends with the feed; --json prints one document, and bad lines are on standard error', async (t) => {
   const line = await withPartners(t, ['acme']);

@@ -39,8 +39,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   const database = await openTestDatabase(t, 'partners', async (store) => {
     await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt });
   });
-  // Opened as if to serve, the embedded database waits a quarter of a second for a lock, and not ten.
-  const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'serve');
+  const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'feed');
   t.after(() => writer.close());
   const feed = createFeed();
   // As standard input does.

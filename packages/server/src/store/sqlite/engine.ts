@@ -38,7 +38,13 @@ export function transaction<Result>(
 /** Statements are prepared when they are used: an operator's command runs one or two of them. */
 export function plainSql(db: DatabaseSync): Sql {
   return {
-    rows: async (text, ...values) => db.prepare(text).all(numbered(values)),
+    rows: async (text, ...values) => {
+      try {
+        return db.prepare(text).all(numbered(values));
+      } catch (error) {
+        throw translated(error);
+      }
+    },
     write: async (...statements) =>
       transaction(db, 'immediate', () => {
         for (const [text, ...values] of statements) db.prepare(text).run(numbered(values));

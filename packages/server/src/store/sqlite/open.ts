@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
+import { bounds } from '../../bounds.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { createAccounts } from '../accounts.ts';
 import { createMoves } from '../moves.ts';
@@ -25,6 +26,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     refuseMissing(path, purpose);
     db = openFile(path, purpose);
     const migration = migrate(db, environment);
+    if (purpose === 'feed') db.exec(`pragma busy_timeout = ${bounds.sqliteFeedBusyMs}`);
     const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose);
     return {
       environment,
@@ -53,7 +55,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
 function refuseMissing(path: string, purpose: Purpose): void {
   const bar = barTo(path);
   if (bar !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${bar}.`);
-  if (purpose === 'command' && !existsSync(path)) {
+  if ((purpose === 'command' || purpose === 'feed') && !existsSync(path)) {
     throw new OperatorError(
       `There is no database ${path}: "partner-network migrate" makes one, --database names another.`,
     );

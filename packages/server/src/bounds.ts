@@ -169,6 +169,8 @@ export const bounds = {
   /** How long a feed waits for a database that is away or locked, and between attempts. */
   followPatienceMs: 30_000,
   followRetryMs: 500,
+  /** How much longer it waits when it is told to end. */
+  followStoppedMs: 5_000,
   exportChunkCharacters: 64 * 1024,
   exportBatchRecords: 1_000,
   /** A brand can have a megabyte of metadata. */
@@ -196,6 +198,7 @@ assertBound(bounds.replicaWatchMs * 3 < bounds.replicaLagMs, 'a replica outlives
 assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive what counts in it');
 assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');
 assertBound(bounds.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
+assertBound(bounds.followStoppedMs < bounds.followPatienceMs, 'who is told to end has less patience');
 assertBound(
   bounds.receiptsFlushMs + 5 * bounds.receiptsRetryMs < 1_000,
   'a kill costs less than 1 s of receipts',

@@ -140,6 +140,7 @@ async function follow(store: Store, records: RecordOptions, output: Output): Pro
       warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
       rejected: (line, errors) => remarkFaults(output, '', line, errors),
       waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
+      answering: () => output.remark('The database answers again; going on.'),
     });
   } finally {
     carryOn();

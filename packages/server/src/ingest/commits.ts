@@ -1,24 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { within } from '../deadline.ts';
-import { OperatorError } from '../operator-error.ts';
-import {
-  type ImportCounts,
-  type ImportKind,
-  type ImportRow,
-  type ImportRun,
-  type Imports,
-  StoreUnavailable,
-} from '../store/port.ts';
+import type { ImportCounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
+import type { Patience } from './patience.ts';
 
-export interface CommitOptions {
+interface CommitOptions {
   readonly kind: ImportKind;
   /** Aborted when nothing can be written any more, so that the reading ends. */
   readonly stop: AbortController;
-  /** Told when the database is away, and for how long it is waited for. */
-  waiting(reason: string, forMs: number): void;
-  readonly patienceMs?: number;
+  readonly patiently: Patience;
 }
 
 interface Outcome extends ImportCounts {
@@ -97,15 +86,8 @@ interface Writer {
  * Writes again and again on one run. When the database is away for a while, or another writer has locked it,
  * it begins a new one: rows have their ids already, so none that was written after all is written twice.
  */
-async function openWriter(store: Imports, options: CommitOptions): Promise<Writer> {
-  const { kind, waiting, patienceMs = bounds.followPatienceMs } = options;
+async function openWriter(store: Imports, { kind, patiently }: CommitOptions): Promise<Writer> {
   let run: ImportRun | undefined = await store.beginImport(kind);
-
-  async function tryWrite(rows: readonly ImportRow[]): Promise<ImportCounts> {
-    run ??= await store.beginImport(kind);
-    await run.stage(rows);
-    return run.write('keep');
-  }
 
   async function close(): Promise<void> {
     // It may be gone with its connection.
@@ -113,28 +95,16 @@ async function openWriter(store: Imports, options: CommitOptions): Promise<Write
     run = undefined;
   }
 
-  async function write(rows: readonly ImportRow[]): Promise<ImportCounts> {
-    const giveUpAt = Date.now() + patienceMs;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await within(giveUpAt - Date.now(), tryWrite(rows), silent);
-      } catch (error) {
-        await close();
-        if (!mayPass(error) || Date.now() + bounds.followRetryMs >= giveUpAt) throw error;
-        if (attempt === 1) waiting((error as Error).message, patienceMs);
-        await wait(bounds.followRetryMs);
-      }
+  async function tryWrite(rows: readonly ImportRow[]): Promise<ImportCounts> {
+    try {
+      run ??= await store.beginImport(kind);
+      await run.stage(rows);
+      return await run.write('keep');
+    } catch (error) {
+      await close();
+      throw error;
     }
   }
-  return { write, close };
-}
 
-/** A server that cannot be reached when a run begins is an operator's fault anywhere else. */
-function mayPass(error: unknown): boolean {
-  return error instanceof StoreUnavailable || error instanceof OperatorError;
-}
-
-/** A frozen server does not even fail. */
-function silent(): StoreUnavailable {
-  return new StoreUnavailable('The database does not answer.');
+  return { write: (rows) => patiently(() => tryWrite(rows)), close };
 }

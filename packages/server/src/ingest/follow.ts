@@ -1,6 +1,6 @@
 import { OperatorError } from '../operator-error.ts';
-import { type Accounts, type Imports, StoreUnavailable } from '../store/port.ts';
-import { type CommitOptions, openCommits } from './commits.ts';
+import type { Accounts, Imports } from '../store/port.ts';
+import { openCommits } from './commits.ts';
 import type { ImportFault } from './faults.ts';
 import { collectFaultyLines } from './faulty-lines.ts';
 import {
@@ -10,8 +10,9 @@ import {
   type Reading,
   type RecordOptions,
 } from './import.ts';
+import { createPatience, isOfStore, type PatienceOptions } from './patience.ts';
 
-export interface FollowOptions extends CommitOptions, RecordOptions {
+export interface FollowOptions extends PatienceOptions, RecordOptions {
   /** Told of each line that is skipped. */
   rejected(line: number, errors: readonly ImportFault[]): void;
 }
@@ -25,8 +26,9 @@ export async function followRecords(
   readings: AsyncIterable<readonly Reading[]>,
   options: FollowOptions,
 ): Promise<ImportReport> {
-  const check = createRecordCheck(store, options);
-  const commits = await openCommits(store, options);
+  const patiently = createPatience(options);
+  const check = createRecordCheck({ findPartner: (id) => patiently(() => store.findPartner(id)) }, options);
+  const commits = await openCommits(store, { ...options, patiently });
   const rejected = collectFaultyLines();
   let read = 0;
 
@@ -44,7 +46,7 @@ export async function followRecords(
       for (const checked of await check(some)) await take(checked);
     }
   } catch (error) {
-    broken = options.stop.signal.aborted ? undefined : error;
+    broken = options.stop.signal.aborted && !isOfStore(error) ? undefined : error;
   }
   // What came before the feed was stopped or broke off is as good as ever.
   const { written, unchanged, line, failure } = await commits.close();
@@ -55,8 +57,9 @@ export async function followRecords(
 /** So that whoever feeds us knows where to go on. */
 function withLine(error: unknown, line: number): Error {
   const { message } = error as Error;
-  const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
   const told = line === 0 ? 'No line is written' : `Lines up to ${line} are written`;
   const sentence = `${message} ${told}: send all after that again.`;
-  return isExplained ? new OperatorError(sentence, { cause: error }) : new Error(sentence, { cause: error });
+  return isOfStore(error)
+    ? new OperatorError(sentence, { cause: error })
+    : new Error(sentence, { cause: error });
 }

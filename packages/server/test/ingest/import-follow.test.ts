@@ -7,7 +7,7 @@ import type { ImportReport, Reading } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/json-lines.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/port.ts';
+import { type Store, StoreUnavailable } from '../../src/store/port.ts';
 import { openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createdAt } from '../support/fixture.ts';
 import { until } from '../support/until.ts';
@@ -52,6 +52,7 @@ async function openScene(t: TestContext): Promise<Scene> {
     stop,
     rejected: (line, errors) => rejected.push([line, errors]),
     waiting: () => assert.fail('there is nothing to wait for'),
+    answering: () => assert.fail('there was nothing to wait for'),
   };
   return {
     database,
@@ -178,12 +179,13 @@ async function disturb({ execute, lockable }: TestDatabase): Promise<() => Promi
 test('goes on when the database comes back, and has lost nothing', async (t) => {
   const { database, feed, names, follow } = await openScene(t);
   let giveBack = async () => {};
-  const reasons: string[] = [];
+  const told: string[] = [];
   const report = follow({
     waiting: (reason) => {
-      reasons.push(reason);
+      told.push(reason);
       void giveBack();
     },
+    answering: () => told.push('it answers'),
   });
   await feed.send(brand(1));
   await until(10_000, async () => (await names()).length === 1);
@@ -194,9 +196,69 @@ test('goes on when the database comes back, and has lost nothing', async (t) => 
   await feed.send(brand(2, { id: null }), brand(3));
   await feed.end();
   assert.equal((await report).written, 3);
-  assert.equal(reasons.length, 1);
-  assert.match(reasons[0]!, /^The (embedded )?database cannot /);
+  assert.match(told[0]!, /^The (embedded )?database cannot /);
+  assert.deepEqual(told.slice(1), ['it answers']);
   assert.equal((await names()).length, 3);
+});
+
+const grant = { id: 'g', partner_id: 'acme', customer_id: 'alice' };
+
+/** A store that finds no partner until it is back. */
+function withoutPartners(store: Store) {
+  const state = { isAway: true };
+  const away = new StoreUnavailable('The database cannot be reached (gone).');
+  const findPartner = async (id: string) => (state.isAway ? Promise.reject(away) : store.findPartner(id));
+  return { state, store: { ...store, findPartner } };
+}
+
+test('waits for a database that is away when a partner is looked up, too', async (t) => {
+  const { database, feed, options } = await openScene(t);
+  const { state, store } = withoutPartners(database.store);
+  const told: string[] = [];
+  const report = followRecords(store, readJsonLines(feed.chunks), {
+    ...options,
+    kind: 'grants',
+    waiting: (reason) => {
+      told.push(reason);
+      state.isAway = false;
+    },
+    answering: () => told.push('it answers'),
+  });
+  await feed.send(grant, { ...grant, id: 'h', partner_id: 'nobody' });
+  await feed.end();
+  const { written, rejected_count } = await report;
+  assert.deepEqual([written, rejected_count], [1, 1]);
+  assert.deepEqual(told, ['The database cannot be reached (gone).', 'it answers']);
+});
+
+test('waits no more than a moment for a database that is stuck once it is to end', {
+  timeout: 20_000,
+}, async (t) => {
+  const { database, feed, options } = await openScene(t);
+  const { slow, asked } = gated(database.store);
+  const writing = assert.rejects(
+    followRecords(slow, readJsonLines(feed.chunks), { ...options, stoppedMs: 100 }),
+    /does not answer\. No line is written: send all/,
+  );
+  await feed.send(brand(1));
+  await asked;
+  options.stop.abort();
+  await writing;
+});
+
+test('says that nothing is written when it is to end before a partner could be looked up', {
+  timeout: 20_000,
+}, async (t) => {
+  const { database, feed, options } = await openScene(t);
+  const { store } = withoutPartners(database.store);
+  const hurried = { ...options, stoppedMs: 100, waiting: () => options.stop.abort() };
+  const readings = readJsonLines(feed.chunks);
+  const looking = assert.rejects(
+    followRecords(store, readings, { ...hurried, kind: 'grants' }),
+    /gone\)\. No line is written: send all/,
+  );
+  await feed.send(grant);
+  await looking;
 });
 
 test('ends when the database stays away, and says up to which line all is written', async (t) => {

@@ -39,6 +39,7 @@ const ways = {
       stop,
       rejected: nothing,
       waiting: nothing,
+      answering: nothing,
     });
   },
 };

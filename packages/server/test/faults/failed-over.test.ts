@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
 import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { inChaosOnly } from './chaos.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './pair.ts';
 import { assertUnavailable, fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
 
@@ -33,7 +34,7 @@ for (const [promise, end] of [
 }
 
 test('a primary that freezes and is replaced at once holds nobody up for longer than a second', {
-  skip,
+  skip: skip || inChaosOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -45,7 +46,7 @@ test('a primary that freezes and is replaced at once holds nobody up for longer 
 });
 
 test('a fail over that happened while nobody asked is over when somebody does', {
-  skip,
+  skip: skip || inChaosOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -62,7 +63,10 @@ test('a fail over that happened while nobody asked is over when somebody does', 
   t.diagnostic(`answered after ${Math.round(performance.now() - sentMs)} ms`);
 });
 
-test('servers change places and change back, and each is found where it is', { skip, timeout }, async (t) => {
+test('servers change places and change back, and each is found where it is', {
+  skip: skip || inChaosOnly,
+  timeout,
+}, async (t) => {
   const { primary, standby } = await startPair(t);
   // The standby comes first: it is not its place that makes a primary.
   const load = await startLoad(t, await serveOn(t, urlOf(standby, primary)));
@@ -105,7 +109,7 @@ test('a primary that was replaced while it was frozen is never asked again', {
 });
 
 test('among several addresses, one that leads to another environment is passed over', {
-  skip,
+  skip: skip || inChaosOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);

@@ -5,11 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { isChaos } from './chaos.ts';
 import { assertUnavailable, fill, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 120_000;
-const freezeMs = 30_000;
+const freezeMs = isChaos ? 30_000 : 6_000;
 
 interface Possessions {
   readonly megabytes: number;
@@ -26,7 +27,10 @@ function possessionsOf(pid: number): Possessions | undefined {
   };
 }
 
-test('a database that is frozen for 30 s is a 503 until it is thawed', { skip, timeout }, async (t) => {
+test(`a database that is frozen for ${freezeMs / 1_000} s is a 503 until it is thawed`, {
+  skip,
+  timeout,
+}, async (t) => {
   const server = await startPostgres(t);
   await fill(server.url());
   const served = await serveOn(t, server.url());

@@ -1,6 +1,7 @@
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { inChaosOnly } from './chaos.ts';
 import { startNetwork } from './network.ts';
 import { hangUpOnService } from './pair.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
@@ -9,12 +10,15 @@ const skip = withoutOwnServers();
 const timeout = 60_000;
 const silenceMs = 3_000;
 
-for (const [ending, how] of [
-  ['goOn', 'goes on'],
-  ['forget', 'has forgotten all connections'],
-  ['hangUp', 'hangs up'],
+for (const [ending, how, notNow] of [
+  ['goOn', 'goes on', inChaosOnly],
+  ['forget', 'has forgotten all connections', inChaosOnly],
+  ['hangUp', 'hangs up', false],
 ] as const) {
-  test(`a network that falls silent and then ${how} is a 503 until then`, { skip, timeout }, async (t) => {
+  test(`a network that falls silent and then ${how} is a 503 until then`, {
+    skip: skip || notNow,
+    timeout,
+  }, async (t) => {
     const server = await startPostgres(t);
     await fill(server.url());
     const network = await startNetwork(t, server);

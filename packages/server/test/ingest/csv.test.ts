@@ -42,7 +42,7 @@ test('reads quoted cells: commas, quotes that are doubled, line ends of both kin
   ]);
 });
 
-test('numbers a record by the line on which it starts, and counts lines and rows that are empty', async () => {
+test('numbers a record by the line on which it starts, and counts lines that are empty', async () => {
   const text = `,,\n\r\n${head}\n1,"\n\n\n",r,,\n  \n,,,,\n1,b,r,,\n"",, ,,\n1,"c",r,,`;
   assert.deepEqual(await outcomesOf('brands', text), [
     [5, named('\n\n\n')],

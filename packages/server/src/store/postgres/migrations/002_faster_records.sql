@@ -2,10 +2,10 @@
 -- migration call what Postgres takes for stable, so it did not put them in place of their calls, and to start
 -- functions in SQL for each row took 37 of the 46 µs that writing a balance took.
 --
--- Most of what is left is the rendering of times, which as a rule are the same. A time is rendered as JSON has
--- it, which no setting changes. With a microsecond more it has all six digits of the fraction, of which those
--- of the milliseconds stay: a column's times have whole milliseconds. Only what is in pg_catalog is called,
--- since these are looked up when they run.
+-- Most of what is left is the rendering of times, which as a rule are the same. A time is rendered as JSON
+-- has it, which no setting changes. With a microsecond more it has all six digits of the fraction, of which
+-- those of the milliseconds stay: a column's times have whole milliseconds. Only what is in pg_catalog is
+-- called, since these are looked up when they run.
 
 create or replace function balance_record(
   id text,

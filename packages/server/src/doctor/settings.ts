@@ -33,7 +33,7 @@ function samePort(config: ServeConfig): Finding | undefined {
   );
 }
 
-/** Tried on a free port, for the service may be there already. Names are not looked up: that may take long. */
+/** Tried on a free port: the service may be there already. Names are not looked up, which may take long. */
 async function foreignHost(flag: string, host: string): Promise<Finding | undefined> {
   if (isIP(host) === 0) return undefined;
   const server = createServer();

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { ImportCounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
-import type { Patience } from './patience.ts';
+import { isOfStore, type Patience } from './patience.ts';
 
 interface CommitOptions {
   readonly kind: ImportKind;
@@ -96,12 +96,15 @@ async function openWriter(store: Imports, { kind, patiently }: CommitOptions): P
   }
 
   async function tryWrite(rows: readonly ImportRow[]): Promise<ImportCounts> {
+    const isOld = run !== undefined;
     try {
       run ??= await store.beginImport(kind);
       await run.stage(rows);
       return await run.write('keep');
     } catch (error) {
       await close();
+      // A connection that broke off since the last time is made anew, and nobody need hear of it.
+      if (isOld && isOfStore(error)) return tryWrite(rows);
       throw error;
     }
   }

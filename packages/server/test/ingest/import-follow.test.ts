@@ -196,8 +196,9 @@ test('goes on when the database comes back, and has lost nothing', async (t) => 
   await feed.send(brand(2, { id: null }), brand(3));
   await feed.end();
   assert.equal((await report).written, 3);
-  assert.match(told[0]!, /^The (embedded )?database cannot /);
-  assert.deepEqual(told.slice(1), ['it answers']);
+  const lock = 'The embedded database cannot answer now (database is locked).';
+  // A connection is made anew without a word.
+  assert.deepEqual(told, process.env.TEST_ENGINE === 'postgres' ? [] : [lock, 'it answers']);
   assert.equal((await names()).length, 3);
 });
 

@@ -195,7 +195,7 @@ export const pageTests: StoreTests = {
       const sent = page.records.replaceAll(publicAddressMark, 'https://network.example');
       assert.equal(sent, JSON.stringify({ ...rest, profile_image_url, metadata }));
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: 80 });
   },
 
   'gives a balance byte for byte as JSON.stringify does': async (open) => {
@@ -213,7 +213,7 @@ export const pageTests: StoreTests = {
         page: { records: JSON.stringify({ ...balance, customer_id }), next: undefined },
       });
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: 40 });
   },
 
   "walks over a customer's own balances in byte order, each exactly once": async (open) => {

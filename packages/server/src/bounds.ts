@@ -142,6 +142,8 @@ export const bounds = {
   importBatchRecords: 500,
   /** Long records fill a batch sooner: its rows, their text and the batch before it are held at once. */
   importBatchCharacters: 1024 * 1024,
+  /** What goes to Postgres at once: much, since each time it is asked and answered three times. */
+  importCopyCharacters: 1024 * 1024,
   importReportedLines: 1_000,
   importShownLines: 20,
   /** Four times as much takes 40 MB more for what is cut out of it, and is no faster. */

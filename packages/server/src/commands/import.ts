@@ -97,7 +97,8 @@ async function importFile(
   choices: Omit<ImportOptions, 'watch'>,
   output: Output,
 ): ReturnType<typeof importRecords> {
-  const progress = createProgress(process.stderr, 'read', await sizeOf(file));
+  const size = await sizeOf(file);
+  const progress = createProgress(process.stderr, 'read', size);
   const carryOn = onInterrupt(() => {
     progress.clear();
     output.remark('Interrupted: nothing was written.');
@@ -112,7 +113,9 @@ async function importFile(
   };
   try {
     const chunks = bytesOf(file, { taken: progress.bytes });
-    return await importRecords(store, await readingsOf(chunks, choices.kind, isCsv), { ...choices, watch });
+    const readings = await readingsOf(chunks, choices.kind, isCsv);
+    const pace = size === undefined ? 'slow' : 'fast';
+    return await importRecords(store, readings, { ...choices, pace, watch });
   } finally {
     progress.clear();
     carryOn();

@@ -1,5 +1,5 @@
 import { newId } from '../ids.ts';
-import type { Accounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
+import type { Accounts, ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { toTime } from '../times.ts';
 import { createBatch } from './batch.ts';
 import { createChecker } from './check.ts';
@@ -29,6 +29,8 @@ export interface RecordOptions {
 }
 
 export interface ImportOptions extends RecordOptions {
+  /** How the readings come; slow unless it is said. */
+  readonly pace?: ImportPace | undefined;
   /** Write the good ones; otherwise one rejected line means that nothing is written. */
   readonly skipInvalid: boolean;
   /** Do all but keep it. */
@@ -64,7 +66,7 @@ export async function importRecords(
   readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
 ): Promise<ImportReport & CutShort> {
-  const run = await store.beginImport(options.kind);
+  const run = await store.beginImport(options.kind, options.pace);
   try {
     const { read, rejected_count, rejected, ...cut } = await stageAll(store, readings, options, run);
     const isLost = cut.cutAt !== undefined || (rejected_count > 0 && !options.skipInvalid);

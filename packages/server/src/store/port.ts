@@ -151,8 +151,11 @@ export interface ImportRun {
   end(): Promise<void>;
 }
 
+/** Fast: rows come as fast as they are taken, as from a file, so that they may be kept locked meanwhile. */
+export type ImportPace = 'fast' | 'slow';
+
 export interface Imports {
-  beginImport(kind: ImportKind): Promise<ImportRun>;
+  beginImport(kind: ImportKind, pace?: ImportPace): Promise<ImportRun>;
 }
 
 export interface ExportSelection {

@@ -35,6 +35,7 @@ export function importInto(
     partnerId: 'acme',
     skipInvalid: false,
     dryRun: false,
+    pace: 'fast',
     ...choices,
   } as const;
   return importRecords(store, readJsonLines(bytes()), options);

@@ -73,6 +73,20 @@ test('lets the later line win where an id stands twice in a file', async (t) => 
   );
 });
 
+test('takes what is repeated in a long file as it takes what is new in it', async (t) => {
+  const store = await openEmpty(t);
+  // Three megabytes: what comes first is on its way to the table when it comes again.
+  const metadata = { note: 'x'.repeat(100_000) };
+  const long = Array.from({ length: 30 }, (_, index) => brand(index, { metadata }));
+  const again = [brand(1, { metadata }), brand(2, { metadata, name: 'Renamed' }), brand(30)];
+  const report = await importInto(store, [...long, ...again]);
+  assert.deepEqual([report.written, report.unchanged], [32, 1]);
+  const names = (await brandsOf(store)).map(({ name }) => name);
+  assert.deepEqual([names.length, names[1], names[2], names[3]], [31, 'Name', 'Renamed', 'Name']);
+  const rejected = await importInto(store, [brand(40, { metadata }), ...long, brand(41), '{']);
+  assert.deepEqual([rejected.written, (await brandsOf(store)).length], [0, 31]);
+});
+
 test('takes the same id under another partner or customer as another record', async (t) => {
   const store = await openEmpty(t);
   await importInto(store, [brand(1, { name: 'Of Acme' })]);

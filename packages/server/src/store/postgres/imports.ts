@@ -1,8 +1,16 @@
 import { finished } from 'node:stream/promises';
 import type { QueryResult } from 'pg';
+import { bounds } from '../../bounds.ts';
 import { importColumns } from '../import-columns.ts';
 import { createOrderCheck } from '../import-order.ts';
-import type { ImportKind, ImportRow, Imports } from '../port.ts';
+import {
+  AlreadyExists,
+  type ImportKind,
+  type ImportPace,
+  type ImportRow,
+  type ImportRun,
+  type Imports,
+} from '../port.ts';
 import type { Connection } from './connection.ts';
 import { translated } from './errors.ts';
 
@@ -17,15 +25,9 @@ const types: Readonly<Record<string, string>> = {
 /** Room to sort a million lines in; with the usual 4 MB it would be done on the disk. */
 const writeSettings = `set local work_mem = '64MB'`;
 
-/**
- * Rows wait in a temporary table, which belongs to a connection of its own, and are written in one
- * transaction at the end: an import that is fed slowly holds no lock.
- */
 export function createImports(connect: () => Promise<Connection>): Imports {
   return {
-    beginImport: async (kind) => {
-      const { all } = importColumns[kind];
-      const typed = all.map((column) => `${column} ${types[column] ?? 'text collate "C"'}`).join(', ');
+    beginImport: async (kind, pace = 'slow') => {
       const client = await connect();
       const query = async (text: string): Promise<QueryResult> => {
         try {
@@ -34,41 +36,108 @@ export function createImports(connect: () => Promise<Connection>): Imports {
           throw translated(error);
         }
       };
+      const columns = importColumns[kind].all.map(
+        (column) => `${column} ${types[column] ?? 'text collate "C"'}`,
+      );
       try {
-        await query(`create temporary table staged (line bigint, ${typed})`);
+        await query(`create temporary table staged (line bigint, ${columns.join(', ')})`);
       } catch (error) {
         await client.leave();
         throw error;
       }
-      const checkOrder = createOrderCheck(kind);
-      let isSorted = true;
-      let staged = 0;
-      let copying = Promise.resolve();
+      const copy = (target: string, text: string) => copyIn(client, `copy ${target} from stdin`, text);
+      // The table goes with the connection, and so does a transaction that did not come to its end.
+      return { ...createRun(kind, pace, { query, copy }), end: () => client.leave() };
+    },
+  };
+}
 
-      return {
-        // While the server takes some rows, the next ones are read; a failure is told with those.
-        stage: async (rows) => {
-          const text = rows.map((row, index) => copyLine(staged + index, row, all)).join('');
-          isSorted = checkOrder(rows);
-          staged += rows.length;
-          await copying;
-          copying = copyIn(client, 'copy staged from stdin', text);
-          copying.catch(() => {});
-        },
-        write: async (mode) => {
-          await copying;
-          await query(`begin; ${writeSettings}`);
-          const written = await writeStaged(kind, isSorted, query);
-          // Nobody vacuums a temporary table: rows that are only deleted would pile up in it.
-          if (mode === 'keep') await query('truncate staged');
-          await query(mode === 'keep' ? 'commit' : 'rollback');
-          const counts = { written, unchanged: staged - written };
-          if (mode === 'keep') staged = 0;
-          return counts;
-        },
-        // The table goes with the connection, and so does a transaction that did not come to its end.
-        end: () => client.leave(),
-      };
+interface Session {
+  query(text: string): Promise<QueryResult>;
+  copy(target: string, text: string): Promise<void>;
+}
+
+/**
+ * Rows wait in a temporary table, which belongs to a connection of its own, and are written in one
+ * transaction at the end: an import that is fed slowly holds no lock. One that is not writes its rows at
+ * once for as long as all of them are new, which takes half the time, since each is written once; from the
+ * first that is not, the rest waits.
+ */
+function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session): Omit<ImportRun, 'end'> {
+  const { all } = importColumns[kind];
+  const checkOrder = createOrderCheck(kind);
+  let isDirect = pace === 'fast';
+  let isBegun = false;
+  let isSorted = true;
+  let placed = 0;
+  let staged = 0;
+  /** What is not sent yet, and what is on its way. */
+  let lines: string[] = [];
+  let characters = 0;
+  let taking = Promise.resolve();
+
+  async function begin(): Promise<void> {
+    if (!isBegun) await query(`begin; ${writeSettings}`);
+    isBegun = true;
+  }
+
+  /** Says whether it could: not when one of them is there already. */
+  async function place(given: readonly string[]): Promise<boolean> {
+    await begin();
+    await query('savepoint batch');
+    try {
+      await copy(`${kind} (${all.join(', ')})`, given.join(''));
+    } catch (error) {
+      if (!(error instanceof AlreadyExists)) throw error;
+      await query('rollback to batch');
+      return false;
+    }
+    await query('release batch');
+    placed += given.length;
+    return true;
+  }
+
+  async function take(given: readonly string[]): Promise<void> {
+    isDirect &&= await place(given);
+    if (isDirect) return;
+    await copy('staged', given.map((line, index) => `${staged + index}\t${line}`).join(''));
+    staged += given.length;
+  }
+
+  async function send(): Promise<void> {
+    await taking;
+    if (lines.length > 0) taking = take(lines);
+    taking.catch(() => {});
+    lines = [];
+    characters = 0;
+  }
+
+  return {
+    // While the server takes some rows, the next ones are read; a failure is told with those.
+    stage: async (rows) => {
+      isSorted = checkOrder(rows);
+      for (const row of rows) {
+        const line = copyLine(row, all);
+        lines.push(line);
+        characters += line.length;
+      }
+      if (characters >= bounds.importCopyCharacters) await send();
+    },
+    write: async (mode) => {
+      await send();
+      await taking;
+      await begin();
+      const written = placed + (staged === 0 ? 0 : await writeStaged(kind, isSorted, query));
+      // Nobody vacuums a temporary table: rows that are only deleted would pile up in it.
+      if (mode === 'keep') await query('truncate staged');
+      await query(mode === 'keep' ? 'commit' : 'rollback');
+      const counts = { written, unchanged: placed + staged - written };
+      // What waited outside of the transaction is still there after a trial.
+      if (mode === 'keep' || pace === 'fast') staged = 0;
+      placed = 0;
+      isDirect = pace === 'fast';
+      isBegun = false;
+      return counts;
     },
   };
 }
@@ -86,9 +155,8 @@ const special = /[\\\t\n\r]/g;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** A line of COPY's text format. */
-function copyLine(number: number, row: ImportRow, columns: readonly string[]): string {
-  const fields = columns.map((column) => copyField(row[column]));
-  return `${number}\t${fields.join('\t')}\n`;
+function copyLine(row: ImportRow, columns: readonly string[]): string {
+  return `${columns.map((column) => copyField(row[column])).join('\t')}\n`;
 }
 
 function copyField(value: string | number | undefined): string | number {

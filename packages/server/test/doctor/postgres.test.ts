@@ -145,7 +145,7 @@ test('finds that nothing can be written, though the role may, which serving refu
   await assert.rejects(openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions), remedy);
 });
 
-test('counts the instances that serve a database, as any role can, and asks for a Redis', async (t) => {
+test('counts the instances that serve a database, as every role can, and asks for a Redis', async (t) => {
   const url = await databaseWith(t, 'grant select on all tables in schema public to public');
   const flags = onSandbox(changed(url, { username: await newRole(t, url) }));
   const serve = async (instance: string) => {

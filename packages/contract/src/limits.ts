@@ -14,6 +14,10 @@ export const lengths = {
   cursor: 1024,
   imageUrl: { min: 8, max: 8000 },
   metadataKeys: 50,
+  /** The specification has no bound; no value is longer than the line of 1 MiB that it is imported by. */
+  metadataValue: 1_048_576,
+  errorCode: 64,
+  errorDetail: 1024,
 } as const;
 
 /** Of the image behind a brand's profile_image_url. Of the two readings of "under 2 MB" the strict one. */
@@ -28,3 +32,6 @@ export const cursorLifetimeHours = 24;
 
 /** A name or value that came from a caller is repeated no further than this. */
 export const echoedCharacters = 64;
+
+/** A request's line and headers have no room for more parameters, and each has one error at the most. */
+export const errorsOfAnswer = 8_192;

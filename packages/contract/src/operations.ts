@@ -5,10 +5,18 @@ import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
 
+/** Where the OpenAPI document is. */
+export const openApiPath = `${basePath}/openapi.json`;
+
 export const allowedMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 export type ParameterSchema =
-  | { readonly type: 'string'; readonly maxLength?: number; readonly enum?: readonly string[] }
+  | {
+      readonly type: 'string';
+      readonly minLength?: number;
+      readonly maxLength?: number;
+      readonly enum?: readonly string[];
+    }
   | {
       readonly type: 'integer';
       readonly minimum: number;
@@ -40,7 +48,7 @@ const cursor = {
   description:
     'Cursor of the previous page; send it with the same other parameters to get the next set of results.',
   whenEmpty: 'an answer without a cursor is the last one, so stop there, or leave it out to start again',
-  schema: { type: 'string', maxLength: lengths.cursor },
+  schema: { type: 'string', minLength: 1, maxLength: lengths.cursor },
 } as const;
 
 const limit = {
@@ -75,7 +83,7 @@ export const listBalances = {
       required: false,
       description:
         "Grant that authorizes reading the customer's balances. Without it, any active grant of yours for this customer will do.",
-      schema: { type: 'string', maxLength: lengths.grantId },
+      schema: { type: 'string', minLength: 1, maxLength: lengths.grantId },
     },
     cursor,
     limit,
@@ -100,3 +108,11 @@ export const listBrands = {
   },
   answer: brandsPageSchema,
 } as const satisfies Operation;
+
+/** What the sentences of the catalogue may say about a parameter. */
+export function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
+  const remedy = whenEmpty ?? (required ? 'give it a value' : 'give it a value or leave it out');
+  return schema.type === 'integer'
+    ? { remedy, min: schema.minimum, max: schema.maximum }
+    : { remedy, max: schema.maxLength ?? 0, allowed: schema.enum?.join(' or ') ?? '' };
+}

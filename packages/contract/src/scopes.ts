@@ -1,3 +1,9 @@
 export const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
 
 export type Scope = (typeof scopes)[number];
+
+/** What a key with the scope may do. */
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  BALANCES_READ: 'List the balances of customers who granted it.',
+  BRANDS_READ: 'List your own brands.',
+};

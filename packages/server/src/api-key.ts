@@ -1,16 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Environment } from '@partner-network/contract/environments';
+import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretCharacters = 43;
 const checksumCharacters = 6;
 const shape = /^pn_(live|test)_[0-9A-Za-z]{49}$/;
-
-export const keyPrefixes: Readonly<Record<Environment, string>> = {
-  production: 'pn_live_',
-  sandbox: 'pn_test_',
-};
 
 function toBase62(number: bigint, characters: number): string {
   let text = '';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Operation } from '@partner-network/contract/operations';
+import { type Operation, openApiPath } from '@partner-network/contract/operations';
 import type { Exchange, Route, Routes } from './http/answer.ts';
 import { identify, requireValid } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';
@@ -13,6 +13,7 @@ import { brands } from './listings/brands.ts';
 import type { Listing } from './listings/listing.ts';
 import type { Journal } from './receipts/journal.ts';
 import { type Access, receiptOf } from './receipts/receipt.ts';
+import { openApiRoute } from './reference/openapi.ts';
 import type { Reads } from './store/port.ts';
 
 /** What the service is made of. It is built apart from listening, so that tests build the same one. */
@@ -32,9 +33,12 @@ const placeholderImage = readFileSync(new URL('../assets/brand-placeholder.png',
 
 /** Every path of the public address. */
 export function createApp(parts: Parts): Routes {
+  const { environment, limiters, publicUrl } = parts;
+  const rates = { brands: limiters.brands?.ratePerSecond, balances: limiters.balances?.ratePerSecond };
   return new Map<string, Route>([
     [brands.operation.path, listingRoute(parts, brands)],
     [balances.operation.path, listingRoute(parts, balances)],
+    [openApiPath, openApiRoute(environment, rates, publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
   ]);
 }

@@ -1,5 +1,5 @@
 /** Every bound of the service, units last. What a caller can meet is in the contract's limits. */
-import { lengths } from '@partner-network/contract/limits';
+import { errorsOfAnswer, lengths } from '@partner-network/contract/limits';
 
 export const bounds = {
   /** Request line and headers together. A reference_id of 1,024 emoji takes 12,288 of them. */
@@ -186,6 +186,8 @@ function assertBound(holds: boolean, what: string): void {
 
 assertBound(bounds.headersTimeoutMs <= bounds.requestTimeoutMs, 'headers are a part of the request');
 assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id must fit');
+assertBound(bounds.requestHeadBytes <= 2 * errorsOfAnswer, 'a name and an & for each error');
+assertBound(bounds.importLineBytes <= lengths.metadataValue, 'what can be imported can be sent');
 assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
 assertBound(3 * bounds.imageDnsMs < bounds.imageDownloadMs, 'a slow name server leaves time to download');
 assertBound(bounds.imageResultsAhead > bounds.imageDownloads, 'a slow image does not stop the others');

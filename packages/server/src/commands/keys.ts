@@ -1,7 +1,7 @@
-import type { Environment } from '@partner-network/contract/environments';
+import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
-import { digestOfKey, keyPrefixes, newApiKey } from '../api-key.ts';
+import { digestOfKey, newApiKey } from '../api-key.ts';
 import { bounds } from '../bounds.ts';
 import { table, tell } from '../command-line/command.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Environment } from '@partner-network/contract/environments';
-import { digestOfKey, environmentOfKey, keyPrefixes } from '../api-key.ts';
+import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
+import { digestOfKey, environmentOfKey } from '../api-key.ts';
 import type { KeyOnFile, Reads } from '../store/port.ts';
 import { headerValues } from './headers.ts';
 import { refusal } from './refusal.ts';

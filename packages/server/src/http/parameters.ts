@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import type { Operation, Parameter } from '@partner-network/contract/operations';
+import { factsOf, type Operation, type Parameter } from '@partner-network/contract/operations';
 import { nearest } from '../nearest.ts';
 import { echo, isCleanText, isLongerThan, isPlainInteger } from '../text.ts';
 import { decode, splitQuery } from './query.ts';
@@ -85,12 +85,4 @@ function readInteger(
   if (number < minimum) return { fault: 'VALUE_TOO_LOW' };
   if (number > maximum) return { fault: 'VALUE_TOO_HIGH' };
   return number;
-}
-
-/** What the sentences of the catalogue may say about a parameter. */
-function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
-  const remedy = whenEmpty ?? (required ? 'give it a value' : 'give it a value or leave it out');
-  return schema.type === 'integer'
-    ? { remedy, min: schema.minimum, max: schema.maximum }
-    : { remedy, max: schema.maxLength ?? 0, allowed: schema.enum?.join(' or ') ?? '' };
 }

@@ -1,0 +1,261 @@
+/** The answers of the OpenAPI document: their headers, and every code of the catalogue under its status. */
+import { keyPrefixes } from './environments.ts';
+import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from './errors.ts';
+import { brandsPerSecond } from './limits.ts';
+import { exampleCursor, pageExamples } from './openapi-schemas.ts';
+import { allowedMethods, factsOf, type Operation } from './operations.ts';
+
+const exampleRequestId = '0b4e7a52-6c1d-4f39-9a80-2d5e8c7f1b36';
+
+function header(description: string, required: boolean, schema: object): object {
+  return { description, required, schema };
+}
+
+const text = { type: 'string', maxLength: 64 };
+const count = { type: 'integer', format: 'int32', minimum: 1 };
+
+export const headers = {
+  'X-Request-Id': header('Names this answer. Give it to us when you report a problem.', true, {
+    ...text,
+    format: 'uuid',
+    examples: [exampleRequestId],
+  }),
+  'X-Content-Type-Options': header('The content is what its type says.', true, {
+    type: 'string',
+    enum: ['nosniff'],
+  }),
+  'Cache-Control': header('Answers are not to be stored by caches.', true, {
+    type: 'string',
+    enum: ['no-store'],
+  }),
+  'RateLimit-Policy': header(
+    'The limit: `q` requests of a partner, all its keys together, in any `w` seconds. Absent where none is set.',
+    false,
+    { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"brands";q=${brandsPerSecond};w=1`] },
+  ),
+  RateLimit: header(
+    'What is left of it: `r` requests now, and more in `t` seconds. Absent where no limit is set.',
+    false,
+    { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"brands";r=${brandsPerSecond - 1};t=1`] },
+  ),
+  'Retry-After': header('Whole seconds to wait before the next attempt.', true, {
+    ...count,
+    maximum: 3_600,
+    examples: [1],
+  }),
+  'Retry-After-Ms': header('The same wait, exactly: milliseconds.', true, {
+    ...count,
+    maximum: 3_600_000,
+    examples: [137],
+  }),
+  'WWW-Authenticate': header('The scheme of the credentials.', true, { type: 'string', enum: ['Bearer'] }),
+  Allow: header('The methods that there are.', true, {
+    type: 'string',
+    enum: [allowedMethods.join(', ')],
+  }),
+};
+
+type HeaderName = keyof typeof headers;
+
+const always: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
+/** On answers that can come from behind the limiter. */
+const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
+
+function headersOf(names: readonly HeaderName[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+interface StatusMeaning {
+  readonly name: string;
+  /** What happened, and what to do. */
+  readonly description: string;
+  readonly headers?: readonly HeaderName[];
+}
+
+const meanings: Readonly<Record<number, StatusMeaning>> = {
+  400: {
+    name: 'InvalidRequest',
+    description:
+      'The request is not as it must be. All that is wrong with its parameters is told at once: do what ' +
+      'each error says. The same request again gets the same answer.',
+    headers: limited,
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'The credentials are missing or not good. Send a valid key; the same one will not do.',
+    headers: ['WWW-Authenticate'],
+  },
+  403: {
+    name: 'Forbidden',
+    description:
+      'The key is good, but not for this. What belongs to somebody else and what does not exist get the ' +
+      'same answer. Do what the error says; the same request again will not do.',
+    headers: limited,
+  },
+  404: {
+    name: 'NotFound',
+    description:
+      'There is no such path. Paths are exact: case counts, and there is no trailing slash. Mend the path.',
+  },
+  405: {
+    name: 'MethodNotAllowed',
+    description: `Another method than ${allowedMethods.join(', ')}. Everything is read by GET.`,
+    headers: ['Allow'],
+  },
+  408: {
+    name: 'RequestTimeout',
+    description:
+      'The request did not arrive in time, and the connection is closed. Send it again, on another one.',
+  },
+  429: {
+    name: 'RateLimited',
+    description:
+      'More requests in a second than the limit allows. Wait as long as `Retry-After-Ms` says, and send ' +
+      'the request again. A refused request does not count.',
+    headers: [...limited, 'Retry-After', 'Retry-After-Ms'],
+  },
+  431: {
+    name: 'RequestTooLarge',
+    description: 'The request line and headers are too large. Make them smaller; a cursor is short.',
+  },
+  500: {
+    name: 'ServerError',
+    description:
+      'A fault of ours. Send the request again, waiting longer each time; report the request id if that ' +
+      'does not help.',
+    headers: limited,
+  },
+  503: {
+    name: 'Unavailable',
+    description:
+      'We are briefly unable to answer. Send the request again after the seconds in `Retry-After`.',
+    headers: [...limited, 'Retry-After'],
+  },
+};
+
+export const errorStatuses = Object.keys(meanings).map(Number);
+
+/** What differs from operation to operation: which parameters can be wrong, and what a key may lack. */
+const ownStatuses = [400, 403];
+
+const codes = Object.keys(errorCatalogue) as ErrorCode[];
+
+/** The codes that an operation can answer with. */
+export function codesOf({ parameters }: Operation, status: number): ErrorCode[] {
+  const all = Object.values(parameters);
+  const can: Partial<Record<ErrorCode, boolean>> = {
+    MISSING_REQUIRED_PARAMETER: all.some(({ required }) => required),
+    INVALID_ENUM_VALUE: all.some(({ schema }) => 'enum' in schema),
+  };
+  const hasGrants = 'grant_id' in parameters;
+  return codes.filter((code) => {
+    const entry = errorCatalogue[code];
+    if (entry.status !== status || can[code] === false) return false;
+    return entry.category !== 'GRANT_ERROR' || hasGrants;
+  });
+}
+
+/** The error that an operation gives for a code, with facts as they are in life. */
+function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
+  const parameters = Object.entries(operation.parameters);
+  const nameOf = (fits: (parameter: Operation['parameters'][string]) => boolean) =>
+    parameters.find(([, parameter]) => fits(parameter))![0];
+  const about = (name: string) => errorRecord(code, factsOf(operation.parameters[name]!), name);
+  const ownText = operation.name === 'brands' ? 'reference_id' : 'customer_id';
+  const misspelt = ownText.replace(/_i/, 'I');
+  switch (code) {
+    case 'MISSING_REQUIRED_PARAMETER':
+      return about(nameOf(({ required }) => required));
+    case 'INVALID_ENUM_VALUE':
+      return about(nameOf(({ schema }) => 'enum' in schema));
+    case 'VALUE_EMPTY':
+    case 'INVALID_CURSOR':
+      return about('cursor');
+    case 'VALUE_TOO_LONG':
+    case 'INVALID_CHARACTER':
+      return about(ownText);
+    case 'EXPECTED_INTEGER':
+    case 'VALUE_TOO_LOW':
+    case 'VALUE_TOO_HIGH':
+    case 'CONFLICTING_PARAMETERS':
+      return about('limit');
+    case 'UNKNOWN_QUERY_PARAMETER':
+      return errorRecord(code, { name: misspelt, nearest: ownText }, misspelt);
+    case 'GRANT_NOT_FOUND':
+    case 'GRANT_EXPIRED':
+    case 'GRANT_REVOKED':
+    case 'GRANT_CONSUMED':
+      return errorRecord(code, {}, 'grant_id');
+    default:
+      return errorRecord(code, {
+        environment: 'production',
+        prefix: keyPrefixes.production,
+        scope: operation.scope,
+        rate: brandsPerSecond,
+        requestId: exampleRequestId,
+      });
+  }
+}
+
+function errorResponse(operation: Operation, status: number): object {
+  const { description, headers: own = [] } = meanings[status]!;
+  const given = codesOf(operation, status);
+  const examples = given.map((code) => [
+    code,
+    { summary: errorCatalogue[code].when, value: { errors: [exampleOf(operation, code)] } },
+  ]);
+  return {
+    description,
+    headers: headersOf([...always, ...own]),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/ErrorBody' },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
+
+function responseName(operation: Operation, status: number): string {
+  const { name } = meanings[status]!;
+  return ownStatuses.includes(status) ? `${capitalized(operation.name)}${name}` : name;
+}
+
+/** Every answer but the page, by the name that `responsesOf` refers to. */
+export function errorResponses(operations: readonly Operation[]): Record<string, object> {
+  return Object.fromEntries(
+    operations.flatMap((operation) =>
+      errorStatuses.map((status) => [responseName(operation, status), errorResponse(operation, status)]),
+    ),
+  );
+}
+
+export function responsesOf(operation: Operation): Record<string, object> {
+  const page = {
+    description: `A page of ${operation.name}. Send its cursor back to get the next; without one, it is the last.`,
+    headers: headersOf([...always, ...limited]),
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${capitalized(operation.name)}Page` },
+        examples: pageExamples[operation.name],
+      },
+    },
+  };
+  const errors = errorStatuses.map((status) => [
+    status,
+    { $ref: `#/components/responses/${responseName(operation, status)}` },
+  ]);
+  return { 200: page, ...Object.fromEntries(errors) };
+}
+
+/** A value for each parameter that means something in the sandbox. */
+export const parameterExamples: Readonly<Record<string, string | number>> = {
+  customer_id: 'CUSTOMER_1001',
+  type: 'CHECKING',
+  grant_id: 'GRANT_1001',
+  reference_id: 'shop-17',
+  cursor: exampleCursor,
+  limit: 50,
+};

@@ -1,0 +1,222 @@
+/** The records as the OpenAPI document shows them: those of records.ts, with what holds for all that is sent. */
+import { errorCatalogue } from './errors.ts';
+import { echoedCharacters, errorsOfAnswer, lengths, pageSize } from './limits.ts';
+import {
+  balanceSchema,
+  balancesPageSchema,
+  brandSchema,
+  brandsPageSchema,
+  errorBodySchema,
+  errorRecordSchema,
+} from './records.ts';
+
+/** Strings hold no control characters: they are refused at the door. */
+export const cleanText = '^[^\\x00-\\x1f\\x7f]*$';
+
+/** A cursor is base64url, without padding. */
+export const cursorText = '^[A-Za-z0-9_-]+$';
+
+/** Times have milliseconds and `Z`, always. */
+const sentTime = '2025-01-06T09:01:00.000Z'.length;
+const timeText = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
+
+export const exampleCursor =
+  'AfD5TgmJOnp1QN8iRH4Qwyi6EjZbylHRpo9XPnMqeNRF7pjmUHlKGv_hUpK_GTG_xVR6xs6-TDFJG-Xd---GEG_X7XDTM0rqsbYYsA';
+
+const exampleBrands = [
+  {
+    id: 'BRAND_01943ad894e00000a08ff49b6f772632',
+    name: 'Golden Bakery',
+    created_at: '2025-01-06T09:01:00.000Z',
+    updated_at: '2025-02-19T09:01:00.000Z',
+    reference_id: 'shop-1',
+    color: '#6C4306',
+    profile_image_url: 'https://images.example.com/logos/golden-bakery.png',
+    metadata: { category: 'food', region: 'us-east' },
+  },
+  {
+    id: 'BRAND_01943c591b600000b3c1d2f4a7e85906',
+    name: 'Café Roasters',
+    created_at: '2025-01-06T16:01:00.000Z',
+    updated_at: '2025-01-06T16:01:00.000Z',
+    reference_id: 'shop-2',
+    profile_image_url: 'https://network.example/assets/brand-placeholder.png',
+  },
+];
+
+const exampleBalances = [
+  {
+    id: 'BAL_01943ad7aa800000c58bd0a17f62e934',
+    customer_id: 'CUSTOMER_1001',
+    type: 'CHECKING',
+    currency: 'USD',
+    amount: 125_050,
+    created_at: '2025-01-06T09:00:00.000Z',
+    updated_at: '2025-02-05T09:00:00.000Z',
+  },
+  {
+    id: 'BAL_01943b0e98e0000019f4b6c2d8a3705e',
+    customer_id: 'CUSTOMER_1001',
+    type: 'CHECKING',
+    currency: 'USD',
+    amount: -4_321,
+    created_at: '2025-01-06T10:00:00.000Z',
+    updated_at: '2025-02-05T10:00:00.000Z',
+  },
+];
+
+/** What the two answers look like: in the middle of a walk, and at its end. */
+export const pageExamples = {
+  brands: {
+    'more-to-come': {
+      summary: 'A page with a cursor: send it back to get the next one.',
+      value: { brands: exampleBrands, cursor: exampleCursor },
+    },
+    'last-page': {
+      summary: 'Without a cursor, this is the last page.',
+      value: { brands: exampleBrands.slice(1) },
+    },
+  },
+  balances: {
+    'more-to-come': {
+      summary: 'A page with a cursor: send it back to get the next one.',
+      value: { balances: exampleBalances.slice(0, 1), cursor: exampleCursor },
+    },
+    'last-page': {
+      summary: 'Without a cursor, this is the last page.',
+      value: { balances: exampleBalances },
+    },
+    'no-balances': {
+      summary: 'The customer granted it, but has no balances.',
+      value: { balances: [] },
+    },
+  },
+} as const;
+
+export interface Schema {
+  readonly type: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+interface ObjectSchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, Schema>>;
+}
+
+/** A schema with all that is true of its values on the wire, also where an import is not as strict. */
+export function asSent(schema: Schema): Schema {
+  if (schema.type === 'integer') return { format: 'int64', ...schema };
+  if (schema.type !== 'string' || schema.enum !== undefined) return schema;
+  if (schema.format === 'date-time')
+    return { ...schema, minLength: sentTime, maxLength: sentTime, pattern: timeText };
+  return { pattern: cleanText, ...schema };
+}
+
+/**
+ * Open to fields that do not exist yet: a new optional field must not break a client that was generated
+ * before it. The tests take the document at its word for what exists today, and refuse any other field.
+ */
+function record(
+  name: string,
+  description: string,
+  { required, properties }: ObjectSchema,
+  example: Readonly<Record<string, unknown>>,
+  own: Readonly<Record<string, object>> = {},
+): object {
+  const fields = Object.entries(properties).map(([field, schema]) => {
+    const shown = { ...asSent(schema), ...own[field] };
+    return [field, field in example ? { ...shown, examples: [example[field]] } : shown];
+  });
+  return { title: name, type: 'object', description, required, properties: Object.fromEntries(fields) };
+}
+
+function list(name: string, description: string, maxItems: number, bounds: object = {}): object {
+  return { type: 'array', description, ...bounds, maxItems, items: { $ref: `#/components/schemas/${name}` } };
+}
+
+function page(
+  name: 'Brand' | 'Balance',
+  schema: typeof brandsPageSchema | typeof balancesPageSchema,
+): object {
+  const plural = schema.required[0];
+  const { cursor } = schema.properties;
+  return {
+    title: `${name}sPage`,
+    type: 'object',
+    description: `A page of ${plural}, in ascending order of id.`,
+    required: schema.required,
+    properties: {
+      [plural]: list(name, `The ${plural} that match the query.`, pageSize.max),
+      cursor: { ...cursor, pattern: cursorText, examples: [exampleCursor] },
+    },
+  };
+}
+
+const codes = Object.keys(errorCatalogue);
+
+/** What only the document says of a field. */
+const ownOfBrand = {
+  color: { minLength: '#000000'.length, maxLength: '#000000'.length },
+  metadata: {
+    propertyNames: { pattern: cleanText },
+    additionalProperties: { type: 'string', maxLength: lengths.metadataValue, pattern: cleanText },
+  },
+};
+
+/**
+ * A code is an open string, as the specification has it, and not an enum: a client generated from an enum
+ * fails on the day that a code is added. The ones that exist are told by `x-extensible-enum`.
+ */
+const ownOfError = {
+  category: { examples: ['INVALID_REQUEST_ERROR'] },
+  code: {
+    maxLength: lengths.errorCode,
+    pattern: '^[A-Z][A-Z0-9_]*$',
+    description:
+      'Identifier of the specific kind of error. More of them may be added: treat one that you do not know ' +
+      'by its category and the status of the answer.',
+    'x-extensible-enum': codes,
+  },
+  detail: { maxLength: lengths.errorDetail },
+  field: { maxLength: echoedCharacters },
+};
+
+export const schemas = {
+  Brand: record(
+    'Brand',
+    'A brand: the entity that a customer perceives they are transacting with.',
+    brandSchema,
+    exampleBrands[0]!,
+    ownOfBrand,
+  ),
+  Balance: record('Balance', "A balance of a customer's.", balanceSchema, exampleBalances[0]!),
+  BrandsPage: page('Brand', brandsPageSchema),
+  BalancesPage: page('Balance', balancesPageSchema),
+  Error: record(
+    'Error',
+    'One thing that is wrong with a request, or with us.',
+    errorRecordSchema,
+    {
+      code: 'VALUE_TOO_HIGH',
+      detail: 'Lower limit to at most 100, and follow the cursor for the rest.',
+      field: 'limit',
+    },
+    ownOfError,
+  ),
+  ErrorBody: {
+    title: 'ErrorBody',
+    type: 'object',
+    description: 'The body of every answer that is not a 2xx.',
+    required: errorBodySchema.required,
+    properties: {
+      errors: list('Error', 'All that is wrong, one error a parameter.', errorsOfAnswer, { minItems: 1 }),
+    },
+  },
+};

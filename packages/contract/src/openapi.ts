@@ -1,0 +1,165 @@
+/** The OpenAPI document, made from what the service itself goes by. */
+import { type Environment, environments, keyPrefixes } from './environments.ts';
+import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
+import { errorResponses, headers, parameterExamples, responsesOf } from './openapi-responses.ts';
+import { asSent, cursorText, schemas } from './openapi-schemas.ts';
+import { basePath, listBalances, listBrands, type Operation, type Parameter } from './operations.ts';
+import { scopeMeanings } from './scopes.ts';
+
+interface Server {
+  readonly url: string;
+  readonly description: string;
+  readonly variables?: Readonly<Record<string, { readonly default: string; readonly description: string }>>;
+}
+
+/** Requests of a partner in a second. A listing without a rate is not limited. */
+export type Rates = Readonly<Partial<Record<Operation['name'], number>>>;
+
+const operations: readonly Operation[] = [listBrands, listBalances];
+
+/** Where one environment is served, by the public address of a service. */
+export function serverOf(environment: Environment, publicUrl: string): Server {
+  return { url: publicUrl + basePath, description: serverDescriptions[environment] };
+}
+
+const serverDescriptions: Readonly<Record<Environment, string>> = {
+  production: `Production: keys that begin with ${keyPrefixes.production}.`,
+  sandbox: `Sandbox: test keys, that begin with ${keyPrefixes.sandbox}.`,
+};
+
+/** For a document that is no service's own: the reader fills in the host. */
+const anyServers: readonly Server[] = environments.map((environment) => ({
+  ...serverOf(environment, 'https://{host}'),
+  variables: {
+    host: {
+      default: environment === 'production' ? 'network.example' : 'sandbox.network.example',
+      description: `The host of ${environment}, as you were told it.`,
+    },
+  },
+}));
+
+interface Choices {
+  readonly servers?: readonly Server[];
+  readonly rates?: Rates;
+}
+
+const defaultRates: Rates = { brands: brandsPerSecond };
+
+export function openApiDocument({ servers = anyServers, rates = defaultRates }: Choices = {}): object {
+  const paths = operations.map((operation) => [
+    operation.path.slice(basePath.length),
+    { get: operationObject(operation, rates[operation.name]) },
+  ]);
+  return {
+    openapi: '3.1.1',
+    info,
+    servers,
+    tags,
+    security: operations.map(requirementOf),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas,
+      parameters: Object.fromEntries(operations.flatMap(parameterComponents)),
+      headers,
+      responses: errorResponses(operations),
+      securitySchemes: { ApiKey: apiKeyScheme },
+    },
+  };
+}
+
+const info = {
+  title: 'Partner Network',
+  // Of the interface, whose first number stands in the path; not of the program that serves it.
+  version: '1.0.0',
+  summary: 'Brands and balances of a payments network, read-only.',
+  description: [
+    'Two read-only listings: your brands, and the balances of customers who granted it to you.',
+    'Send your API key as `Authorization: Bearer <key>`, from your servers only: there are no CORS headers.',
+    'Both listings are paged by an opaque cursor. Send it back with the same other parameters; an answer ' +
+      `without one is the last. A cursor is good for ${cursorLifetimeHours} hours.`,
+    'Every answer that is not a 2xx has the body `{"errors": […]}`. Retry 408, 429, 500 and 503, after the ' +
+      'time in `Retry-After-Ms` or `Retry-After` where there is one; retrying anything else does not help.',
+    'HEAD gives the headers of GET. OPTIONS needs no key, and answers 204 with `Allow`.',
+    'New optional fields, error codes and headers may be added. Ignore those that you do not know.',
+  ].join('\n\n'),
+  contact: { name: 'Partner Network' },
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+
+const tags = [
+  { name: 'Brands', description: 'Brands: the entities that customers perceive they are transacting with.' },
+  { name: 'Balances', description: 'Balances of customers, read under a grant.' },
+];
+
+const apiKeyScheme = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: `${keyPrefixes.production}… or ${keyPrefixes.sandbox}…`,
+  description: [
+    'Exactly one header `Authorization: Bearer <key>`, with the whole of an API key. It is no JWT: there is ' +
+      'nothing in it to read.',
+    `Keys of production begin with \`${keyPrefixes.production}\`, those of the sandbox with ` +
+      `\`${keyPrefixes.sandbox}\`. Each works in its own environment only, and for the scopes that it has.`,
+    ...Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`),
+  ].join('\n\n'),
+  'x-scopes': scopeMeanings,
+};
+
+function requirementOf({ scope }: Operation): object {
+  return { ApiKey: [scope] };
+}
+
+const descriptions: Readonly<Record<Operation['name'], string>> = {
+  brands: 'Lists your brands, oldest first.',
+  balances:
+    "Lists a customer's balances, oldest first. The customer must have granted it: name the grant by " +
+    'grant_id, or leave it out where any active grant of yours for this customer will do. The grant is ' +
+    'checked on every page. This is a beta feature: it may change.',
+};
+
+function operationObject(operation: Operation, rate: number | undefined): object {
+  const { id, name, scope, stability, parameters } = operation;
+  const limit =
+    rate === undefined
+      ? 'Requests are not limited.'
+      : `At most ${rate} requests of a partner, all its keys together, are admitted in any second.`;
+  return {
+    operationId: id,
+    summary: `List ${name}`,
+    description: `${descriptions[name]} Needs the scope \`${scope}\`. ${limit}`,
+    tags: [capitalized(name)],
+    security: [requirementOf(operation)],
+    parameters: Object.keys(parameters).map((parameter) => ({
+      $ref: `#/components/parameters/${componentName(parameter)}`,
+    })),
+    responses: responsesOf(operation),
+    'x-stability': stability,
+    ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),
+  };
+}
+
+const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
+
+/** `customer_id` is CustomerId: a name that generators make types of. */
+function componentName(parameter: string): string {
+  return parameter.split('_').map(capitalized).join('');
+}
+
+function parameterComponents({ parameters }: Operation): [string, object][] {
+  return Object.entries(parameters).map(([name, parameter]) => [
+    componentName(name),
+    parameterObject(name, parameter),
+  ]);
+}
+
+function parameterObject(name: string, { required, description, schema }: Parameter): object {
+  const { description: _, ...bounds } = asSent(schema);
+  return {
+    name,
+    in: 'query',
+    required,
+    description,
+    schema: name === 'cursor' ? { ...bounds, pattern: cursorText } : bounds,
+    example: parameterExamples[name],
+  };
+}

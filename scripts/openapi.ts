@@ -1,4 +1,4 @@
-/** docs/openapi.json, made from the contract. `npm run docs` writes it; a test fails when it is out of date. */
+/** docs/openapi.json, made from the contract. `npm run docs` writes it; a test fails when it is old. */
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openApiDocument } from '@partner-network/contract/openapi';

@@ -58,7 +58,7 @@ export const headers = {
 type HeaderName = keyof typeof headers;
 
 const always: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
-/** On answers that can come from behind the limiter. */
+/** On answers that can come from behind the limiter; a 403 can where it is about a grant. */
 const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
 
 function headersOf(names: readonly HeaderName[]): object {
@@ -90,7 +90,6 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
     description:
       'The key is good, but not for this. What belongs to somebody else and what does not exist get the ' +
       'same answer. Do what the error says; the same request again will not do.',
-    headers: limited,
   },
   404: {
     name: 'NotFound',
@@ -200,13 +199,14 @@ function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
 function errorResponse(operation: Operation, status: number): object {
   const { description, headers: own = [] } = meanings[status]!;
   const given = codesOf(operation, status);
+  const rates = given.includes('GRANT_NOT_FOUND') ? limited : [];
   const examples = given.map((code) => [
     code,
     { summary: errorCatalogue[code].when, value: { errors: [exampleOf(operation, code)] } },
   ]);
   return {
     description,
-    headers: headersOf([...always, ...own]),
+    headers: headersOf([...always, ...own, ...rates]),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/ErrorBody' },

@@ -1,4 +1,4 @@
-/** The records as the OpenAPI document shows them: those of records.ts, with what holds for all that is sent. */
+/** The records as the OpenAPI document shows them, with what holds for all that is sent. */
 import { errorCatalogue } from './errors.ts';
 import { echoedCharacters, errorsOfAnswer, lengths, pageSize } from './limits.ts';
 import {
@@ -112,7 +112,8 @@ interface ObjectSchema {
 
 /** A schema with all that is true of its values on the wire, also where an import is not as strict. */
 export function asSent(schema: Schema): Schema {
-  if (schema.type === 'integer') return { format: 'int64', ...schema };
+  if (schema.type === 'integer')
+    return { ...schema, format: (schema.maximum ?? 0) < 2 ** 31 ? 'int32' : 'int64' };
   if (schema.type !== 'string' || schema.enum !== undefined) return schema;
   if (schema.format === 'date-time')
     return { ...schema, minLength: sentTime, maxLength: sentTime, pattern: timeText };

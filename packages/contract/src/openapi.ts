@@ -9,6 +9,8 @@ import { scopeMeanings } from './scopes.ts';
 interface Server {
   readonly url: string;
   readonly description: string;
+  /** Whether it is for ourselves alone, as inventories ask of every server. */
+  readonly 'x-internal': boolean;
   readonly variables?: Readonly<Record<string, { readonly default: string; readonly description: string }>>;
 }
 
@@ -19,7 +21,11 @@ const operations: readonly Operation[] = [listBrands, listBalances];
 
 /** Where one environment is served, by the public address of a service. */
 export function serverOf(environment: Environment, publicUrl: string): Server {
-  return { url: publicUrl + basePath, description: serverDescriptions[environment] };
+  return {
+    url: publicUrl + basePath,
+    description: serverDescriptions[environment],
+    'x-internal': false,
+  };
 }
 
 const serverDescriptions: Readonly<Record<Environment, string>> = {
@@ -55,7 +61,7 @@ export function openApiDocument({ servers = anyServers, rates = defaultRates }: 
     info,
     servers,
     tags,
-    security: operations.map(requirementOf),
+    security: [{ ApiKey: [] }],
     paths: Object.fromEntries(paths),
     components: {
       schemas,
@@ -83,31 +89,27 @@ const info = {
     'New optional fields, error codes and headers may be added. Ignore those that you do not know.',
   ].join('\n\n'),
   contact: { name: 'Partner Network' },
-  license: { name: 'MIT', identifier: 'MIT' },
+  license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
 };
 
 const tags = [
-  { name: 'Brands', description: 'Brands: the entities that customers perceive they are transacting with.' },
   { name: 'Balances', description: 'Balances of customers, read under a grant.' },
+  { name: 'Brands', description: 'Brands: the entities that customers perceive they are transacting with.' },
 ];
 
 const apiKeyScheme = {
   type: 'http',
   scheme: 'bearer',
-  bearerFormat: `${keyPrefixes.production}… or ${keyPrefixes.sandbox}…`,
+  bearerFormat: 'API key',
   description: [
-    'Exactly one header `Authorization: Bearer <key>`, with the whole of an API key. It is no JWT: there is ' +
-      'nothing in it to read.',
+    'Exactly one header `Authorization: Bearer <key>`, with the whole of an API key. It is no JWT: there ' +
+      'is nothing in it to read.',
     `Keys of production begin with \`${keyPrefixes.production}\`, those of the sandbox with ` +
       `\`${keyPrefixes.sandbox}\`. Each works in its own environment only, and for the scopes that it has.`,
     ...Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`),
   ].join('\n\n'),
   'x-scopes': scopeMeanings,
 };
-
-function requirementOf({ scope }: Operation): object {
-  return { ApiKey: [scope] };
-}
 
 const descriptions: Readonly<Record<Operation['name'], string>> = {
   brands: 'Lists your brands, oldest first.',
@@ -128,7 +130,7 @@ function operationObject(operation: Operation, rate: number | undefined): object
     summary: `List ${name}`,
     description: `${descriptions[name]} Needs the scope \`${scope}\`. ${limit}`,
     tags: [capitalized(name)],
-    security: [requirementOf(operation)],
+    security: [{ ApiKey: [scope] }],
     parameters: Object.keys(parameters).map((parameter) => ({
       $ref: `#/components/parameters/${componentName(parameter)}`,
     })),

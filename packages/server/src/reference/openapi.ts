@@ -13,7 +13,8 @@ export function openApiRoute(environment: Environment, rates: Rates, publicUrl: 
 
   let rendered: Promise<Buffer> | undefined;
   return async ({ headers }) => {
-    const body = await (rendered ??= render());
+    rendered ??= render();
+    const body = await rendered;
     headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'public, max-age=300');
     return body;
   };

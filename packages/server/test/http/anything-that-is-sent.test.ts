@@ -8,7 +8,7 @@ import { errorCatalogue } from '@partner-network/contract/errors';
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
 import { keys } from '../support/fixture.ts';
-import { type Answer, errorsOf, isErrorBody, responsesIn } from '../support/http.ts';
+import { type Answer, errorsOf, responsesIn } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 const runs = { numRuns: 1_000 };
@@ -176,9 +176,8 @@ test('any bytes at all', async (t) => {
   await fc.assert(
     fc.asyncProperty(bytes, async ([head, rest]) => {
       const received = await rawAndEnd(Buffer.concat([head, ...rest]));
-      for (const { status, body } of responsesIn(received)) {
+      for (const { status } of responsesIn(received)) {
         assert.ok(refusedStatuses.has(status), `status ${status}`);
-        assert.ok(isErrorBody(JSON.parse(body)), body);
       }
     }),
     runs,

@@ -196,23 +196,35 @@ function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
   }
 }
 
+/** A slip or two that go together, as they are told: all at once. */
+const together: readonly ErrorCode[] = [
+  'MISSING_REQUIRED_PARAMETER',
+  'VALUE_TOO_HIGH',
+  'UNKNOWN_QUERY_PARAMETER',
+];
+
+function errorExamples(operation: Operation, status: number): Record<string, object> {
+  const given = codesOf(operation, status);
+  const showing = (summary: string, codes: readonly ErrorCode[]) => ({
+    summary,
+    value: { errors: codes.map((code) => exampleOf(operation, code)) },
+  });
+  const examples: Record<string, object> = {};
+  for (const code of given) examples[code] = showing(errorCatalogue[code].when, [code]);
+  const several = together.filter((code) => given.includes(code));
+  if (several.length > 0)
+    examples['several-at-once'] = showing('All that is wrong is told at once.', several);
+  return examples;
+}
+
 function errorResponse(operation: Operation, status: number): object {
   const { description, headers: own = [] } = meanings[status]!;
-  const given = codesOf(operation, status);
-  const rates = given.includes('GRANT_NOT_FOUND') ? limited : [];
-  const examples = given.map((code) => [
-    code,
-    { summary: errorCatalogue[code].when, value: { errors: [exampleOf(operation, code)] } },
-  ]);
+  const examples = errorExamples(operation, status);
+  const rates = 'GRANT_NOT_FOUND' in examples ? limited : [];
   return {
     description,
     headers: headersOf([...always, ...own, ...rates]),
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/ErrorBody' },
-        examples: Object.fromEntries(examples),
-      },
-    },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' }, examples } },
   };
 }
 

@@ -38,7 +38,7 @@ export function headerKey(name: string): string {
 }
 
 /** Formats beside the patterns that the document has anyway. Those of integers say nothing of their own. */
-const formats = {
+export const formats = {
   'date-time': /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/,
   uri: /^https?:\/\/[^\s/?#]\S*$/i,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openApiDocument, serverOf } from '@partner-network/contract/openapi';
+import { openApiPath } from '@partner-network/contract/operations';
+import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { keys } from '../support/fixture.ts';
+import { assertRefused } from '../support/http.ts';
+import { publicUrl, startTestService } from '../support/service.ts';
+
+const rates = { brands: 50, balances: 7 };
+const limiters = {
+  brands: createMemoryLimiter(rates.brands, Date.now),
+  balances: createMemoryLimiter(rates.balances, Date.now),
+};
+
+test('anybody gets the OpenAPI document, with its own address and the rates that are set', async (t) => {
+  const { call } = await startTestService(t, { limiters });
+  const { status, headers, text } = await call(`${openApiPath}?anything=goes`);
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'application/json; charset=utf-8');
+  assert.equal(headers['cache-control'], 'public, max-age=300');
+  assert.equal(headers.ratelimit, undefined);
+  assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
+  const expected = openApiDocument({ servers: [serverOf('sandbox', publicUrl)], rates });
+  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
+  assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
+});
+
+test('HEAD has its headers, OPTIONS its methods, and nothing else is allowed', async (t) => {
+  const { call } = await startTestService(t);
+  const head = await call(openApiPath, { method: 'HEAD' });
+  const { headers } = await call(openApiPath);
+  assert.deepEqual([head.status, head.text], [200, '']);
+  assert.equal(head.headers['content-length'], headers['content-length']);
+  const options = await call(openApiPath, { method: 'OPTIONS' });
+  assert.deepEqual([options.status, options.headers.allow], [204, 'GET, HEAD, OPTIONS']);
+  assertRefused(await call(openApiPath, { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
+  assertRefused(await call(`${openApiPath}/`), 404, 'NOT_FOUND');
+});

@@ -1,0 +1,171 @@
+/** The OpenAPI document tells all of the contract, and nothing else. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
+import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
+import { openApiDocument, serverOf } from '@partner-network/contract/openapi';
+import { basePath, listBalances, listBrands, type Operation } from '@partner-network/contract/operations';
+import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';
+import { scopes } from '@partner-network/contract/scopes';
+import { openApiFile, openApiText } from '../../scripts/openapi.ts';
+import { examplesOf, type Json, resolve } from './document.ts';
+
+const operations: readonly Operation[] = [listBrands, listBalances];
+const document: Json = openApiDocument();
+const { schemas } = document.components;
+
+function operationAt({ path }: Operation) {
+  return document.paths[path.slice(basePath.length)].get;
+}
+
+test('docs/openapi.json is made from the contract; "npm run docs" renews it', () => {
+  assert.equal(readFileSync(openApiFile, 'utf8'), openApiText());
+});
+
+test('has both listings and nothing else, each with its id, scope and stability', () => {
+  assert.match(document.openapi, /^3\.1\.\d$/);
+  assert.deepEqual(Object.keys(document.paths), ['/brands', '/balances']);
+  for (const operation of operations) {
+    const { operationId, security, ...rest } = operationAt(operation);
+    assert.equal(operationId, operation.id);
+    assert.deepEqual(security, [{ ApiKey: [operation.scope] }]);
+    assert.equal(rest['x-stability'], operation.stability);
+  }
+  assert.equal(operationAt(listBalances)['x-stability'], 'beta');
+  const { type, scheme, 'x-scopes': meanings } = document.components.securitySchemes.ApiKey;
+  assert.deepEqual([type, scheme, Object.keys(meanings)], ['http', 'bearer', [...scopes]]);
+});
+
+test('has every parameter in its order, with its bounds, a description and an example', () => {
+  for (const operation of operations) {
+    const shown = operationAt(operation).parameters.map((parameter: object) => resolve(document, parameter));
+    assert.deepEqual(
+      shown.map(({ name }: { name: string }) => name),
+      Object.keys(operation.parameters),
+    );
+    for (const parameter of shown) {
+      const { required, description, schema } = operation.parameters[parameter.name]!;
+      const { description: _, ...bounds } = schema as { description?: string };
+      assert.partialDeepStrictEqual(parameter, { in: 'query', required, description, schema: bounds });
+      assert.ok(parameter.example !== undefined, parameter.name);
+      if (schema.type === 'string' && schema.enum === undefined) {
+        assert.equal(parameter.schema.minLength, 1, `an empty ${parameter.name} is refused`);
+      }
+    }
+  }
+  const { Limit, CustomerId, GrantId, ReferenceId, Cursor } = document.components.parameters;
+  assert.partialDeepStrictEqual(Limit.schema, { minimum: 1, maximum: 100, default: 50 });
+  const longest = [CustomerId, GrantId, ReferenceId, Cursor].map(({ schema }) => schema.maxLength);
+  assert.deepEqual(longest, [128, 256, 1024, 1024]);
+});
+
+test('has every field of every record, with its bounds and a description', () => {
+  for (const [name, { required, properties }] of Object.entries({
+    Brand: brandSchema,
+    Balance: balanceSchema,
+    Error: errorRecordSchema,
+  })) {
+    const shown = schemas[name];
+    assert.deepEqual(shown.required, required);
+    assert.deepEqual(Object.keys(shown.properties), Object.keys(properties));
+    for (const [field, { description, additionalProperties, ...bounds }] of Object.entries<
+      Record<string, unknown>
+    >(properties)) {
+      assert.partialDeepStrictEqual(shown.properties[field], bounds, `${name}.${field}`);
+      assert.ok(shown.properties[field].description.length >= String(description).length);
+      assert.equal(shown.properties[field].additionalProperties?.type, additionalProperties && 'string');
+    }
+    assert.equal(shown.additionalProperties, undefined, 'a new field must not break an old client');
+  }
+  const { id, amount: money } = schemas.Balance.properties;
+  assert.deepEqual([id.maxLength, money.minimum, money.maximum], [lengths.balanceId, amount.min, amount.max]);
+  const { color, profile_image_url: image, metadata } = schemas.Brand.properties;
+  assert.deepEqual([color.minLength, color.maxLength], [7, 7]);
+  assert.deepEqual([image.minLength, image.maxLength, metadata.maxProperties], [8, 8000, 50]);
+  assert.deepEqual(schemas.BrandsPage.required, ['brands']);
+  assert.deepEqual(schemas.BalancesPage.required, ['balances']);
+  assert.equal(schemas.BrandsPage.properties.brands.maxItems, pageSize.max);
+});
+
+test('leaves the code of an error open, and names those that exist', () => {
+  const { category, code } = schemas.Error.properties;
+  assert.deepEqual(category.enum, [...errorCategories]);
+  assert.equal(code.enum, undefined, 'a new code must not break an old client');
+  assert.deepEqual(code['x-extensible-enum'], Object.keys(errorCatalogue));
+  for (const known of Object.keys(errorCatalogue)) {
+    assert.match(known, new RegExp(code.pattern));
+    assert.ok(known.length <= code.maxLength);
+  }
+  assert.partialDeepStrictEqual(schemas.ErrorBody, {
+    required: ['errors'],
+    properties: { errors: { minItems: 1 } },
+  });
+});
+
+test('has every code of the catalogue as an example under its status, filled in', () => {
+  const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => String(status)))].sort();
+  const everywhere = new Set<string>();
+  for (const operation of operations) {
+    const { 200: page, ...refusals } = operationAt(operation).responses;
+    assert.ok(page.description);
+    assert.deepEqual(Object.keys(refusals), statuses);
+    for (const [status, response] of Object.entries<object>(refusals)) {
+      for (const [code, { summary, value }] of examplesOf(resolve(document, response))) {
+        if (code === 'several-at-once') continue;
+        const [{ detail, field: _, ...error }, ...others] = value.errors;
+        const { category, when } = errorCatalogue[code as ErrorCode];
+        assert.deepEqual([error, others, summary], [{ category, code }, [], when]);
+        assert.equal(String(errorCatalogue[code as ErrorCode].status), status);
+        assert.doesNotMatch(detail, /[{}]|undefined/);
+        everywhere.add(code);
+      }
+    }
+  }
+  assert.deepEqual([...everywhere].sort(), Object.keys(errorCatalogue).sort());
+});
+
+test('tells of the headers of each answer', () => {
+  const always = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
+  const rate = ['RateLimit-Policy', 'RateLimit'];
+  const own: Record<string, string[]> = {
+    200: rate,
+    400: rate,
+    401: ['WWW-Authenticate'],
+    405: ['Allow'],
+    429: [...rate, 'Retry-After', 'Retry-After-Ms'],
+    500: rate,
+    503: [...rate, 'Retry-After'],
+  };
+  for (const operation of operations) {
+    for (const [status, response] of Object.entries<object>(operationAt(operation).responses)) {
+      const grants = status === '403' && operation.name === 'balances' ? rate : [];
+      const expected = [...always, ...(own[status] ?? []), ...grants];
+      assert.deepEqual(
+        Object.keys(resolve(document, response).headers),
+        expected,
+        `${operation.id} ${status}`,
+      );
+    }
+  }
+});
+
+test('tells of the rates that are set, and of servers by their public address', () => {
+  assert.deepEqual(operationAt(listBrands)['x-rate-limit'].requests, brandsPerSecond);
+  assert.equal(operationAt(listBalances)['x-rate-limit'], undefined);
+  const [production, sandbox] = document.servers;
+  assert.match(production.description, /^Production/);
+  assert.match(sandbox.description, /^Sandbox/);
+  for (const { url, variables } of document.servers) {
+    assert.equal(url, 'https://{host}/network/v1');
+    assert.match(variables.host.default, /\.example$/);
+  }
+
+  const server = serverOf('sandbox', 'https://here.example');
+  assert.equal(server.url, 'https://here.example/network/v1');
+  const own: Json = openApiDocument({ servers: [server], rates: { balances: 7 } });
+  assert.deepEqual(own.servers, [server]);
+  assert.equal(own.paths['/brands'].get['x-rate-limit'], undefined);
+  assert.equal(own.paths['/balances'].get['x-rate-limit'].requests, 7);
+  assert.match(own.paths['/balances'].get.description, /At most 7 requests/);
+});

@@ -1,0 +1,77 @@
+/** One file for all linters: loading them takes a second, which is waited for once. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { openApiPath } from '@partner-network/contract/operations';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import spectralCore from '@stoplight/spectral-core';
+import owasp from '@stoplight/spectral-owasp-ruleset';
+import spectralRulesets from '@stoplight/spectral-rulesets';
+import { startTestService } from '../../packages/server/test/support/service.ts';
+import { openApiFile } from '../../scripts/openapi.ts';
+import { exceptions } from './exceptions.ts';
+
+interface Problem {
+  readonly rule: string;
+  readonly place: string;
+  readonly message: string;
+}
+
+async function lintByRedocly(source: string): Promise<Problem[]> {
+  const config = await createConfig({ extends: ['recommended'] });
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+  return problems.map(({ ruleId, location, message }) => ({
+    rule: ruleId,
+    place: location[0]?.pointer ?? '',
+    message,
+  }));
+}
+
+/** By every rule of both sets, also those that are not recommended. */
+async function lintBySpectral(source: string): Promise<Problem[]> {
+  const spectral = new spectralCore.Spectral();
+  spectral.setRuleset({
+    extends: [
+      [spectralRulesets.oas, 'all'],
+      [owasp, 'all'],
+    ],
+  } as Parameters<typeof spectral.setRuleset>[0]);
+  const problems = await spectral.run(source);
+  return problems.map(({ code, path, message }) => ({ rule: String(code), place: path.join('/'), message }));
+}
+
+const problems: Record<string, Problem[]> = {};
+
+async function lint(name: string, source: string): Promise<void> {
+  problems[name] = [...(await lintByRedocly(source)), ...(await lintBySpectral(source))];
+  const left = problems[name].filter(
+    ({ rule, place }) =>
+      !exceptions.some((exception) => exception.rule === rule && exception.place.test(place)),
+  );
+  assert.deepEqual(left, []);
+}
+
+test('Redocly, of which there is no exception, finds what is wrong', async () => {
+  const document = JSON.parse(readFileSync(openApiFile, 'utf8'));
+  delete document.paths['/brands'].get.operationId;
+  const found = await lintByRedocly(JSON.stringify(document));
+  assert.deepEqual(
+    found.map(({ rule }) => rule),
+    ['operation-operationId'],
+  );
+});
+
+test('docs/openapi.json is clean', () => lint('kept', readFileSync(openApiFile, 'utf8')));
+
+test('what the service serves is clean', async (t) => {
+  const { call } = await startTestService(t);
+  await lint('served', (await call(openApiPath)).text);
+});
+
+test('every exception from a rule is needed', () => {
+  const found = Object.values(problems).flat();
+  for (const { rule, place } of exceptions) {
+    const isNeeded = found.some((problem) => problem.rule === rule && place.test(problem.place));
+    assert.ok(isNeeded, `nothing breaks ${rule} at ${place}`);
+  }
+});

@@ -46,6 +46,7 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/doctor/', /\/http\/|listings\/|commands\/|ingest\/|workers\/|sqlite|postgres/],
   ['packages/server/src/receipts/', /store\/(?!port\.ts)|\/http\/|listings\/|commands\/|ingest\/|workers\//],
+  ['packages/server/src/reference/', /store\/|listings\/|commands\/|ingest\/|workers\/|receipts\//],
   ['packages/server/src/workers/', /listings\/|commands\/|ingest\/|sqlite|postgres/],
 ];
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { environmentOfKey } from '../../src/api-key.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { documentedFetch } from '../support/documented.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { assertFailed, run, start } from '../support/run.ts';
 
@@ -33,7 +34,7 @@ test('greets with its base URL, a demo key and calls that work as they are print
   for (const { url, headers } of calls) {
     assert.ok(url.startsWith(`${baseUrl}/`));
     assert.equal(headers.Authorization, `Bearer ${key}`);
-    const response = await fetch(url, { headers });
+    const response = await documentedFetch(url, { headers });
     assert.equal(response.status, 200);
     const body = (await response.json()) as Record<string, unknown[]>;
     assert.ok((body.brands ?? body.balances)!.length > 0, url);
@@ -59,7 +60,7 @@ test('fills an empty sandbox only, and keeps what was changed in it', limits, as
   for (const { id } of listed) await run(['partners', 'disable', id, ...flags]);
   const { calls } = await greeted(t, folder);
   const [call] = calls;
-  assert.equal((await fetch(call!.url, { headers: call!.headers })).status, 403);
+  assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
 });
 
 test('refuses a folder whose database is of production', limits, async (t) => {

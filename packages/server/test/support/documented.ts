@@ -54,6 +54,19 @@ export function assertDocumented(answer: DocumentedAnswer, method: string, path?
   assert.fail(`${method} ${path ?? ''} answered ${status}: ${faults.join('; ')}\n${text.slice(0, 2_000)}`);
 }
 
+/** `fetch`, for tests that are not about how to call: it fails where the answer is not as documented. */
+export async function documentedFetch(url: string | URL | Request, init?: RequestInit) {
+  const response = await fetch(url, init);
+  const answer = {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text: await response.clone().text(),
+  };
+  const method = init?.method ?? (url instanceof Request ? url.method : 'GET');
+  assertDocumented(answer, method, new URL(response.url).pathname);
+  return response;
+}
+
 function leastFaults(answer: DocumentedAnswer, method: string, path: string | undefined): string[] {
   const { status } = answer;
   const own = path === undefined ? undefined : document.paths[path.split('?')[0]!.replace(basePath, '')];

@@ -23,30 +23,32 @@ const timeText = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
 export const exampleCursor =
   'AfD5TgmJOnp1QN8iRH4Qwyi6EjZbylHRpo9XPnMqeNRF7pjmUHlKGv_hUpK_GTG_xVR6xs6-TDFJG-Xd---GEG_X7XDTM0rqsbYYsA';
 
+/** Of the sandbox's demo data, so that who reads of them can get them. */
 const exampleBrands = [
   {
-    id: 'BRAND_01943ad894e00000a08ff49b6f772632',
-    name: 'Golden Bakery',
-    created_at: '2025-01-06T09:01:00.000Z',
-    updated_at: '2025-02-19T09:01:00.000Z',
-    reference_id: 'shop-1',
-    color: '#6C4306',
-    profile_image_url: 'https://images.example.com/logos/golden-bakery.png',
-    metadata: { category: 'food', region: 'us-east' },
+    id: 'BRAND_01943f5a256000005a881cd424e42a85',
+    name: 'Golden Creamery',
+    created_at: '2025-01-07T06:01:00.000Z',
+    updated_at: '2025-01-18T01:01:00.000Z',
+    reference_id: 'shop-4',
+    color: '#14AA18',
+    profile_image_url: 'https://images.example.com/logos/golden-creamery.png',
+    metadata: { category: 'food', region: 'us-west' },
   },
   {
-    id: 'BRAND_01943c591b600000b3c1d2f4a7e85906',
-    name: 'Café Roasters',
-    created_at: '2025-01-06T16:01:00.000Z',
-    updated_at: '2025-01-06T16:01:00.000Z',
-    reference_id: 'shop-2',
-    profile_image_url: 'https://network.example/assets/brand-placeholder.png',
+    id: 'BRAND_019440daaae000004ffd020f5bd14dcc',
+    name: 'Golden Greens',
+    created_at: '2025-01-07T13:01:00.000Z',
+    updated_at: '2025-01-27T09:01:00.000Z',
+    reference_id: 'shop-5',
+    color: '#2684E4',
+    profile_image_url: 'https://sandbox.network.example/assets/brand-placeholder.png',
   },
 ];
 
 const exampleBalances = [
   {
-    id: 'BAL_01943ad7aa800000c58bd0a17f62e934',
+    id: 'BAL_01943ad7aa800000358e8a0838a3235f',
     customer_id: 'CUSTOMER_1001',
     type: 'CHECKING',
     currency: 'USD',
@@ -55,11 +57,11 @@ const exampleBalances = [
     updated_at: '2025-02-05T09:00:00.000Z',
   },
   {
-    id: 'BAL_01943b0e98e0000019f4b6c2d8a3705e',
+    id: 'BAL_01943b0e990000000833b9d1aa32d1ff',
     customer_id: 'CUSTOMER_1001',
     type: 'CHECKING',
     currency: 'USD',
-    amount: -4_321,
+    amount: 9_999,
     created_at: '2025-01-06T10:00:00.000Z',
     updated_at: '2025-02-05T10:00:00.000Z',
   },
@@ -84,7 +86,7 @@ export const pageExamples = {
     },
     'last-page': {
       summary: 'Without a cursor, this is the last page.',
-      value: { balances: exampleBalances },
+      value: { balances: exampleBalances.slice(1) },
     },
     'no-balances': {
       summary: 'The customer granted it, but has no balances.',
@@ -117,7 +119,7 @@ export function asSent(schema: Schema): Schema {
   if (schema.type !== 'string' || schema.enum !== undefined) return schema;
   if (schema.format === 'date-time')
     return { ...schema, minLength: sentTime, maxLength: sentTime, pattern: timeText };
-  return { pattern: cleanText, ...schema };
+  return { ...schema, pattern: schema.pattern ?? cleanText };
 }
 
 /**

@@ -39,7 +39,7 @@ const anyServers: readonly Server[] = environments.map((environment) => ({
   variables: {
     host: {
       default: environment === 'production' ? 'network.example' : 'sandbox.network.example',
-      description: `The host of ${environment}, as you were told it.`,
+      description: `The host of the ${environment} environment, as you were told it.`,
     },
   },
 }));
@@ -106,7 +106,9 @@ const apiKeyScheme = {
       'is nothing in it to read.',
     `Keys of production begin with \`${keyPrefixes.production}\`, those of the sandbox with ` +
       `\`${keyPrefixes.sandbox}\`. Each works in its own environment only, and for the scopes that it has.`,
-    ...Object.entries(scopeMeanings).map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`),
+    Object.entries(scopeMeanings)
+      .map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`)
+      .join('\n'),
   ].join('\n\n'),
   'x-scopes': scopeMeanings,
 };
@@ -123,7 +125,7 @@ function operationObject(operation: Operation, rate: number | undefined): object
   const { id, name, scope, stability, parameters } = operation;
   const limit =
     rate === undefined
-      ? 'Requests are not limited.'
+      ? 'No rate limit is set; where one is, the RateLimit headers tell of it.'
       : `At most ${rate} requests of a partner, all its keys together, are admitted in any second.`;
   return {
     operationId: id,
@@ -142,8 +144,9 @@ function operationObject(operation: Operation, rate: number | undefined): object
 
 const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
-/** `customer_id` is CustomerId: a name that generators make types of. */
+/** `customer_id` is CustomerId: a name that generators make types of. Of what a type is, they must be told. */
 function componentName(parameter: string): string {
+  if (parameter === 'type') return 'BalanceType';
   return parameter.split('_').map(capitalized).join('');
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ErrorRecord } from '@partner-network/contract/errors';
+import { demoBalances, demoBrands, demoPartners } from '../../src/demo/data.ts';
 import { keys } from '../support/fixture.ts';
 import { errorsOf } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
@@ -62,3 +63,14 @@ for (const listing of ['brands', 'balances'] as const) {
     assert.deepEqual(unasked, ['MALFORMED_REQUEST']);
   });
 }
+
+test('the records that are shown are those of the sandbox', () => {
+  const demo = [...demoBrands(demoPartners[0], 1), ...demoBalances()] as { id: string }[];
+  const ofSandbox = new Map(demo.map((record) => [record.id, record]));
+  for (const listing of ['brands', 'balances'] as const) {
+    const { examples } = document.paths[`/${listing}`].get.responses[200].content['application/json'];
+    for (const record of examples['more-to-come'].value[listing]) {
+      assert.partialDeepStrictEqual(record, ofSandbox.get(record.id));
+    }
+  }
+});

@@ -144,8 +144,9 @@ function operationObject(operation: Operation, rate: number | undefined): object
 
 const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
-/** `customer_id` is CustomerId: a name that generators make types of. Of what a type is, they must be told. */
+/** `customer_id` is CustomerId: a name that generators make types of. */
 function componentName(parameter: string): string {
+  // Of what it is a type, nobody could tell.
   if (parameter === 'type') return 'BalanceType';
   return parameter.split('_').map(capitalized).join('');
 }

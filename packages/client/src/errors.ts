@@ -1,0 +1,133 @@
+/**
+ * What a call rejects with. Names are set on the prototypes: a minifier renames classes, and a name that
+ * is set in a constructor comes too late for the stack.
+ */
+import type { ErrorCategory, ErrorRecord } from './wire.ts';
+
+/** All errors of this package. */
+export class PartnerNetworkError extends Error {
+  static {
+    PartnerNetworkError.prototype.name = 'PartnerNetworkError';
+  }
+}
+
+/** No whole answer came: no connection, or it broke, or what came is not JSON. */
+export class ConnectionError extends PartnerNetworkError {
+  static {
+    ConnectionError.prototype.name = 'ConnectionError';
+  }
+}
+
+/** No whole answer came within `timeoutMs`. */
+export class TimeoutError extends PartnerNetworkError {
+  static {
+    TimeoutError.prototype.name = 'TimeoutError';
+  }
+}
+
+/** What an answer told beside its error records. */
+export interface AnswerFacts {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The service answered, and not with a page. The first error record's values stand here, all in `errors`. */
+export class ApiError extends PartnerNetworkError {
+  static {
+    ApiError.prototype.name = 'ApiError';
+  }
+
+  /** HTTP status; 0 where a browser hides it, which it does of a redirect. */
+  readonly status: number;
+  /** Absent, as are `code`, `field` and `detail`, when it was not the service that answered. */
+  readonly category: ErrorCategory | undefined;
+  readonly code: ErrorRecord['code'] | undefined;
+  readonly field: string | undefined;
+  readonly detail: string | undefined;
+  /** Tell it when you ask for help. */
+  readonly requestId: string | undefined;
+  /** How long the service asked to wait. */
+  readonly retryAfterMs: number | undefined;
+  readonly errors: readonly ErrorRecord[];
+
+  constructor(facts: AnswerFacts, errors: readonly ErrorRecord[], otherwise: string) {
+    const { status, requestId, retryAfterMs } = facts;
+    const { category, code, field, detail } = errors[0] ?? ({} as Partial<ErrorRecord>);
+    const what = code === undefined ? otherwise : `${code}${detail === undefined ? '' : `: ${detail}`}`;
+    super(`${status} ${what}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+    this.status = status;
+    this.category = category;
+    this.code = code;
+    this.field = field;
+    this.detail = detail;
+    this.requestId = requestId;
+    this.retryAfterMs = retryAfterMs;
+    this.errors = errors;
+  }
+}
+
+/** INVALID_REQUEST_ERROR: what was sent is wrong; `field` names the parameter. */
+export class InvalidRequestError extends ApiError {
+  static {
+    InvalidRequestError.prototype.name = 'InvalidRequestError';
+  }
+}
+
+/** AUTHENTICATION_ERROR: no valid key, a disabled partner, or a scope that the key lacks. */
+export class AuthenticationError extends ApiError {
+  static {
+    AuthenticationError.prototype.name = 'AuthenticationError';
+  }
+}
+
+/** API_KEY_ERROR: the key is expired, revoked or of the other environment. */
+export class ApiKeyError extends ApiError {
+  static {
+    ApiKeyError.prototype.name = 'ApiKeyError';
+  }
+}
+
+/** GRANT_ERROR: no active grant lets you read this customer's balances. */
+export class GrantError extends ApiError {
+  static {
+    GrantError.prototype.name = 'GrantError';
+  }
+}
+
+/** RATE_LIMIT_ERROR: over the rate, after all retries; `retryAfterMs` tells when to ask again. */
+export class RateLimitError extends ApiError {
+  static {
+    RateLimitError.prototype.name = 'RateLimitError';
+  }
+}
+
+/** API_ERROR, or any status from 500 on: a fault of the service or on the way to it. */
+export class ServerError extends ApiError {
+  static {
+    ServerError.prototype.name = 'ServerError';
+  }
+}
+
+const byCategory: Readonly<Record<string, typeof ApiError>> = {
+  INVALID_REQUEST_ERROR: InvalidRequestError,
+  AUTHENTICATION_ERROR: AuthenticationError,
+  API_KEY_ERROR: ApiKeyError,
+  GRANT_ERROR: GrantError,
+  RATE_LIMIT_ERROR: RateLimitError,
+  API_ERROR: ServerError,
+};
+
+/** For a category that is not known, or an answer that is not the service's. */
+const byStatus: Readonly<Record<number, typeof ApiError>> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  429: RateLimitError,
+};
+
+export function apiError(facts: AnswerFacts, errors: readonly ErrorRecord[]): ApiError {
+  const { status } = facts;
+  const kind =
+    status >= 500 ? ServerError : (byCategory[errors[0]?.category ?? ''] ?? byStatus[status] ?? ApiError);
+  return new kind(facts, errors, 'without a word of the service: check baseUrl and what is on the way to it');
+}

@@ -1,0 +1,81 @@
+import { PartnerNetworkError } from './errors.ts';
+
+export interface PartnerNetworkOptions {
+  /** Your API key: `pn_live_…` or, for the sandbox, `pn_test_…`. */
+  readonly apiKey: string;
+  /** The address of the service, with `/network/v1`. */
+  readonly baseUrl: string;
+  /** How long an attempt may take, with the whole of its answer; 10,000 unless given. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a request is tried again after its first attempt; 3 unless given. */
+  readonly maxRetries?: number | undefined;
+  /** Requests a second that list brands keeps to; 50 unless given, 0 for no bound. List balances has none. */
+  readonly maxRate?: number | undefined;
+  /** In place of the global `fetch`. It is given the key in a header. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** Called before each attempt. What a hook throws, the call rejects with; a promise is awaited. */
+  readonly onRequest?: ((request: RequestEvent) => void | Promise<void>) | undefined;
+  /** Called when the head of an answer has come, of whatever status. */
+  readonly onResponse?: ((response: ResponseEvent) => void | Promise<void>) | undefined;
+}
+
+/** Options of one call; a walk hands them on to each of its requests. */
+export interface CallOptions {
+  /** Ends the call at once, also while it waits: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly maxRetries?: number | undefined;
+}
+
+export interface RequestEvent {
+  readonly method: 'GET';
+  /** With the query, so with your customers' ids. */
+  readonly url: string;
+  /** 1 for the first one. */
+  readonly attempt: number;
+}
+
+export interface ResponseEvent extends RequestEvent {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  /** From before the request was sent until the head of the answer had come. */
+  readonly durationMs: number;
+}
+
+/** The longest that a timer can wait; it would fire at once for more. */
+const maxTimerMs = 2 ** 31 - 1;
+
+function checkWhole(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new PartnerNetworkError(`${name} must be a whole number from ${min} to ${max}.`);
+}
+
+export function checkTimeout(ms: number): number {
+  return checkWhole('timeoutMs', ms, 1, maxTimerMs);
+}
+
+export function checkRetries(count: number): number {
+  return checkWhole('maxRetries', count, 0, 100);
+}
+
+export function checkRate(ratePerSecond: number): number {
+  return checkWhole('maxRate', ratePerSecond, 0, 1_000_000);
+}
+
+/** Says nothing of the key but that it is wrong. What is no header value never gets as far as `fetch`. */
+export function checkKey(apiKey: string): string {
+  if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  throw new PartnerNetworkError('apiKey must be the whole of an API key, without spaces or line breaks.');
+}
+
+/** The address without a slash at its end. The message does not repeat it: it may be a key, or hold one. */
+export function checkBaseUrl(baseUrl: string): string {
+  try {
+    const url = new URL(baseUrl);
+    const isPlain = !/[?#]/.test(baseUrl) && url.username + url.password === '';
+    if (/^https?:$/.test(url.protocol) && isPlain) return url.origin + url.pathname.replace(/\/+$/, '');
+  } catch {}
+  throw new PartnerNetworkError(
+    'baseUrl must be an address like https://HOST/network/v1, without user, password, query or fragment.',
+  );
+}

@@ -1,0 +1,26 @@
+/** Cycles of up to so many pages are noticed before a record comes twice. */
+const recentCursors = 100;
+
+/** What a page knows of the cursors before it. Never changed: `next()` may be called twice on one page. */
+export interface Trail {
+  readonly recent: readonly string[];
+  readonly anchor: string | undefined;
+  readonly pages: number;
+}
+
+export const noTrail: Trail = { recent: [], anchor: undefined, pages: 0 };
+
+/**
+ * The trail with one more cursor, or null when the walk has been there. A set of all cursors would grow with
+ * the walk; the anchor, which moves up whenever the number of pages doubles (Brent's way), finds a cycle of
+ * any length by one more string, within three rounds.
+ */
+export function follow({ recent, anchor, pages }: Trail, cursor: string): Trail | null {
+  if (cursor === anchor || recent.includes(cursor)) return null;
+  const isAtPower = (pages & (pages - 1)) === 0;
+  return {
+    recent: [...recent.slice(1 - recentCursors), cursor],
+    anchor: isAtPower ? cursor : anchor,
+    pages: pages + 1,
+  };
+}

@@ -1,20 +1,9 @@
 import { abortable } from './abortable.ts';
-import { ApiError, apiError, ConnectionError, TimeoutError } from './errors.ts';
-import type { PartnerNetworkOptions } from './options.ts';
+import { type Answer, bodyOf, errorIn, pageIn } from './answer.ts';
+import { type AnswerFacts, ApiError, ConnectionError, TimeoutError } from './errors.ts';
+import type { Settings } from './options.ts';
 import { retryAfterMs } from './retry.ts';
-import type { ErrorRecord } from './wire.ts';
-
-/** Where requests go, and by what. */
-export interface Line extends Pick<PartnerNetworkOptions, 'onRequest' | 'onResponse'> {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly fetch: NonNullable<PartnerNetworkOptions['fetch']>;
-}
-
-export interface Bounds {
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number;
-}
+import { retold, withoutKey } from './secret.ts';
 
 export interface Request {
   /** The plural under which the records stand in the answer. */
@@ -23,20 +12,20 @@ export interface Request {
   readonly attempt: number;
 }
 
-export interface Answer {
-  readonly items: readonly unknown[];
-  /** Empty on the last page. */
-  readonly cursor: string;
+export interface Bounds {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
 }
 
 /** Sends a request once and resolves to the page that answers it. */
-export function attemptOnce(line: Line, request: Request, bounds: Bounds): Promise<Answer> {
-  return abortable(bounds.signal, (done, fail) => {
+export function attemptOnce(settings: Settings, request: Request, bounds: Bounds): Promise<Answer> {
+  const { signal, timeoutMs } = bounds;
+  return abortable(signal, (done, fail) => {
     const controller = new AbortController();
     const timer = setTimeout(() => {
-      fail(new TimeoutError(`No whole answer came from ${line.baseUrl} within ${bounds.timeoutMs} ms.`));
-    }, bounds.timeoutMs);
-    exchange(line, request, controller.signal).then(done, fail);
+      fail(new TimeoutError(`${placeOf(settings)} did not answer in full within ${timeoutMs} ms.`));
+    }, timeoutMs);
+    exchange(settings, request, controller.signal).then(done, fail);
     return () => {
       clearTimeout(timer);
       controller.abort();
@@ -44,72 +33,62 @@ export function attemptOnce(line: Line, request: Request, bounds: Bounds): Promi
   });
 }
 
-async function exchange(line: Line, { name, url, attempt }: Request, signal: AbortSignal): Promise<Answer> {
-  const { apiKey, baseUrl, fetch } = line;
+async function exchange(
+  settings: Settings,
+  { name, url, attempt }: Request,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { apiKey } = settings;
   const event = { method: 'GET', url: withoutKey(url, apiKey), attempt } as const;
-  await line.onRequest?.(event);
+  await settings.onRequest?.(event);
   const startedMs = performance.now();
-  // A redirect is not followed: it could lead the key to another host.
-  const init: RequestInit = {
-    headers: { accept: 'application/json', authorization: `Bearer ${apiKey}` },
-    redirect: 'manual',
-    signal,
-  };
-  const response = await fetch(url, init).catch((cause) => {
-    throw broken(`No answer came from ${baseUrl}`, cause, apiKey);
-  });
+  const response = await send(settings, url, signal);
   const { status, headers } = response;
   const requestId = headers.get('x-request-id') ?? undefined;
-  await line.onResponse?.({ ...event, status, requestId, durationMs: performance.now() - startedMs });
+  await settings.onResponse?.({ ...event, status, requestId, durationMs: performance.now() - startedMs });
 
   const facts = { status, requestId, retryAfterMs: retryAfterMs(headers) };
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-    throw new ApiError(facts, [], 'is a redirect, which is not followed with a key: check baseUrl');
+    throw new ApiError(facts, [], 'a redirect, which a key is not sent along; check baseUrl.');
   }
-  if (!response.ok) {
-    const text = await response.text().catch(() => '');
-    throw apiError(facts, errorsIn(withoutKey(text, apiKey)));
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(await response.text());
-  } catch (cause) {
-    throw broken(`The answer of ${baseUrl} was cut off or is not JSON`, cause, apiKey);
-  }
-  const { [name]: items, cursor = '' } = Object(body);
-  if (Array.isArray(items) && typeof cursor === 'string') return { items, cursor };
-  throw new ApiError(facts, [], `without a page of ${name}: check that baseUrl is the service's`);
+  // An error's status says enough where the rest of it is lost.
+  if (!response.ok) throw errorIn(await bodyOf(response).catch(() => null), apiKey, facts);
+  return pageIn(await jsonOf(settings, response, facts), name, facts);
 }
 
-/** The error records in the body of an answer; none where it is not the service's. */
-function errorsIn(text: string): ErrorRecord[] {
+async function jsonOf(settings: Settings, response: Response, facts: AnswerFacts): Promise<unknown> {
+  const text = await bodyOf(response).catch((cause) => {
+    throw broken(settings, 'broke off its answer', cause);
+  });
+  if (text === null) throw new ApiError(facts, [], 'the answer is too long to be a page; check baseUrl.');
   try {
-    const { errors } = JSON.parse(text);
-    return errors.filter((error: ErrorRecord) => typeof error.code === 'string');
+    return JSON.parse(text);
   } catch {
-    return [];
+    // Without its cause, which repeats a part of the text, and in it perhaps an amount.
+    throw new ConnectionError(`${placeOf(settings)} answered with ${facts.status}, but not in whole JSON.`);
   }
 }
 
-function broken(what: string, cause: unknown, apiKey: string): ConnectionError {
-  const told = retold(cause, apiKey);
-  return new ConnectionError(`${what}: ${told.code ?? told.message}.`, { cause: told });
+async function send(settings: Settings, url: string, signal: AbortSignal): Promise<Response> {
+  // A browser's own is not to be called as a method of something else.
+  const { fetch } = settings;
+  try {
+    return await fetch(url, {
+      headers: { accept: 'application/json', authorization: `Bearer ${settings.apiKey}` },
+      // Not followed: it could lead the key to another host.
+      redirect: 'manual',
+      signal,
+    });
+  } catch (cause) {
+    throw broken(settings, 'did not answer', cause);
+  }
 }
 
-/**
- * What went wrong, told anew: the error of a `fetch` may hold the request, and so the key. Of a chain the
- * innermost tells most; undici's own says only "fetch failed".
- */
-function retold(cause: unknown, apiKey: string): Error & { code?: string } {
-  const { message, name, code, stack, cause: inner } = Object(cause);
-  if (inner instanceof Error) return retold(inner, apiKey);
-  const told: Error & { code?: string } = new Error(withoutKey(String(message ?? cause), apiKey));
-  if (typeof name === 'string') told.name = name;
-  if (typeof code === 'string') told.code = code;
-  if (typeof stack === 'string') told.stack = withoutKey(stack, apiKey);
-  return told;
+function broken(settings: Settings, what: string, error: unknown): ConnectionError {
+  const cause = retold(error, settings.apiKey);
+  return new ConnectionError(`${placeOf(settings)} ${what}: ${cause.code ?? cause.message}.`, { cause });
 }
 
-function withoutKey(text: string, apiKey: string): string {
-  return text.split(apiKey).join('[API key]');
+function placeOf({ baseUrl, apiKey }: Settings): string {
+  return withoutKey(baseUrl, apiKey);
 }

@@ -54,8 +54,9 @@ export class ApiError extends PartnerNetworkError {
   constructor(facts: AnswerFacts, errors: readonly ErrorRecord[], otherwise: string) {
     const { status, requestId, retryAfterMs } = facts;
     const { category, code, field, detail } = errors[0] ?? ({} as Partial<ErrorRecord>);
-    const what = code === undefined ? otherwise : `${code}${detail === undefined ? '' : `: ${detail}`}`;
-    super(`${status} ${what}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+    const what =
+      code === undefined ? `: ${otherwise}` : ` ${code}${detail === undefined ? '.' : `: ${detail}`}`;
+    super(`${status}${what}${requestId === undefined ? '' : ` (request ${requestId})`}`);
     this.status = status;
     this.category = category;
     this.code = code;
@@ -109,14 +110,14 @@ export class ServerError extends ApiError {
   }
 }
 
-const byCategory: Readonly<Record<string, typeof ApiError>> = {
-  INVALID_REQUEST_ERROR: InvalidRequestError,
-  AUTHENTICATION_ERROR: AuthenticationError,
-  API_KEY_ERROR: ApiKeyError,
-  GRANT_ERROR: GrantError,
-  RATE_LIMIT_ERROR: RateLimitError,
-  API_ERROR: ServerError,
-};
+const byCategory: ReadonlyMap<string | undefined, typeof ApiError> = new Map([
+  ['INVALID_REQUEST_ERROR', InvalidRequestError],
+  ['AUTHENTICATION_ERROR', AuthenticationError],
+  ['API_KEY_ERROR', ApiKeyError],
+  ['GRANT_ERROR', GrantError],
+  ['RATE_LIMIT_ERROR', RateLimitError],
+  ['API_ERROR', ServerError],
+]);
 
 /** For a category that is not known, or an answer that is not the service's. */
 const byStatus: Readonly<Record<number, typeof ApiError>> = {
@@ -127,7 +128,7 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
 
 export function apiError(facts: AnswerFacts, errors: readonly ErrorRecord[]): ApiError {
   const { status } = facts;
-  const kind =
-    status >= 500 ? ServerError : (byCategory[errors[0]?.category ?? ''] ?? byStatus[status] ?? ApiError);
-  return new kind(facts, errors, 'without a word of the service: check baseUrl and what is on the way to it');
+  const kind = byCategory.get(errors[0]?.category) ?? byStatus[status] ?? ApiError;
+  const notOurs = 'this is no answer of the service; check baseUrl and what stands on the way.';
+  return new (status >= 500 ? ServerError : kind)(facts, errors, notOurs);
 }

@@ -9,7 +9,10 @@ export interface PartnerNetworkOptions {
   readonly timeoutMs?: number | undefined;
   /** How often a request is tried again after its first attempt; 3 unless given. */
   readonly maxRetries?: number | undefined;
-  /** Requests a second that list brands keeps to; 50 unless given, 0 for no bound. List balances has none. */
+  /**
+   * Requests a second that each listing keeps to, 0 for no bound. Unless given, 50 for list brands, which is
+   * what the service admits, and no bound for list balances.
+   */
   readonly maxRate?: number | undefined;
   /** In place of the global `fetch`. It is given the key in a header. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
@@ -42,8 +45,36 @@ export interface ResponseEvent extends RequestEvent {
   readonly durationMs: number;
 }
 
+/** The options once checked, with what was left out. */
+export interface Settings extends Pick<PartnerNetworkOptions, 'onRequest' | 'onResponse'> {
+  readonly apiKey: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly maxRate: number | undefined;
+  readonly fetch: NonNullable<PartnerNetworkOptions['fetch']>;
+}
+
+const defaults = { timeoutMs: 10_000, maxRetries: 3 } as const;
+
 /** The longest that a timer can wait; it would fire at once for more. */
 const maxTimerMs = 2 ** 31 - 1;
+
+export function checkOptions(options: PartnerNetworkOptions): Settings {
+  const { maxRate, onRequest, onResponse } = options;
+  return {
+    apiKey: checkKey(options.apiKey),
+    baseUrl: checkBaseUrl(options.baseUrl),
+    timeoutMs: checkTimeout(options.timeoutMs ?? defaults.timeoutMs),
+    maxRetries: checkRetries(options.maxRetries ?? defaults.maxRetries),
+    maxRate: maxRate === undefined ? undefined : checkWhole('maxRate', maxRate, 0, 1_000_000),
+    // Looked up late, so that what takes its place after this, as in tests, is used.
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    onRequest,
+    onResponse,
+  };
+}
 
 function checkWhole(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
@@ -58,18 +89,14 @@ export function checkRetries(count: number): number {
   return checkWhole('maxRetries', count, 0, 100);
 }
 
-export function checkRate(ratePerSecond: number): number {
-  return checkWhole('maxRate', ratePerSecond, 0, 1_000_000);
-}
-
 /** Says nothing of the key but that it is wrong. What is no header value never gets as far as `fetch`. */
-export function checkKey(apiKey: string): string {
+function checkKey(apiKey: string): string {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   throw new PartnerNetworkError('apiKey must be the whole of an API key, without spaces or line breaks.');
 }
 
 /** The address without a slash at its end. The message does not repeat it: it may be a key, or hold one. */
-export function checkBaseUrl(baseUrl: string): string {
+function checkBaseUrl(baseUrl: string): string {
   try {
     const url = new URL(baseUrl);
     const isPlain = !/[?#]/.test(baseUrl) && url.username + url.password === '';

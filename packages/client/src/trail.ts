@@ -8,7 +8,11 @@ export interface Trail {
   readonly pages: number;
 }
 
-export const noTrail: Trail = { recent: [], anchor: undefined, pages: 0 };
+/** Of a walk that begins at a cursor, or at the first page. */
+export function trailFrom(cursor: unknown): Trail {
+  const recent = typeof cursor === 'string' ? [cursor] : [];
+  return { recent, anchor: recent[0], pages: 0 };
+}
 
 /**
  * The trail with one more cursor, or null when the walk has been there. A set of all cursors would grow with

@@ -1,0 +1,52 @@
+import { type AnswerFacts, ApiError, apiError } from './errors.ts';
+import { withoutKey } from './secret.ts';
+import type { ErrorRecord } from './wire.ts';
+
+/** Far over any page; it keeps a stranger's endless answer from filling the memory. */
+const maxBodyBytes = 64 * 1_024 * 1_024;
+
+export interface Answer {
+  readonly items: readonly unknown[];
+  /** Empty on the last page. */
+  readonly cursor: string;
+}
+
+/** The body, whole and in valid UTF-8, where `text()` would mend what is broken; null when it is too long. */
+export async function bodyOf(response: Response): Promise<string | null> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const reader = response.body?.getReader();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (value === undefined) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > maxBodyBytes) return null;
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** The page in the JSON of a 2xx answer. */
+export function pageIn(json: unknown, name: string, facts: AnswerFacts): Answer {
+  const { [name]: items, cursor } = Object(json);
+  const isPage = Array.isArray(items) && typeof (cursor ?? '') === 'string';
+  if (isPage) return { items, cursor: cursor ?? '' };
+  throw new ApiError(facts, [], `the answer is no page of ${name}; check baseUrl.`);
+}
+
+/** The error that an answer which is not 2xx comes to. What stands on the way may repeat the key in its body. */
+export function errorIn(text: string | null, apiKey: string, facts: AnswerFacts): ApiError {
+  return apiError(facts, errorRecordsIn(text ?? '', apiKey));
+}
+
+/** None where it was not the service that answered. */
+function errorRecordsIn(text: string, apiKey: string): ErrorRecord[] {
+  try {
+    const { errors } = JSON.parse(text, (_, value) =>
+      typeof value === 'string' ? withoutKey(value, apiKey) : value,
+    );
+    return errors.filter(({ code }: ErrorRecord) => typeof code === 'string');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,20 @@
+/** What takes the key's place wherever others might read it. */
+const mask = '[API key]';
+
+export function withoutKey(text: string, apiKey: string): string {
+  return text.split(apiKey).join(mask);
+}
+
+/**
+ * What went wrong, told anew: the error of a `fetch` may hold the request, and so the key. Of a chain the
+ * innermost tells most; undici's outermost says only "fetch failed".
+ */
+export function retold(cause: unknown, apiKey: string): Error & { code?: string } {
+  const { message, name, code, stack, cause: inner } = Object(cause);
+  if (inner instanceof Error) return retold(inner, apiKey);
+  const told: Error & { code?: string } = new Error(withoutKey(String(message ?? cause), apiKey));
+  if (typeof name === 'string') told.name = name;
+  if (typeof code === 'string') told.code = code;
+  if (typeof stack === 'string') told.stack = withoutKey(stack, apiKey);
+  return told;
+}

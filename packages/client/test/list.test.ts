@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { acmeBrands, balances, keys } from '../../server/test/support/fixture.ts';
+import { PartnerNetworkError } from '../src/index.ts';
+import {
+  addBrands,
+  connectTo,
+  idsOf,
+  rejectionOf,
+  startFaultyNetwork,
+  startNetwork,
+} from './support/network.ts';
+import { startScripted } from './support/scripted.ts';
+
+test('iterates over every record of every page, in order, once', async (t) => {
+  const { connect, service } = await startNetwork(t);
+  await addBrands(service, 120);
+  const network = connect();
+  const ids = await idsOf(network.brands.list());
+  assert.deepEqual(ids, [...acmeBrands.map(({ id }) => id), ...ids.filter((id) => id.startsWith('c'))]);
+  assert.equal(ids.length, 123);
+  assert.deepEqual(ids, [...ids].sort());
+  assert.deepEqual(await idsOf(network.brands.list({ reference_id: 'shared', limit: 1 })), ['b2', 'b3']);
+});
+
+test('awaits one page, with the records as they are on the wire', async (t) => {
+  const network = (await startNetwork(t)).connect();
+  const page = await network.brands.list({ reference_id: 'ref one' });
+  assert.deepEqual(page.brands, [acmeBrands[0]]);
+  assert.equal('cursor' in page, false);
+  assert.equal(await page.next(), null);
+});
+
+test('goes from page to page by next(), under the same parameters, until it is null', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, []);
+  const first = await network.balances.list({
+    customer_id: 'alice',
+    type: 'CHECKING',
+    grant_id: 'g-active',
+    limit: 2,
+  });
+  assert.deepEqual(first.balances, balances.slice(0, 2));
+  const second = await first.next();
+  assert.deepEqual(second?.balances, balances.slice(2, 3));
+  assert.equal(await second?.next(), null);
+  const queries = way.targets.map((target) => new URLSearchParams(target.split('?')[1]));
+  assert.equal(queries[1]?.get('cursor'), first.cursor);
+  queries[1]?.delete('cursor');
+  assert.equal(String(queries[1]), String(queries[0]));
+});
+
+test('calling next() twice on one page gives the same page twice', async (t) => {
+  const network = (await startNetwork(t)).connect();
+  const page = await network.brands.list({ limit: 1 });
+  for (const _ of [1, 2]) assert.deepEqual((await page.next())?.brands, [{ ...acmeBrands[1], ...image() }]);
+});
+
+/** What the service puts where a brand has no image. */
+function image() {
+  return { profile_image_url: 'https://network.example/assets/brand-placeholder.png' };
+}
+
+test('pages() gives page by page', async (t) => {
+  const network = (await startNetwork(t)).connect();
+  const sizes: number[] = [];
+  for await (const page of network.brands.list({ limit: 2 }).pages()) sizes.push(page.brands.length);
+  assert.deepEqual(sizes, [2, 1]);
+});
+
+test('sends nothing before it is awaited, and asks for the first page once', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, []);
+  const params = { limit: 2 };
+  const list = network.brands.list(params);
+  params.limit = 1;
+  list.pages();
+  await new Promise(setImmediate);
+  assert.equal(way.targets.length, 0);
+
+  const [one, two] = await Promise.all([list, list]);
+  assert.equal(one, two);
+  assert.deepEqual(way.targets, ['/network/v1/brands?limit=2'], 'as the parameters were');
+  assert.deepEqual(await idsOf(list), ['b1', 'b2', 'b3']);
+  assert.equal(way.targets.length, 2, 'the first page was there already');
+});
+
+test('begins at a given cursor, and leaves out what is undefined', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, []);
+  const { cursor } = await network.brands.list({ limit: 1, reference_id: undefined });
+  assert.equal(way.targets[0], '/network/v1/brands?limit=1');
+  assert.deepEqual(await idsOf(network.brands.list({ cursor, limit: 100 })), ['b2', 'b3']);
+});
+
+test('sends any characters in a parameter so that they arrive', async (t) => {
+  const { connect, service } = await startNetwork(t);
+  const odd = 'a b+c&d=e/?#%20é🦊"';
+  await addBrands(service, 1);
+  await service.database.execute('update brands set reference_id = $1 where id = $2', odd, 'c0000');
+  assert.deepEqual(await idsOf(connect().brands.list({ reference_id: odd })), ['c0000']);
+});
+
+test('stops asking when the caller stops iterating', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, []);
+  for await (const _ of network.brands.list({ limit: 1 })) break;
+  assert.equal(way.targets.length, 1);
+});
+
+test('keeps its connections from page to page', async (t) => {
+  const { network, way, service } = await startFaultyNetwork(t, []);
+  await addBrands(service, 20);
+  await idsOf(network.brands.list({ limit: 1 }));
+  assert.equal(way.targets.length, 23);
+  // Node's fetch opens a second one when the next request comes before the first is put away.
+  assert.ok(way.connections() <= 2, `${way.connections()} connections`);
+});
+
+test('the cursor alone ends a walk: empty pages do not, an empty cursor does', async (t) => {
+  const pages = [
+    { brands: [], cursor: 'a' },
+    { brands: [{ id: 'one' }], cursor: 'b' },
+    { brands: [], cursor: 'c' },
+    { brands: [{ id: 'two' }], cursor: '' },
+  ];
+  const { baseUrl, targets } = await startScripted(t, () => pages[targets.length - 1]!);
+  assert.deepEqual(await idsOf(connectTo(baseUrl).brands.list()), ['one', 'two']);
+  assert.equal(targets.length, 4);
+});
+
+for (const [what, cursors] of [
+  ['the same cursor again', ['a', 'a']],
+  ['the cursor it was given at first', ['start']],
+  ['a cursor of two pages ago', ['a', 'b', 'a']],
+  ['a cursor of ninety pages ago', [...Array(90).keys(), 0].map(String)],
+] as const) {
+  test(`reports a server that gives ${what}, after the records and before any comes twice`, async (t) => {
+    const { baseUrl, targets } = await startScripted(t, () => ({
+      brands: [{ id: String(targets.length) }],
+      cursor: cursors[targets.length - 1],
+    }));
+    const network = connectTo(baseUrl, { maxRate: 0 });
+    const ids: string[] = [];
+    const error = await rejectionOf(
+      (async () => {
+        for await (const { id } of network.brands.list({ cursor: 'start' })) ids.push(id);
+      })(),
+    );
+    assert.ok(error instanceof PartnerNetworkError);
+    assert.match(error.message, /gave a cursor of brands again/);
+    assert.deepEqual([ids.length, targets.length], [cursors.length, cursors.length]);
+  });
+}
+
+test('a key of another partner sees its own brands', async (t) => {
+  const network = (await startNetwork(t)).connect({ apiKey: keys.zenith });
+  assert.deepEqual(await idsOf(network.brands.list()), ['b2', 'z1']);
+});

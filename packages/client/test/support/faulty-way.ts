@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** What becomes of one request on its way. */
+export type Fault =
+  | 'none'
+  | 'cut before the answer'
+  | 'reset before the answer'
+  | 'cut in the head'
+  | 'cut in the body'
+  | 'shortened body'
+  | 'broken UTF-8'
+  | 'broken JSON'
+  | 'HTML 502'
+  | 'empty 504'
+  | '503 at once'
+  | '503 in an hour'
+  | 'silence'
+  | 'silence in the body'
+  | 'redirect'
+  | 'HTML 200'
+  | 'key in the error';
+
+/** A proxy that speaks HTTP byte by byte, and does to each request what the test says. */
+export interface FaultyWay {
+  readonly baseUrl: string;
+  /** The targets that were asked for, in the order in which they came. */
+  readonly targets: readonly string[];
+  connections(): number;
+}
+
+/** Takes a fault from the front for each request; without one it is let through. */
+export async function startFaultyWay(t: TestContext, port: number, faults: Fault[]): Promise<FaultyWay> {
+  const sockets = new Set<Socket>();
+  const targets: string[] = [];
+  const agent = new Agent({ keepAlive: true });
+  let connections = 0;
+
+  const server = createServer((near) => {
+    connections += 1;
+    sockets.add(near.setNoDelay(true));
+    near.on('close', () => sockets.delete(near)).on('error', () => {});
+    let received = '';
+    near.on('data', async (bytes) => {
+      received += bytes.toString('latin1');
+      if (!received.endsWith('\r\n\r\n')) return;
+      const head = received;
+      received = '';
+      targets.push(head.split(' ')[1]!);
+      await answer(near, head, faults.shift() ?? 'none', port, agent);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    agent.destroy();
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port: ownPort } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${ownPort}/network/v1`, targets, connections: () => connections };
+}
+
+const html = '<html><body>Bad gateway</body></html>';
+
+function message(head: string, body: string): string {
+  return `HTTP/1.1 ${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/** The answers that come from the way itself, and not from the service. */
+const ownAnswers: Partial<Record<Fault, string>> = {
+  'HTML 502': message('502 Bad Gateway\r\ncontent-type: text/html', html),
+  'empty 504': message('504 Gateway Timeout', ''),
+  '503 at once': message('503 Service Unavailable\r\nretry-after: 0', html),
+  '503 in an hour': message('503 Service Unavailable\r\nretry-after: 3600', html),
+  redirect: message('301 Moved Permanently\r\nlocation: http://localhost:9/elsewhere', ''),
+  'HTML 200': message('200 OK\r\ncontent-type: text/html', html),
+};
+
+async function answer(near: Socket, head: string, fault: Fault, port: number, agent: Agent): Promise<void> {
+  const own = ownAnswers[fault];
+  if (own !== undefined) return void near.write(own);
+  if (fault === 'silence') return;
+  if (fault === 'cut before the answer') return void near.destroy();
+  if (fault === 'reset before the answer') return void near.resetAndDestroy();
+  if (fault === 'key in the error') return void near.write(message('400 Bad Request', echoed(head)));
+  const { bytes, bodyAt } = await ask(port, agent, head);
+  const middle = Math.floor((bodyAt + bytes.length) / 2);
+  if (fault === 'none') near.write(bytes);
+  else if (fault === 'cut in the head') near.end(bytes.subarray(0, bodyAt / 2));
+  else if (fault === 'cut in the body') near.end(bytes.subarray(0, middle));
+  else if (fault === 'silence in the body') near.write(bytes.subarray(0, middle));
+  else if (fault === 'shortened body') {
+    near.write(message('200 OK', bytes.subarray(bodyAt, middle).toString('latin1')));
+  } else {
+    bytes[fault === 'broken UTF-8' ? bytes.indexOf('"name":"') + 8 : bodyAt] = 0xff;
+    near.write(bytes);
+  }
+}
+
+/** As a proxy does that shows whoever asks what it was asked. */
+function echoed(head: string): string {
+  const key = /^authorization: Bearer (.*)$/im.exec(head)?.[1];
+  return JSON.stringify({ errors: [{ category: 'X', code: 'ECHO', detail: `You sent ${key}.` }] });
+}
+
+/** The service's own answer, byte for byte, and where its body begins. */
+function ask(port: number, agent: Agent, head: string): Promise<{ bytes: Buffer; bodyAt: number }> {
+  const [first = '', ...lines] = head.trimEnd().split('\r\n');
+  const headers = lines.map((line) => line.split(/: (.*)/).slice(0, 2)).filter(([name]) => name !== 'host');
+  return new Promise((resolve, reject) => {
+    request({
+      port,
+      host: '127.0.0.1',
+      path: first.split(' ')[1],
+      agent,
+      headers: Object.fromEntries(headers),
+    })
+      .on('error', reject)
+      .on('response', async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        const { rawHeaders, statusCode, statusMessage } = response;
+        const pairs = rawHeaders.flatMap((name, index) =>
+          index % 2 === 0 && !/^(connection|keep-alive)$/i.test(name)
+            ? [`${name}: ${rawHeaders[index + 1]}`]
+            : [],
+        );
+        const top = [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...pairs, '', ''].join('\r\n');
+        resolve({ bytes: Buffer.concat([Buffer.from(top), ...chunks]), bodyAt: top.length });
+      })
+      .end();
+  });
+}

@@ -1,0 +1,65 @@
+import type { TestContext } from 'node:test';
+import { importValues } from '../../../server/src/ingest/import.ts';
+import { keys } from '../../../server/test/support/fixture.ts';
+import { startTestService, type TestService } from '../../../server/test/support/service.ts';
+import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
+import { type Fault, type FaultyWay, startFaultyWay } from './faulty-way.ts';
+
+type Choices = Partial<PartnerNetworkOptions>;
+
+export interface TestNetwork {
+  readonly service: TestService;
+  readonly baseUrl: string;
+  /** A client of it, by the key of the partner that most of the fixture's records belong to. */
+  connect(options?: Choices): PartnerNetwork;
+}
+
+export async function startNetwork(
+  t: TestContext,
+  choices?: Parameters<typeof startTestService>[1],
+): Promise<TestNetwork> {
+  const service = await startTestService(t, choices);
+  const baseUrl = `http://127.0.0.1:${service.port}/network/v1`;
+  return { service, baseUrl, connect: (options) => connectTo(baseUrl, options) };
+}
+
+export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwork {
+  return new PartnerNetwork({ apiKey: keys.acme, baseUrl, ...options });
+}
+
+/** The service behind a way on which these things happen, one to a request. Retries do not wait. */
+export async function startFaultyNetwork(
+  t: TestContext,
+  faults: Fault[],
+  options: Choices = {},
+): Promise<{ service: TestService; way: FaultyWay; network: PartnerNetwork }> {
+  t.mock.method(Math, 'random', () => 0);
+  const service = await startTestService(t);
+  const way = await startFaultyWay(t, service.port, faults);
+  return { service, way, network: connectTo(way.baseUrl, options) };
+}
+
+/** So many more brands, each under a reference of its own. */
+export async function addBrands({ store }: TestService, count: number): Promise<void> {
+  const values = Array.from({ length: count }, (_, index) => {
+    const number = String(index).padStart(4, '0');
+    return { id: `c${number}`, name: `Brand ${number} 🦊`, reference_id: `more-${number}` };
+  });
+  await importValues(store, 'brands', values, 'acme');
+}
+
+/** What a call rejects with. */
+export async function rejectionOf(call: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not reject.');
+}
+
+export async function idsOf(records: AsyncIterable<{ readonly id: string }>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of records) ids.push(id);
+  return ids;
+}

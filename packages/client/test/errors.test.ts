@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
+import { keys } from '../../server/test/support/fixture.ts';
+import type { ListBalancesParams, PartnerNetwork } from '../src/index.ts';
+import * as client from '../src/index.ts';
+import { connectTo, rejectionOf, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { startScripted } from './support/scripted.ts';
+
+const ofAlice = { customer_id: 'alice', type: 'CHECKING' } as const;
+const brands = (network: PartnerNetwork) => network.brands.list();
+const balances = (params: ListBalancesParams) => (network: PartnerNetwork) => network.balances.list(params);
+
+type Call = (network: PartnerNetwork) => PromiseLike<unknown>;
+
+/** What the service answers, and what it becomes. */
+const refusals: readonly [kind: typeof ApiError, status: number, code: string, key: string, call: Call][] = [
+  [InvalidRequestError, 400, 'VALUE_TOO_HIGH', keys.acme, (network) => network.brands.list({ limit: 101 })],
+  [InvalidRequestError, 400, 'INVALID_CURSOR', keys.acme, (network) => network.brands.list({ cursor: 'x' })],
+  [AuthenticationError, 401, 'UNAUTHORIZED', keys.neverIssued, brands],
+  [AuthenticationError, 403, 'PARTNER_DISABLED', keys.closed, brands],
+  [AuthenticationError, 403, 'INSUFFICIENT_SCOPES', keys.acmeBalancesOnly, brands],
+  [ApiKeyError, 401, 'API_KEY_EXPIRED', keys.acmeExpired, brands],
+  [ApiKeyError, 401, 'API_KEY_REVOKED', keys.acmeRevoked, brands],
+  [ApiKeyError, 401, 'API_KEY_ENVIRONMENT_MISMATCH', keys.live, brands],
+  [GrantError, 403, 'GRANT_REVOKED', keys.acme, balances({ ...ofAlice, grant_id: 'g-revoked' })],
+  [GrantError, 403, 'GRANT_NOT_FOUND', keys.acme, balances({ ...ofAlice, customer_id: 'zoe' })],
+];
+
+test('each refusal of the service is an error of its class, and is not tried again', async (t) => {
+  const { connect } = await startNetwork(t);
+  for (const [kind, status, code, apiKey, call] of refusals) {
+    const attempts: number[] = [];
+    const error = await rejectionOf(
+      call(connect({ apiKey, onRequest: ({ attempt }) => void attempts.push(attempt) })),
+    );
+    assert.ok(error instanceof ApiError && error instanceof PartnerNetworkError);
+    assert.equal(error.constructor, kind);
+    assert.deepEqual([error.name, error.status, error.code], [kind.name, status, code]);
+    assert.deepEqual(attempts, [1]);
+  }
+});
+
+test('an error carries what the service said, of its first record and of all', async (t) => {
+  const { connect } = await startNetwork(t);
+  const error = await rejectionOf(connect().brands.list({ limit: 0, reference_id: '' }));
+  assert.ok(error instanceof InvalidRequestError);
+  assert.deepEqual(
+    error.errors.map(({ code, field }) => [code, field]),
+    [
+      ['VALUE_TOO_LOW', 'limit'],
+      ['VALUE_EMPTY', 'reference_id'],
+    ],
+  );
+  const { category, field, detail, requestId, message } = error;
+  assert.deepEqual(
+    [category, field, detail],
+    ['INVALID_REQUEST_ERROR', 'limit', 'Raise limit to at least 1.'],
+  );
+  assert.match(requestId ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(message, `400 VALUE_TOO_LOW: Raise limit to at least 1. (request ${requestId})`);
+  assert.match(error.stack ?? '', /^InvalidRequestError: 400 VALUE_TOO_LOW/);
+});
+
+test('over the rate, the error tells when to come back', async (t) => {
+  const { connect } = await startNetwork(t, { limiters: { brands: createMemoryLimiter(1) } });
+  const network = connect({ maxRate: 0, maxRetries: 0 });
+  await network.brands.list();
+  const error = await rejectionOf(network.brands.list());
+  assert.ok(error instanceof RateLimitError);
+  assert.ok(error.retryAfterMs! > 0 && error.retryAfterMs! <= 1_000);
+});
+
+test('a fault of the service is a ServerError', async (t) => {
+  const { connect, service } = await startNetwork(t);
+  await service.database.execute('drop table brands');
+  const error = await rejectionOf(connect({ maxRetries: 0 }).brands.list());
+  assert.ok(error instanceof ServerError);
+  assert.deepEqual([error.status, error.code], [500, 'INTERNAL_SERVER_ERROR']);
+});
+
+test('a base address without the prefix is told as the service tells it', async (t) => {
+  const { baseUrl } = await startNetwork(t);
+  const error = await rejectionOf(connectTo(new URL(baseUrl).origin).brands.list());
+  assert.ok(error instanceof InvalidRequestError);
+  assert.deepEqual([error.status, error.code], [404, 'NOT_FOUND']);
+});
+
+const foreign: readonly [promise: string, status: number, body: string, kind: typeof ApiError][] = [
+  ["a proxy's HTML 502", 502, '<html></html>', ServerError],
+  ['an empty 500', 500, '', ServerError],
+  ['a 503 that calls itself something else', 503, records('GRANT_ERROR', 'ODD'), ServerError],
+  ['a 400 of a category that does not exist yet', 400, records('NEW_ERROR', 'NEW_CODE'), InvalidRequestError],
+  ['a 401 without a word', 401, '', AuthenticationError],
+  ['a 429 without a word', 429, 'slow down', RateLimitError],
+  ['a 418 of a category that is named as what every object has', 418, records('constructor', 'X'), ApiError],
+  ['a 403 of a firewall', 403, '<html></html>', ApiError],
+  ['a 409 with a new code of a known category', 409, records('GRANT_ERROR', 'NEW_CODE'), GrantError],
+  ['errors that are no list', 422, '{"errors":{}}', ApiError],
+  ['errors that are no records', 422, '{"errors":[null,1,{}]}', ApiError],
+];
+
+function records(category: string, code: string): string {
+  return JSON.stringify({ errors: [{ category, code }] });
+}
+
+for (const [promise, status, body, kind] of foreign) {
+  test(`${promise} is ${kind.name}`, async (t) => {
+    const { baseUrl } = await startScripted(t, () => ({ status, body }));
+    const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list());
+    assert.ok(error instanceof ApiError);
+    assert.equal(error.constructor, kind);
+    const { code, message } = error;
+    assert.equal(error.status, status);
+    assert.equal(code, /"code":"(\w+)"/.exec(body)?.[1]);
+    assert.equal(
+      message.startsWith(code === undefined ? `${status}: ` : `${status} ${code}.`),
+      true,
+      message,
+    );
+    assert.doesNotMatch(message, /undefined|<html>/);
+  });
+}
+
+for (const [promise, answer] of Object.entries({
+  'has no list': { brand: [] },
+  'is a list': [],
+  'is null': { body: 'null' },
+  'has a cursor that is a number': { brands: [], cursor: 7 },
+})) {
+  test(`a 200 that ${promise} is told as no page, at once`, async (t) => {
+    const { baseUrl, targets } = await startScripted(t, () => answer);
+    const error = await rejectionOf(connectTo(baseUrl).brands.list());
+    assert.ok(error instanceof ApiError);
+    assert.match(error.message, /^200: the answer is no page of brands; check baseUrl\./);
+    assert.equal(targets.length, 1);
+  });
+}
+
+test('a null cursor ends a walk as an absent one does', async (t) => {
+  const { baseUrl } = await startScripted(t, () => ({ brands: [], cursor: null }));
+  assert.equal(await (await connectTo(baseUrl).brands.list()).next(), null);
+});
+
+test('a body that never ends is let go of', async (t) => {
+  const { baseUrl, targets } = await startScripted(t, () => ({ body: ' '.repeat(65 * 1_024 * 1_024) }));
+  const error = await rejectionOf(connectTo(baseUrl).brands.list());
+  assert.ok(error instanceof ApiError);
+  assert.match(error.message, /too long to be a page/);
+  assert.equal(targets.length, 1);
+});
+
+test('a redirect is not followed, and told', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, ['redirect']);
+  const error = await rejectionOf(network.brands.list());
+  assert.ok(error instanceof ApiError);
+  assert.match(error.message, /^301: a redirect, .*check baseUrl\.$/);
+  assert.equal(way.targets.length, 1);
+});
+
+test('a service that is not there is a ConnectionError that says why', async (t) => {
+  const { baseUrl, service } = await startNetwork(t);
+  await service.close();
+  const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list());
+  assert.ok(error instanceof ConnectionError && !(error instanceof ApiError));
+  assert.equal(error.message, `${baseUrl} did not answer: ECONNREFUSED.`);
+  assert.equal((error.cause as { code: string }).code, 'ECONNREFUSED');
+});
+
+test('an answer that is not JSON is told without repeating any of it', async (t) => {
+  const { baseUrl } = await startScripted(t, () => ({ body: '{"balances":[{"amount":4242x' }));
+  const list = connectTo(baseUrl, { maxRetries: 0 }).balances.list(ofAlice);
+  const error = await rejectionOf(list);
+  assert.ok(error instanceof ConnectionError);
+  assert.match(error.message, /answered with 200, but not in whole JSON\.$/);
+  assert.doesNotMatch(`${error.stack}${error.cause}`, /4242/);
+});

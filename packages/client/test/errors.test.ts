@@ -2,9 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
 import { keys } from '../../server/test/support/fixture.ts';
-import type { ListBalancesParams, PartnerNetwork } from '../src/index.ts';
-import * as client from '../src/index.ts';
-import { connectTo, rejectionOf, startFaultyNetwork, startNetwork } from './support/network.ts';
+import {
+  ApiError,
+  ApiKeyError,
+  AuthenticationError,
+  ConnectionError,
+  GrantError,
+  InvalidRequestError,
+  type ListBalancesParams,
+  type PartnerNetwork,
+  PartnerNetworkError,
+  RateLimitError,
+  ServerError,
+} from '../src/index.ts';
+import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { rejectionOf } from './support/rejection.ts';
 import { startScripted } from './support/scripted.ts';
 
 const ofAlice = { customer_id: 'alice', type: 'CHECKING' } as const;

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acmeBrands, balances, keys } from '../../server/test/support/fixture.ts';
 import { PartnerNetworkError } from '../src/index.ts';
-import {
-  addBrands,
-  connectTo,
-  idsOf,
-  rejectionOf,
-  startFaultyNetwork,
-  startNetwork,
-} from './support/network.ts';
+import { addBrands, connectTo, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { rejectionOf } from './support/rejection.ts';
 import { startScripted } from './support/scripted.ts';
 
 test('iterates over every record of every page, in order, once', async (t) => {

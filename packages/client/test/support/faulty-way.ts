@@ -27,7 +27,7 @@ export type Fault =
 export interface FaultyWay {
   readonly baseUrl: string;
   /** The targets that were asked for, in the order in which they came. */
-  readonly targets: readonly string[];
+  readonly targets: string[];
   connections(): number;
 }
 
@@ -95,7 +95,8 @@ async function answer(near: Socket, head: string, fault: Fault, port: number, ag
   else if (fault === 'shortened body') {
     near.write(message('200 OK', bytes.subarray(bodyAt, middle).toString('latin1')));
   } else {
-    bytes[fault === 'broken UTF-8' ? bytes.indexOf('"name":"') + 8 : bodyAt] = 0xff;
+    if (fault === 'broken JSON') bytes.write('x', bodyAt);
+    else bytes[bytes.indexOf('"name":"') + 8] = 0xff;
     near.write(bytes);
   }
 }

@@ -48,16 +48,6 @@ export async function addBrands({ store }: TestService, count: number): Promise<
   await importValues(store, 'brands', values, 'acme');
 }
 
-/** What a call rejects with. */
-export async function rejectionOf(call: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await call;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('It did not reject.');
-}
-
 export async function idsOf(records: AsyncIterable<{ readonly id: string }>): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of records) ids.push(id);

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
+import { ConnectionError, ServerError, TimeoutError } from '../src/index.ts';
+import { type Fault, startFaultyWay } from './support/faulty-way.ts';
+import { addBrands, connectTo, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { rejectionOf } from './support/rejection.ts';
+
+const passing: readonly Fault[] = [
+  'cut before the answer',
+  'reset before the answer',
+  'cut in the head',
+  'cut in the body',
+  'shortened body',
+  'broken UTF-8',
+  'broken JSON',
+  'HTML 502',
+  'empty 504',
+  '503 at once',
+  'HTML 200',
+];
+
+test('a walk goes on where it was, with the same request', async (t) => {
+  const faults: Fault[] = [];
+  const { network, way } = await startFaultyNetwork(t, faults);
+  for (const fault of passing) {
+    await t.test(`after ${fault}`, async () => {
+      faults.push('none', fault);
+      way.targets.length = 0;
+      assert.deepEqual(await idsOf(network.brands.list({ limit: 2 })), ['b1', 'b2', 'b3']);
+      assert.equal(way.targets.length, 3);
+      assert.equal(way.targets[2], way.targets[1]);
+    });
+  }
+});
+
+for (const fault of ['silence', 'silence in the body'] as const) {
+  test(`goes on after ${fault} for longer than timeoutMs`, async (t) => {
+    const { network, way } = await startFaultyNetwork(t, ['none', fault]);
+    const list = network.brands.list({ limit: 2 }, { timeoutMs: 400 });
+    assert.deepEqual(await idsOf(list), ['b1', 'b2', 'b3']);
+    assert.equal(way.targets.length, 3);
+  });
+}
+
+test('a fault that does not pass is told after three retries, and after as many as are wanted', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, Array(20).fill('HTML 502'));
+  assert.ok((await rejectionOf(network.brands.list())) instanceof ServerError);
+  assert.equal(way.targets.length, 4);
+  assert.ok((await rejectionOf(network.brands.list({}, { maxRetries: 0 }))) instanceof ServerError);
+  assert.equal(way.targets.length, 5);
+  assert.ok(
+    (await rejectionOf(connectTo(way.baseUrl, { maxRetries: 6 }).brands.list())) instanceof ServerError,
+  );
+  assert.equal(way.targets.length, 12);
+});
+
+test('retries are counted for each request of a walk anew', async (t) => {
+  const faults: Fault[] = ['empty 504', 'none', 'HTML 502', 'none', 'cut in the body'];
+  const { network, way } = await startFaultyNetwork(t, faults, { maxRetries: 1 });
+  assert.deepEqual(await idsOf(network.brands.list({ limit: 1 })), ['b1', 'b2', 'b3']);
+  assert.equal(way.targets.length, 6);
+});
+
+test('silence ends in a TimeoutError, broken answers in a ConnectionError', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, ['silence', 'broken UTF-8'], { maxRetries: 0 });
+  const silence = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }));
+  assert.ok(silence instanceof TimeoutError);
+  assert.equal(silence.message, `${way.baseUrl} did not answer in full within 50 ms.`);
+  assert.ok((await rejectionOf(network.brands.list())) instanceof ConnectionError);
+});
+
+test('asked to wait for an hour, it fails at once and tells so', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, ['503 in an hour']);
+  const error = await rejectionOf(network.brands.list());
+  assert.ok(error instanceof ServerError);
+  assert.equal(error.retryAfterMs, 3_600_000);
+  assert.equal(way.targets.length, 1);
+});
+
+test('waits after a 429 as long as the service says, and gets through', async (t) => {
+  const { connect } = await startNetwork(t, { limiters: { brands: createMemoryLimiter(2) } });
+  t.mock.method(Math, 'random', () => 0);
+  const statuses: number[] = [];
+  const network = connect({
+    maxRate: 0,
+    maxRetries: 1,
+    onResponse: ({ status }) => void statuses.push(status),
+  });
+  await idsOf(network.brands.list({ limit: 1 }));
+  assert.deepEqual(statuses, [200, 200, 429, 200]);
+});
+
+test('a walk through any faults returns exactly the records, in order, each once', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  const { connect, service } = await startNetwork(t);
+  await addBrands(service, 17);
+  const expected = await idsOf(connect().brands.list());
+  const faults: Fault[] = [];
+  const way = await startFaultyWay(t, service.port, faults);
+  const network = connectTo(way.baseUrl, { maxRate: 0, maxRetries: 100 });
+
+  const anyFaults = fc.array(fc.constantFrom<Fault>('none', ...passing), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(anyFaults, fc.integer({ min: 1, max: 7 }), async (some, limit) => {
+      faults.splice(0, faults.length, ...some);
+      const asked = way.targets.length;
+      assert.deepEqual(await idsOf(network.brands.list({ limit })), expected);
+      const pages = Math.ceil(expected.length / limit);
+      const failures = some.slice(0, way.targets.length - asked).filter((fault) => fault !== 'none').length;
+      assert.equal(
+        way.targets.length - asked,
+        pages + failures,
+        'nothing was asked for twice but what failed',
+      );
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -1,8 +1,11 @@
 /** What takes the key's place wherever others might read it. */
 const mask = '[API key]';
 
+/** What is shorter is no key but a test's stand-in, and in many a text by chance. */
+const shortestKey = 16;
+
 export function withoutKey(text: string, apiKey: string): string {
-  return text.split(apiKey).join(mask);
+  return apiKey.length < shortestKey ? text : text.split(apiKey).join(mask);
 }
 
 /**

@@ -28,7 +28,9 @@ export interface FaultyWay {
   readonly baseUrl: string;
   /** The targets that were asked for, in the order in which they came. */
   readonly targets: string[];
+  /** How many connections there were so far, and how many are open. */
   connections(): number;
+  open(): number;
 }
 
 /** Takes a fault from the front for each request; without one it is let through. */
@@ -49,7 +51,7 @@ export async function startFaultyWay(t: TestContext, port: number, faults: Fault
       const head = received;
       received = '';
       targets.push(head.split(' ')[1]!);
-      await answer(near, head, faults.shift() ?? 'none', port, agent);
+      await answer(near, head, faults.shift() ?? 'none', port, agent).catch(() => near.destroy());
     });
   });
   server.listen(0, '127.0.0.1');
@@ -60,7 +62,8 @@ export async function startFaultyWay(t: TestContext, port: number, faults: Fault
     for (const socket of sockets) socket.destroy();
   });
   const { port: ownPort } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${ownPort}/network/v1`, targets, connections: () => connections };
+  const baseUrl = `http://127.0.0.1:${ownPort}/network/v1`;
+  return { baseUrl, targets, connections: () => connections, open: () => sockets.size };
 }
 
 const html = '<html><body>Bad gateway</body></html>';

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  PartnerNetwork,
+  PartnerNetworkError,
+  type PartnerNetworkOptions,
+  type RequestEvent,
+  type ResponseEvent,
+} from '../src/index.ts';
+import { offline } from './support/offline.ts';
+import { rejectionOf } from './support/rejection.ts';
+
+const good = { apiKey: 'pn_test_x', baseUrl: 'https://network.example/network/v1' };
+
+function assertRefused(options: object, message: RegExp): void {
+  assert.throws(
+    () => new PartnerNetwork({ ...good, ...options }),
+    (error) => error instanceof PartnerNetworkError && message.test(error.message),
+  );
+}
+
+test('says in a sentence what is wrong with the key', () => {
+  for (const apiKey of [undefined, null, '', ' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}]) {
+    assertRefused({ apiKey }, /^apiKey must be the whole of an API key, without spaces or line breaks\.$/);
+  }
+});
+
+test('says in a sentence what is wrong with the address', () => {
+  for (const baseUrl of [
+    undefined,
+    '',
+    'network.example/network/v1',
+    '/network/v1',
+    'ftp://network.example/network/v1',
+    'https://user@network.example/network/v1',
+    'https://:password@network.example/network/v1',
+    'https://network.example/network/v1?',
+    'https://network.example/network/v1?limit=1',
+    'https://network.example/network/v1#top',
+  ]) {
+    assertRefused({ baseUrl }, /^baseUrl must be an address like https:\/\/HOST\/network\/v1, without/);
+  }
+});
+
+test('says in a sentence what is wrong with a number, of the client or of a call', () => {
+  for (const value of [-1, 0.5, Number.NaN, Infinity, 2 ** 31, '5', null]) {
+    const bounds = /^\w+ must be a whole number from \d to \d+\.$/;
+    for (const name of ['timeoutMs', 'maxRetries', 'maxRate']) {
+      if (value !== null || name === 'maxRate') assertRefused({ [name]: value }, bounds);
+      if (value === null || name === 'maxRate') continue;
+      assert.throws(() => offline().brands.list({}, { [name]: value }), { message: bounds });
+    }
+  }
+  assertRefused({ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647\.$/);
+});
+
+test('forgives slashes at the end of the address', async () => {
+  for (const end of ['', '/', '//']) {
+    const urls: string[] = [];
+    const network = offline({
+      baseUrl: `${good.baseUrl}${end}`,
+      onRequest: ({ url }) => void urls.push(url),
+    });
+    await network.brands.list();
+    assert.deepEqual(urls, ['https://network.example/network/v1/brands']);
+  }
+});
+
+test('sends the key in a header of a GET that follows no redirect, by the fetch that it is given', async () => {
+  let sent: [string, RequestInit] | undefined;
+  const fetch = async (url: string, init: RequestInit) => {
+    sent = [url, init];
+    return Response.json({ brands: [] });
+  };
+  await offline({ apiKey: good.apiKey, fetch }).brands.list({ limit: 3 });
+  const [url, { method = 'GET', headers, redirect, signal }] = sent!;
+  assert.equal(url, 'https://network.example/network/v1/brands?limit=3');
+  assert.deepEqual([method, redirect], ['GET', 'manual']);
+  assert.deepEqual(headers, { accept: 'application/json', authorization: `Bearer ${good.apiKey}` });
+  assert.ok(signal instanceof AbortSignal);
+});
+
+test('uses the fetch of the platform as it is when a call is made', async (t) => {
+  const network = new PartnerNetwork(good);
+  const { mock } = t.mock.method(globalThis, 'fetch', async () => Response.json({ brands: [] }));
+  await network.brands.list();
+  assert.equal(mock.callCount(), 1);
+});
+
+test('tells the hooks of each attempt and each answer', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  const events: (RequestEvent | ResponseEvent)[] = [];
+  const note = (event: RequestEvent | ResponseEvent) => void events.push(event);
+  const answers = [
+    () => Promise.reject(new Error('no')),
+    async () => new Response('', { status: 502 }),
+    async () => Response.json({ brands: [] }, { headers: { 'x-request-id': 'r-1' } }),
+  ];
+  const fetch = () => answers.shift()!();
+  await offline({ fetch, onRequest: note, onResponse: note }).brands.list({ limit: 3 });
+  const durations = events.flatMap((event) => ('durationMs' in event ? [event.durationMs] : []));
+  assert.ok(durations.length === 2 && durations.every((ms) => ms >= 0 && ms < 5_000));
+  const url = 'https://network.example/network/v1/brands?limit=3';
+  assert.deepEqual(
+    events.map((event) => ({ ...event, durationMs: 0 })),
+    [
+      { method: 'GET', url, attempt: 1 },
+      { method: 'GET', url, attempt: 2 },
+      { method: 'GET', url, attempt: 2, status: 502, requestId: undefined },
+      { method: 'GET', url, attempt: 3 },
+      { method: 'GET', url, attempt: 3, status: 200, requestId: 'r-1' },
+    ].map((event) => ({ ...event, durationMs: 0 })),
+  );
+});
+
+test('a call rejects with what a hook throws, and is not tried again', async () => {
+  const bug = new Error('a bug of the hook');
+  const throwing = () => {
+    throw bug;
+  };
+  for (const hooks of [
+    { onRequest: throwing },
+    { onResponse: throwing },
+    { onRequest: () => Promise.reject(bug) },
+    { onResponse: () => Promise.reject(bug) },
+  ] satisfies Partial<PartnerNetworkOptions>[]) {
+    let sent = 0;
+    const fetch = async () => {
+      sent += 1;
+      return Response.json({ brands: [] });
+    };
+    assert.equal(await rejectionOf(offline({ fetch, ...hooks }).brands.list()), bug);
+    assert.equal(sent, 'onRequest' in hooks ? 0 : 1);
+  }
+});
+
+test('an option of a call counts before that of the client', async () => {
+  let sent = 0;
+  const fetch = async () => {
+    sent += 1;
+    return new Promise<Response>(() => {});
+  };
+  const network = offline({ fetch, timeoutMs: 60_000, maxRetries: 3 });
+  const error = await rejectionOf(network.brands.list({}, { timeoutMs: 1, maxRetries: 0 }));
+  assert.match(String(error), /^TimeoutError: .* within 1 ms\.$/);
+  assert.equal(sent, 1);
+});

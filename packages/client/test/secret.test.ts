@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { keys } from '../../server/test/support/fixture.ts';
+import { PartnerNetwork, PartnerNetworkError, type PartnerNetworkOptions } from '../src/index.ts';
+import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { offline } from './support/offline.ts';
+import { rejectionOf } from './support/rejection.ts';
+
+const apiKey = keys.acme;
+
+/** All that printing, copying and looking through something shows of it. */
+function shownOf(thing: unknown): string {
+  const shown = [String(thing), inspect(thing, { showHidden: true, depth: Infinity, getters: true })];
+  const seen = new Set<unknown>();
+  function look(at: unknown): void {
+    if (Object(at) !== at) shown.push(String(at));
+    if (Object(at) !== at || seen.has(at)) return;
+    seen.add(at);
+    for (const name of Reflect.ownKeys(at as object)) {
+      shown.push(String(name));
+      const { value } = Object.getOwnPropertyDescriptor(at, name)!;
+      look(value);
+    }
+    look(Object.getPrototypeOf(at));
+  }
+  look(thing);
+  shown.push(JSON.stringify(thing) ?? '');
+  try {
+    shown.push(inspect(structuredClone(thing), { depth: Infinity }));
+  } catch (error) {
+    shown.push(String(error));
+  }
+  return shown.join('\n');
+}
+
+function assertSecret(thing: unknown, key = apiKey): void {
+  const shown = shownOf(thing);
+  for (const part of [key, key.slice(8, -6), encodeURIComponent(key), btoa(key)]) {
+    assert.ok(!shown.includes(part), 'the key shows');
+  }
+}
+
+test('this test sees a key wherever it is', () => {
+  const hidden = Object.defineProperty({}, 'hidden', { value: { apiKey }, enumerable: false });
+  class Holder {}
+  Object.defineProperty(Holder.prototype, 'held', { value: apiKey });
+  const withCause = new Error('x', { cause: { headers: { authorization: `Bearer ${apiKey}` } } });
+  for (const thing of [hidden, new Holder(), new Error(apiKey), withCause, new Map([[1, apiKey]])]) {
+    assert.throws(() => assertSecret(thing), /the key shows/);
+  }
+});
+
+test('neither the client, nor a list, nor a page shows the key', async (t) => {
+  const network = (await startNetwork(t)).connect();
+  const list = network.brands.list({ limit: 1 });
+  const page = await list;
+  for (const thing of [network, network.brands, network.balances, list, list.pages(), page, page.next]) {
+    assertSecret(thing);
+  }
+});
+
+test('no error of the service shows the key, even where something on the way repeats it', async (t) => {
+  const { network, service } = await startFaultyNetwork(t, [
+    'none',
+    'key in the error',
+    'HTML 502',
+    'redirect',
+  ]);
+  for (let call = 0; call < 4; call += 1) {
+    const error = await rejectionOf(network.brands.list({ limit: 0 }, { maxRetries: 0 }));
+    assert.ok(error instanceof PartnerNetworkError);
+    assertSecret(error);
+    if (call === 1) assert.match(error.message, /You sent \[API key\]\./);
+  }
+  await service.close();
+  assertSecret(await rejectionOf(network.brands.list({}, { maxRetries: 0 })));
+});
+
+test('no error of a connection shows the key', async (t) => {
+  const faults = ['cut before the answer', 'cut in the body', 'broken JSON', 'silence'] as const;
+  const { network } = await startFaultyNetwork(t, [...faults]);
+  for (const _ of faults) {
+    const error = await rejectionOf(network.brands.list({}, { timeoutMs: 300, maxRetries: 0 }));
+    assert.ok(error instanceof PartnerNetworkError);
+    assertSecret(error);
+  }
+});
+
+test('what an own fetch throws is told without the key, wherever it held it, and without its request', async () => {
+  const request = { headers: { authorization: `Bearer ${apiKey}` } };
+  const inner = Object.assign(new Error(`Bearer ${apiKey} was refused`), { request, code: 'EODD' });
+  const outer = Object.assign(new TypeError('failed', { cause: inner }), { config: request });
+  for (const thrown of [inner, outer, apiKey, request, null]) {
+    const fetch = () => Promise.reject(thrown);
+    const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
+    assert.ok(error instanceof PartnerNetworkError);
+    assertSecret(error);
+  }
+  const fetch = () => {
+    throw outer;
+  };
+  const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
+  assert.ok(error instanceof PartnerNetworkError);
+  assert.match(error.message, /did not answer: EODD\.$/);
+  assert.equal((error.cause as Error).message, 'Bearer [API key] was refused');
+  assertSecret(error);
+});
+
+test('the hooks are not given the key, even when it was passed as a parameter', async (t) => {
+  const { baseUrl } = await startNetwork(t);
+  const events: object[] = [];
+  const note = (event: object) => void events.push(event);
+  const network = connectTo(baseUrl, { onRequest: note, onResponse: note });
+  await network.brands.list({ reference_id: apiKey });
+  assert.equal(events.length, 2);
+  assertSecret(events);
+});
+
+for (const [promise, options] of Object.entries<Partial<PartnerNetworkOptions>>({
+  'a key with a line break': { apiKey: `${apiKey}\n` },
+  'a key with a space': { apiKey: ` ${apiKey}` },
+  'a key with dots in its middle': { apiKey: `${apiKey}…` },
+  'a key in place of the address': { baseUrl: apiKey },
+  'a key as the user of the address': { baseUrl: `https://${apiKey}@network.example/network/v1` },
+  'a key in the query of the address': { baseUrl: `https://network.example/network/v1?key=${apiKey}` },
+})) {
+  test(`${promise} is refused without repeating it`, () => {
+    const all = { apiKey, baseUrl: 'https://network.example/network/v1', ...options };
+    assert.throws(
+      () => new PartnerNetwork(all),
+      (error) => {
+        assert.ok(error instanceof PartnerNetworkError);
+        assertSecret(error);
+        return true;
+      },
+    );
+  });
+}
+
+test('a key in the path of the address is not repeated either', async () => {
+  const baseUrl = `https://network.example/${apiKey}`;
+  const fetch = () => Promise.reject(new Error('no'));
+  const error = await rejectionOf(offline({ apiKey, baseUrl, fetch, maxRetries: 0 }).brands.list());
+  assertSecret(error);
+});

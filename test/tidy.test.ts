@@ -33,6 +33,8 @@ test('no source file is longer than 300 lines, and no line longer than 110 colum
 /** A room, and what the files in it must not import. */
 const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/contract/src/', /@partner-network|packages\/server/],
+  // What a partner installs stands alone, and runs where there is no Node.
+  ['packages/client/src/', /^(?!\/packages\/client\/src\/)/],
   ['packages/server/src/http/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\/|workers\//],
   ['packages/server/src/listings/', /store\/(?!port\.ts)|node:sqlite|commands\/|ingest\/|workers\//],
   [

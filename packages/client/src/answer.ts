@@ -34,7 +34,7 @@ export function pageIn(json: unknown, name: string, facts: AnswerFacts): Answer 
   throw new ApiError(facts, [], `the answer is no page of ${name}; check baseUrl.`);
 }
 
-/** The error that an answer which is not 2xx comes to. What stands on the way may repeat the key in its body. */
+/** What an answer that is not 2xx comes to. Something on the way may have repeated the key in its body. */
 export function errorIn(text: string | null, apiKey: string, facts: AnswerFacts): ApiError {
   return apiError(facts, errorRecordsIn(text ?? '', apiKey));
 }

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { PartnerNetwork } from '../src/index.ts';
 import { rejectionOf } from './support/rejection.ts';
 
-/** How long each retry waits, when the answers are these and chance is at its highest, and no wait is real. */
+/** How long each retry waits when chance is at its highest. No wait is real. */
 async function waits(t: TestContext, maxRetries: number, answer: () => Promise<Response>) {
   const asked: number[] = [];
   const setTimer = globalThis.setTimeout;

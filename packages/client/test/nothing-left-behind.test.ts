@@ -87,7 +87,7 @@ test('a thousand calls leave no listener on their signal, and no timer', async (
   assert.deepEqual([getEventListeners(signal, 'abort').length, timers()], [0, before]);
 });
 
-test('a time-out covers a fetch that does not listen, and an answer that comes too late is let go', async () => {
+test('a time-out covers a fetch that does not listen, and a late answer is let go', async () => {
   const { promise: late, resolve } = Promise.withResolvers<Response>();
   const network = offline({ fetch: () => late, timeoutMs: 10, maxRetries: 0 });
   const error = await rejectionOf(network.brands.list());

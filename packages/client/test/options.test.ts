@@ -66,7 +66,7 @@ test('forgives slashes at the end of the address', async () => {
   }
 });
 
-test('sends the key in a header of a GET that follows no redirect, by the fetch that it is given', async () => {
+test('sends the key in a header, by the fetch that it is given, and follows no redirect', async () => {
   let sent: [string, RequestInit] | undefined;
   const fetch = async (url: string, init: RequestInit) => {
     sent = [url, init];

@@ -5,7 +5,7 @@ import { rejectionOf } from './rejection.ts';
 
 export const reason = new Error('The user went away.');
 
-/** Aborts a call once it has got somewhere, and sees that it ends at once, by the reason, and leaves nothing. */
+/** Aborts a call once it has got somewhere, and sees that it ends at once, by the reason. */
 export async function endsAtOnce(
   call: (signal: AbortSignal) => PromiseLike<unknown>,
   isThere: () => boolean,

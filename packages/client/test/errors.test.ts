@@ -16,6 +16,7 @@ import {
   ServerError,
 } from '../src/index.ts';
 import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
 import { startScripted } from './support/scripted.ts';
 
@@ -154,12 +155,17 @@ test('a null cursor ends a walk as an absent one does', async (t) => {
   assert.equal(await (await connectTo(baseUrl).brands.list()).next(), null);
 });
 
-test('a body that never ends is let go of', async (t) => {
-  const { baseUrl, targets } = await startScripted(t, () => ({ body: ' '.repeat(65 * 1_024 * 1_024) }));
-  const error = await rejectionOf(connectTo(baseUrl).brands.list());
+test('a body that never ends is let go of', async () => {
+  const blank = new Uint8Array(1_024 * 1_024).fill(0x20);
+  let attempts = 0;
+  const fetch = async () => {
+    attempts += 1;
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(blank) }));
+  };
+  const error = await rejectionOf(offline({ fetch }).brands.list());
   assert.ok(error instanceof ApiError);
-  assert.match(error.message, /too long to be a page/);
-  assert.equal(targets.length, 1);
+  assert.match(error.message, /^200: the answer is too long to be a page/);
+  assert.equal(attempts, 1);
 });
 
 test('a redirect is not followed, and told', async (t) => {

@@ -5,13 +5,12 @@ import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
 import { createPace } from '../src/pace.ts';
 import { connectTo, startNetwork } from './support/network.ts';
 
-test('hundreds of calls at once draw no 429, however long each is on its way', async (t) => {
-  const rate = 100;
+test('well over a hundred calls at once draw no 429, however long each is on its way', async (t) => {
+  const rate = 50;
   const { connect } = await startNetwork(t, { limiters: { brands: createMemoryLimiter(rate) } });
   const statuses: number[] = [];
   let sent = 0;
   const network = connect({
-    maxRate: rate,
     maxRetries: 0,
     // The first ones take long to get there, and count from then on.
     fetch: async (url, init) => {
@@ -21,8 +20,8 @@ test('hundreds of calls at once draw no 429, however long each is on its way', a
     },
     onResponse: ({ status }) => void statuses.push(status),
   });
-  await Promise.all(Array.from({ length: 2.5 * rate }, () => network.brands.list({ limit: 1 })));
-  assert.deepEqual(statuses, Array(2.5 * rate).fill(200));
+  await Promise.all(Array.from({ length: 130 }, () => network.brands.list({ limit: 1 })));
+  assert.deepEqual(statuses, Array(130).fill(200));
 });
 
 /** A pace on a clock that the test moves. */

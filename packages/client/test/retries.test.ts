@@ -115,6 +115,6 @@ test('a walk through any faults returns exactly the records, in order, each once
         'nothing was asked for twice but what failed',
       );
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });

@@ -1,0 +1,34 @@
+/** The client as a partner gets it: built, packed by npm, and unpacked where a program would look for it. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildClient } from '../../../../scripts/build-client.ts';
+
+export interface PackedClient {
+  /** A folder for programs that import `@partner-network/client`. */
+  readonly folder: string;
+  /** Where the package is in that folder. */
+  readonly installed: string;
+  readonly tarball: Uint8Array<ArrayBuffer>;
+  remove(): void;
+}
+
+export async function packClient(): Promise<PackedClient> {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
+  const built = join(folder, 'built');
+  await buildClient(built);
+  const words = ['pack', built, '--json', '--silent', '--pack-destination', folder];
+  const [packed] = Object.values(JSON.parse(execFileSync('npm', words, { encoding: 'utf8' })));
+  const path = join(folder, (packed as { filename: string }).filename);
+  rmSync(built, { recursive: true });
+  const installed = join(folder, 'node_modules/@partner-network/client');
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', path, '--strip-components=1', '-C', installed]);
+  return {
+    folder,
+    installed,
+    tarball: new Uint8Array(readFileSync(path)),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * The client's types are written by hand, because it has no dependencies. Here the compiler holds them equal to
+ * the contract's data, in both directions: `npm run types` fails when one side gains, loses or changes a field.
+ *
+ * Two things are left out of the comparison on purpose. `readonly` says what each side lets its own code do, and
+ * does not go over the wire. `undefined` is taken for absent: a parameter may be given as undefined, and is then
+ * not sent.
+ */
+import type {
+  Balance,
+  BalancesPage,
+  Brand,
+  BrandsPage,
+  ErrorCategory,
+  ErrorCode,
+  ErrorRecord,
+  ListBalancesParams,
+  ListBrandsParams,
+  PartnerNetwork,
+} from '@partner-network/client';
+import type * as contract from '@partner-network/contract/errors';
+import type { listBalances, listBrands, Parameter } from '@partner-network/contract/operations';
+import type {
+  balanceSchema,
+  balancesPageSchema,
+  brandSchema,
+  brandsPageSchema,
+  errorRecordSchema,
+} from '@partner-network/contract/records';
+import type { XStatic } from 'typebox/schema';
+
+/** True only of one and the same type; assignable both ways would let an optional field pass for another. */
+type Same<A, B> =
+  (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
+
+/** The same type as one object: neither readonly nor an intersection, at any depth. */
+type Plain<T> = T extends string | number
+  ? T
+  : T extends (...values: infer Values) => infer Result
+    ? (...values: Values) => Result
+    : { -readonly [Key in keyof T]: Plain<T[Key]> };
+
+/** What a caller gives for an operation's parameters, from the data by which the service judges them. */
+type Given<Parameters extends Readonly<Record<string, Parameter>>> = {
+  [Name in keyof Parameters as Parameters[Name]['required'] extends true ? Name : never]: XStatic<
+    Parameters[Name]['schema']
+  >;
+} & {
+  [Name in keyof Parameters as Parameters[Name]['required'] extends true ? never : Name]?: XStatic<
+    Parameters[Name]['schema']
+  >;
+};
+
+type Holds<_Claim extends true> = never;
+
+export type Claims = [
+  Holds<Same<Brand, XStatic<typeof brandSchema>>>,
+  Holds<Same<Balance, XStatic<typeof balanceSchema>>>,
+  Holds<Same<Omit<BrandsPage, 'next'>, XStatic<typeof brandsPageSchema>>>,
+  Holds<Same<Omit<BalancesPage, 'next'>, XStatic<typeof balancesPageSchema>>>,
+  Holds<Same<ListBrandsParams, Given<typeof listBrands.parameters>>>,
+  Holds<Same<ListBalancesParams, Given<typeof listBalances.parameters>>>,
+  Holds<Same<Parameters<PartnerNetwork['brands']['list']>[0], ListBrandsParams | undefined>>,
+  Holds<Same<Parameters<PartnerNetwork['balances']['list']>[0], ListBalancesParams>>,
+  Holds<Same<ErrorCategory, (typeof contract.errorCategories)[number]>>,
+  Holds<Same<ErrorCode, contract.ErrorCode>>,
+  // A newer service may know more codes than the client, so a record's code is any string.
+  Holds<Same<Omit<ErrorRecord, 'code'>, Omit<XStatic<typeof errorRecordSchema>, 'code'>>>,
+  Holds<Same<ErrorRecord['code'], ErrorCode | (string & {})>>,
+];
+
+/** That the comparison tells apart what it must. */
+export type Differences = [
+  // @ts-expect-error a field more
+  Holds<Same<{ a: string; b: string }, { a: string }>>,
+  // @ts-expect-error an optional field more
+  Holds<Same<{ a: string; b?: string }, { a: string }>>,
+  // @ts-expect-error optional instead of required
+  Holds<Same<{ a?: string }, { a: string }>>,
+  // @ts-expect-error another type
+  Holds<Same<{ a: string }, { a: number }>>,
+  // @ts-expect-error a wider one
+  Holds<Same<{ a: 'CHECKING' }, { a: string }>>,
+  // @ts-expect-error deep in an array
+  Holds<Same<{ a: { b: string }[] }, { a: { b?: string }[] }>>,
+  // @ts-expect-error any is nothing in particular
+  Holds<Same<{ a: string }, { a: ReturnType<JSON['parse']> }>>,
+  // @ts-expect-error nor is never
+  Holds<Same<{ a: string }, { a: never }>>,
+  // @ts-expect-error a value of a union fewer
+  Holds<Same<'USD' | 'EUR', 'USD'>>,
+];

@@ -1,6 +1,6 @@
 /** The client as a partner gets it: built, packed by npm, and unpacked where a program would look for it. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClient } from '../../../../scripts/build-client.ts';
@@ -24,6 +24,8 @@ export async function packClient(): Promise<PackedClient> {
   rmSync(built, { recursive: true });
   const installed = join(folder, 'node_modules/@partner-network/client');
   mkdirSync(installed, { recursive: true });
+  const program = { private: true, dependencies: { '@partner-network/client': '*' } };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(program));
   execFileSync('tar', ['-xzf', path, '--strip-components=1', '-C', installed]);
   return {
     folder,

@@ -1,0 +1,77 @@
+/** Plays the scenario in one runtime: a program on the command line, a page, or a worker of a page. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { transformSync } from 'esbuild';
+import type { Page } from 'playwright-core';
+import type { PackedClient } from '../support/packed.ts';
+import type { Proof, Stage } from './scenario.ts';
+import type { Files } from './stage.ts';
+
+const execute = promisify(execFile);
+
+const scenario = transformSync(readFileSync(new URL('scenario.ts', import.meta.url), 'utf8'), {
+  loader: 'ts',
+  target: 'es2022',
+}).code;
+
+/** The package has two programs in it, one for each way to load it, and both are played. */
+const program = `
+const stage = JSON.parse(process.argv[2]);
+const play = async () => {
+  const { prove } = await import('./scenario.mjs');
+  const imported = await import('@partner-network/client');
+  const required = require('@partner-network/client');
+  if (imported.PartnerNetwork === required.PartnerNetwork) throw new Error('One program was loaded twice.');
+  console.log(JSON.stringify([await prove(imported, stage), await prove(required, stage)]));
+};
+play().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+`;
+
+export async function playOnCommandLine(
+  [command = '', ...words]: readonly string[],
+  { folder }: PackedClient,
+  stage: Stage,
+): Promise<Proof[]> {
+  writeFileSync(join(folder, 'scenario.mjs'), scenario);
+  writeFileSync(join(folder, 'program.cjs'), program);
+  const { stdout } = await execute(command, [...words, 'program.cjs', JSON.stringify(stage)], {
+    cwd: folder,
+    timeout: 60_000,
+  });
+  return JSON.parse(stdout);
+}
+
+/** What a page needs of the stage. Nothing but the client's one file: there is no bundler in between. */
+export function browserFiles({ installed }: PackedClient): Files {
+  return {
+    '/page.html': '<!doctype html><title>The client in a page</title><link rel="icon" href="data:,">',
+    '/client.js': readFileSync(join(installed, 'index.js'), 'utf8'),
+    '/scenario.js': scenario,
+    '/worker.js': `
+      import * as client from './client.js';
+      import { prove } from './scenario.js';
+      onmessage = ({ data }) => prove(client, data).then(postMessage, (error) => setTimeout(() => { throw error; }));
+    `,
+  };
+}
+
+export async function playInPage(page: Page, stage: Stage): Promise<Proof[]> {
+  const play = `Promise.all([import('/client.js'), import('/scenario.js')])
+    .then(([client, { prove }]) => prove(client, ${JSON.stringify(stage)}))`;
+  return [await page.evaluate<Proof>(play)];
+}
+
+export async function playInWorker(page: Page, stage: Stage): Promise<Proof[]> {
+  const play = `new Promise((resolve, reject) => {
+    const worker = new Worker('/worker.js', { type: 'module' });
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(${JSON.stringify(stage)});
+  })`;
+  return [await page.evaluate<Proof>(play)];
+}

@@ -1,0 +1,63 @@
+/**
+ * What the client must manage wherever it is said to run. Made into JavaScript, this file runs in each of the
+ * runtimes, so it names nothing that one of them lacks.
+ */
+import type * as Client from '@partner-network/client';
+
+export interface Stage {
+  /** The service's own address, and one beside it that takes a request and never answers. */
+  readonly baseUrl: string;
+  readonly silentUrl: string;
+  readonly apiKey: string;
+}
+
+export interface Proof {
+  readonly brands: number;
+  readonly balances: number;
+  readonly refused: string;
+  readonly aborted: string;
+  readonly late: string;
+}
+
+/** What a runtime has to come to, with the demo data of the sandbox. */
+export const expectedProof: Proof = {
+  brands: 120,
+  balances: 50,
+  refused: 'AuthenticationError UNAUTHORIZED',
+  aborted: 'enough',
+  late: 'TimeoutError',
+};
+
+export async function prove(client: typeof Client, { baseUrl, silentUrl, apiKey }: Stage): Promise<Proof> {
+  const { PartnerNetwork, AuthenticationError, TimeoutError } = client;
+  const network = new PartnerNetwork({ apiKey, baseUrl });
+  const stranger = new PartnerNetwork({ apiKey: 'pn_test_unknown', baseUrl });
+  const unheard = new PartnerNetwork({ apiKey, baseUrl: silentUrl, maxRetries: 0 });
+
+  const ids = new Set<string>();
+  for await (const brand of network.brands.list()) ids.add(brand.id);
+  const page = await network.balances.list({ customer_id: 'CUSTOMER_1005', type: 'CHECKING' });
+
+  const refusal = await failure(stranger.brands.list());
+  const refused =
+    refusal instanceof AuthenticationError ? `${refusal.name} ${refusal.code}` : String(refusal);
+
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error('enough')), 50);
+  const abortion = await failure(unheard.brands.list({}, { signal: controller.signal }));
+  const aborted = abortion === controller.signal.reason ? 'enough' : String(abortion);
+
+  const lateness = await failure(unheard.brands.list({}, { timeoutMs: 50 }));
+  const late = lateness instanceof TimeoutError ? lateness.name : String(lateness);
+
+  return { brands: ids.size, balances: page.balances.length, refused, aborted, late };
+}
+
+async function failure(call: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await call;
+  } catch (error) {
+    return error;
+  }
+  return 'no failure';
+}

@@ -1,0 +1,78 @@
+/**
+ * Where the scenario is played: a real sandbox, and a server in front of it. That one has a path that never
+ * answers, and the files for a browser, whose page must be of the same origin because the service allows no other.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { demoKeys } from '../../../server/src/demo/data.ts';
+import type { Stage } from './scenario.ts';
+
+const executable = fileURLToPath(new URL('../../../server/bin/partner-network.js', import.meta.url));
+
+/** What stands at a path: JavaScript, or a page where the path ends in .html. */
+export type Files = Readonly<Record<string, string>>;
+
+export interface RunningStage extends Stage {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+export async function startStage(files: Files = {}): Promise<RunningStage> {
+  const data = mkdtempSync(join(tmpdir(), 'partner-network-stage-'));
+  const sandbox = spawn(process.execPath, [executable, 'sandbox', '--port', '0', '--data', data], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(sandbox, 'exit');
+  const sandboxPort = await announcedPort(sandbox);
+  const front = createServer((request, response) => {
+    const file = files[request.url ?? ''];
+    if (file !== undefined) return send(request.url!, file, response);
+    if (request.url?.startsWith('/network/v1/')) passOn(sandboxPort, request, response);
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  return {
+    origin,
+    baseUrl: `${origin}/network/v1`,
+    silentUrl: `${origin}/silent/network/v1`,
+    apiKey: demoKeys[0].text,
+    close: async () => {
+      front.closeAllConnections();
+      front.close();
+      sandbox.kill('SIGINT');
+      await ended;
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+async function announcedPort(sandbox: ChildProcess): Promise<number> {
+  for await (const line of createInterface({ input: sandbox.stdout! })) {
+    const [, port] = /Base URL .*:(\d+)\//.exec(line) ?? [];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error('The sandbox ended before it listened.');
+}
+
+function passOn(port: number, request: IncomingMessage, response: ServerResponse): void {
+  const { method, url, headers } = request;
+  httpRequest({ port, host: '127.0.0.1', method, path: url, headers }, (answer) => {
+    response.writeHead(answer.statusCode!, answer.headers);
+    answer.pipe(response);
+  })
+    .on('error', () => response.destroy())
+    .end();
+}
+
+function send(path: string, text: string, response: ServerResponse): void {
+  const type = path.endsWith('.html') ? 'text/html' : 'text/javascript';
+  response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(text);
+}

@@ -1,0 +1,100 @@
+/**
+ * Plays one scenario with the packed client in every runtime that it is said to run in, against a real sandbox,
+ * and prints what came of it. A runtime that cannot be had here is skipped; one that fails makes the exit status 1.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import {
+  browserFiles,
+  playInPage,
+  playInWorker,
+  playOnCommandLine,
+} from '../packages/client/test/runtimes/play.ts';
+import { expectedProof, type Proof, type Stage } from '../packages/client/test/runtimes/scenario.ts';
+import { startStage } from '../packages/client/test/runtimes/stage.ts';
+import { type PackedClient, packClient } from '../packages/client/test/support/packed.ts';
+
+interface Runtime {
+  readonly name: string;
+  /** Rejects where there is no such runtime. */
+  version(): Promise<string>;
+  play(): Promise<Proof[]>;
+}
+
+await using opened = new AsyncDisposableStack();
+const packed = opened.adopt(await packClient(), (client) => client.remove());
+const stage = opened.adopt(await startStage(browserFiles(packed)), (running) => running.close());
+
+const runtimes = [...programs(packed, stage), ...browsers(`${stage.origin}/page.html`, stage)];
+for (const runtime of runtimes) {
+  const outcome = await attempt(runtime);
+  if (outcome.startsWith('FAILED')) process.exitCode = 1;
+  process.stdout.write(`${runtime.name.padEnd(18)}${outcome}\n`);
+}
+
+async function attempt({ version, play }: Runtime): Promise<string> {
+  const found = await version().catch((error: Error) => error);
+  if (found instanceof Error) return `skipped: ${found.message.split('\n')[0]}`;
+  try {
+    const proofs = await play();
+    assert.ok(proofs.length > 0, 'nothing was played');
+    for (const proof of proofs) assert.deepEqual(proof, expectedProof);
+    return `ok       ${found}`;
+  } catch (error) {
+    return `FAILED   ${found}\n${error instanceof Error ? error.message : error}`;
+  }
+}
+
+/** Each comes from npm. In Deno the client may use the network and nothing else; to load it is to read files. */
+function programs(client: PackedClient, on: Stage): Runtime[] {
+  const deno = ['deno', 'run', '--no-prompt', '--allow-read', '--allow-net=127.0.0.1'];
+  const commands: [name: string, source: string, command: string[]][] = [
+    ['Node 20', 'node@20', ['node']],
+    ['Node 22', 'node@22', ['node']],
+    ['Node 24', 'node@24', ['node']],
+    ['Deno', 'deno@2.9.6', deno],
+    ['Bun', 'bun@1.4.4', ['bun']],
+  ];
+  return commands.map(([name, source, command]) => {
+    const npx = ['--yes', `--package=${source}`, '--'];
+    return {
+      name,
+      version: async () => {
+        const words = [...npx, command[0]!, '--version'];
+        const { stdout } = await promisify(execFile)('npx', words, { cwd: client.folder });
+        return stdout.split('\n')[0]!;
+      },
+      play: () => playOnCommandLine(['npx', ...npx, ...command], client, on),
+    };
+  });
+}
+
+/** The machine's own Chromium, in which a page of the stage is opened. */
+function browsers(address: string, on: Stage): Runtime[] {
+  const inPage = (play: (page: Page, stage: Stage) => Promise<Proof[]>) => async () => {
+    await using browser = await launch();
+    const page = await browser.newPage();
+    await page.goto(address);
+    return await play(page, on);
+  };
+  const version = async () => {
+    await using browser = await launch();
+    return browser.version();
+  };
+  return [
+    { name: 'Chromium, page', version, play: inPage(playInPage) },
+    { name: 'Chromium, worker', version, play: inPage(playInWorker) },
+  ];
+}
+
+async function launch(): Promise<Browser> {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const paths = (process.env.PATH ?? '').split(delimiter);
+  const executablePath = paths.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
+  if (executablePath === undefined) throw new Error('there is no Chromium on the PATH');
+  return await chromium.launch({ executablePath });
+}

@@ -53,6 +53,7 @@ async function attempt({ version, play }: Runtime): Promise<string> {
 function programs(client: PackedClient, on: Stage): Runtime[] {
   const deno = ['deno', 'run', '--no-prompt', '--allow-read', '--allow-net=127.0.0.1'];
   const commands: [name: string, source: string, command: string[]][] = [
+    ['Node 20.0', 'node@20.0.0', ['node']],
     ['Node 20', 'node@20', ['node']],
     ['Node 22', 'node@22', ['node']],
     ['Node 24', 'node@24', ['node']],

@@ -1,0 +1,180 @@
+/** What partners install, judged as it comes out of the package and not as it stands in the repository. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { playOnCommandLine } from './runtimes/play.ts';
+import { expectedProof } from './runtimes/scenario.ts';
+import { startStage } from './runtimes/stage.ts';
+import { type PackedClient, packClient } from './support/packed.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const maxBytes = 6_000;
+
+let packed: PackedClient;
+
+before(async () => {
+  packed = await packClient();
+});
+
+after(() => packed.remove());
+
+const manifest = () => JSON.parse(readFileSync(join(packed.installed, 'package.json'), 'utf8'));
+
+test('the package holds two programs, their types and what a person reads', () => {
+  const files = readdirSync(packed.installed, { recursive: true, encoding: 'utf8' });
+  assert.deepEqual(files.filter((file) => !file.startsWith('types')).sort(), [
+    'LICENSE',
+    'README.md',
+    'index.cjs',
+    'index.js',
+    'package.json',
+  ]);
+  assert.ok(files.includes(join('types', 'index.d.ts')) && files.includes(join('types', 'index.d.cts')));
+});
+
+test('the package depends on nothing and runs nothing when it is installed', () => {
+  const { private: isPrivate, ...fields } = manifest();
+  assert.equal(isPrivate, undefined, 'npm refuses to publish it');
+  for (const name of Object.keys(fields)) assert.doesNotMatch(name, /dependencies|scripts|bin|bundle/i);
+  assert.equal(fields.engines.node, '>=20');
+});
+
+test('the sources cannot be published in place of the package', () => {
+  const sources = JSON.parse(readFileSync(join(root, 'packages/client/package.json'), 'utf8'));
+  assert.equal(sources.private, true);
+});
+
+test('publint has nothing to say', async () => {
+  const { messages } = await publint({ pack: { tarball: packed.tarball.buffer }, strict: true });
+  assert.deepEqual(messages, []);
+});
+
+test('the types are right in every way of resolving them', async () => {
+  const result = await checkPackage(createPackageFromTarballData(packed.tarball));
+  assert.ok(result.types);
+  assert.deepEqual(result.problems, []);
+  const { resolutions } = result.entrypoints['.']!;
+  const found = Object.entries(resolutions).map(([kind, { resolution }]) => [kind, resolution?.fileName]);
+  const types = '/node_modules/@partner-network/client/types/index';
+  assert.deepEqual(Object.fromEntries(found), {
+    node10: `${types}.d.cts`,
+    'node16-cjs': `${types}.d.cts`,
+    'node16-esm': `${types}.d.ts`,
+    bundler: `${types}.d.ts`,
+  });
+});
+
+/** A program of these lines, as a bundler makes it for a page. */
+async function bundle(lines: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: lines, resolveDir: packed.folder },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'error',
+  });
+  return outputFiles[0]!.text;
+}
+
+const gzipped = (text: string) => gzipSync(text, { level: 9 }).length;
+
+test(`minified and gzipped, the client has fewer than ${maxBytes} bytes`, async (t) => {
+  const bytes = gzipped(await bundle("export * from '@partner-network/client'"));
+  t.diagnostic(`${bytes} bytes`);
+  assert.ok(bytes < maxBytes, `${bytes} bytes`);
+});
+
+test('who uses the errors alone gets the errors alone', async (t) => {
+  const bytes = gzipped(await bundle("export { ApiError } from '@partner-network/client'"));
+  t.diagnostic(`${bytes} bytes`);
+  assert.ok(bytes < 1_000, `${bytes} bytes`);
+  assert.equal(gzipped(await bundle("import '@partner-network/client'")), gzipped(''));
+});
+
+test('neither program names what only one runtime has', () => {
+  for (const file of ['index.js', 'index.cjs']) {
+    const text = readFileSync(join(packed.installed, file), 'utf8');
+    assert.doesNotMatch(
+      text,
+      /node:|\bprocess\b|\brequire\(|\bBuffer\b|\b__dirname\b|\bDeno\b|\bBun\b|\bwindow\b/,
+    );
+  }
+});
+
+test('imported and required it has the same names', async () => {
+  const program = join(packed.folder, 'program.mjs');
+  writeFileSync(program, "export * from '@partner-network/client';");
+  const imported = Object.keys(await import(pathToFileURL(program).href));
+  const required = Object.keys(createRequire(program)('@partner-network/client'));
+  assert.deepEqual(required.sort(), imported.sort());
+  assert.ok(imported.includes('PartnerNetwork'));
+});
+
+test('a minifier does not rename the errors', async () => {
+  const file = join(packed.folder, 'minified.mjs');
+  writeFileSync(file, await bundle("export * from '@partner-network/client'"));
+  const exported: Record<string, new () => unknown> = await import(pathToFileURL(file).href);
+  const errors = Object.entries(exported).filter(([, value]) => value.prototype instanceof Error);
+  assert.ok(errors.length >= 10);
+  for (const [name, { prototype }] of errors) assert.equal(prototype.name, name);
+});
+
+const surroundings = {
+  'a browser': { lib: ['es2022', 'dom'], types: [] },
+  'Node, without the types of a browser': { lib: ['es2022'], types: ['node'] },
+};
+
+for (const [where, { lib, types }] of Object.entries(surroundings)) {
+  test(`a strict program for ${where} compiles, as a module and as CommonJS`, () => {
+    for (const kind of ['mts', 'cts']) {
+      copyFileSync(new URL('support/consumer.ts', import.meta.url), join(packed.folder, `consumer.${kind}`));
+    }
+    const compilerOptions = {
+      lib,
+      types,
+      typeRoots: [join(root, 'node_modules/@types')],
+      target: 'es2022',
+      module: 'nodenext',
+      noEmit: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+    };
+    const files = ['consumer.mts', 'consumer.cts'];
+    writeFileSync(join(packed.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', packed.folder], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stdout);
+  });
+}
+
+/** The first Node on the PATH that is not the one of this repository: older, as a partner's may be. */
+function nodeOfTheMachine(): string | undefined {
+  const folders = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'));
+  return folders.map((folder) => join(folder, 'node')).find(existsSync);
+}
+
+test('it works in this Node and in the one of the machine, loaded in both ways', async (t) => {
+  const stage = await startStage();
+  t.after(stage.close);
+  for (const node of new Set([process.execPath, nodeOfTheMachine() ?? process.execPath])) {
+    const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+    const isTooOld = Number.parseInt(version.slice(1), 10) < 20;
+    t.diagnostic(`${version}${isTooOld ? ', which is too old, is skipped' : ''}`);
+    if (isTooOld) continue;
+    assert.deepEqual(await playOnCommandLine([node], packed, stage), [expectedProof, expectedProof]);
+  }
+});

@@ -26,7 +26,7 @@ interface Runtime {
 }
 
 await using opened = new AsyncDisposableStack();
-const packed = opened.adopt(await packClient(), (client) => client.remove());
+const packed = await packClient();
 const stage = opened.adopt(await startStage(browserFiles(packed)), (running) => running.close());
 
 const runtimes = [...programs(packed, stage), ...browsers(`${stage.origin}/page.html`, stage)];

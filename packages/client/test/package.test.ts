@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -23,8 +23,6 @@ let packed: PackedClient;
 before(async () => {
   packed = await packClient();
 });
-
-after(() => packed.remove());
 
 const manifest = () => JSON.parse(readFileSync(join(packed.installed, 'package.json'), 'utf8'));
 
@@ -70,6 +68,18 @@ test('the types are right in every way of resolving them', async () => {
     'node16-esm': `${types}.d.ts`,
     bundler: `${types}.d.ts`,
   });
+});
+
+test('types of one module kind lead to no types of the other', () => {
+  const folder = join(packed.installed, 'types');
+  for (const file of readdirSync(folder)) {
+    const ending = file.endsWith('.d.cts') ? 'cjs' : 'js';
+    for (const [, name, kind] of readFileSync(join(folder, file), 'utf8').matchAll(
+      /'\.\/([\w-]+)\.(\w+)'/g,
+    )) {
+      assert.equal(kind, ending, `${file} imports ${name}`);
+    }
+  }
 });
 
 /** A program of these lines, as a bundler makes it for a page. */

@@ -11,11 +11,12 @@ export interface PackedClient {
   /** Where the package is in that folder. */
   readonly installed: string;
   readonly tarball: Uint8Array<ArrayBuffer>;
-  remove(): void;
 }
 
+/** It is gone when this process ends. */
 export async function packClient(): Promise<PackedClient> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const built = join(folder, 'built');
   await buildClient(built);
   const words = ['pack', built, '--json', '--silent', '--pack-destination', folder];
@@ -31,6 +32,5 @@ export async function packClient(): Promise<PackedClient> {
     folder,
     installed,
     tarball: new Uint8Array(readFileSync(path)),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Plays one scenario with the packed client in every runtime that it is said to run in, against a real sandbox,
- * and prints what came of it. A runtime that cannot be had here is skipped; one that fails makes the exit status 1.
+ * Plays one scenario with the packed client in every runtime that it is said to run in, against a real
+ * sandbox, and prints what came of it. A runtime that cannot be had here is skipped; one that fails makes the
+ * exit status 1.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -49,7 +50,7 @@ async function attempt({ version, play }: Runtime): Promise<string> {
   }
 }
 
-/** Each comes from npm. In Deno the client may use the network and nothing else; to load it is to read files. */
+/** Each comes from npm. In Deno the client may use the network alone; to load it is to read files. */
 function programs(client: PackedClient, on: Stage): Runtime[] {
   const deno = ['deno', 'run', '--no-prompt', '--allow-read', '--allow-net=127.0.0.1'];
   const commands: [name: string, source: string, command: string[]][] = [

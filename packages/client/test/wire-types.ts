@@ -1,10 +1,11 @@
 /**
- * The client's types are written by hand, because it has no dependencies. Here the compiler holds them equal to
- * the contract's data, in both directions: `npm run types` fails when one side gains, loses or changes a field.
+ * The client's types are written by hand, because it has no dependencies. Here the compiler holds them equal
+ * to the contract's data, in both directions: `npm run types` fails when one side gains, loses or changes a
+ * field.
  *
- * Two things are left out of the comparison on purpose. `readonly` says what each side lets its own code do, and
- * does not go over the wire. `undefined` is taken for absent: a parameter may be given as undefined, and is then
- * not sent.
+ * Two things are left out of the comparison on purpose. `readonly` says what each side lets its own code do,
+ * and does not go over the wire. `undefined` is taken for absent: a parameter may be given as undefined, and
+ * is then not sent.
  */
 import type {
   Balance,

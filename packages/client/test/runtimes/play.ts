@@ -55,7 +55,8 @@ export function browserFiles({ installed }: PackedClient): Files {
     '/worker.js': `
       import * as client from './client.js';
       import { prove } from './scenario.js';
-      onmessage = ({ data }) => prove(client, data).then(postMessage, (error) => setTimeout(() => { throw error; }));
+      const raise = (error) => setTimeout(() => { throw error; });
+      onmessage = ({ data }) => prove(client, data).then(postMessage, raise);
     `,
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Where the scenario is played: a real sandbox, and a server in front of it. That one has a path that never
- * answers, and the files for a browser, whose page must be of the same origin because the service allows no other.
+ * answers, and the files for a browser, whose page must be of the same origin: the service allows no other.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

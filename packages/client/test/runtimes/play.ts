@@ -18,7 +18,7 @@ const scenario = transformSync(readFileSync(new URL('scenario.ts', import.meta.u
 
 /** The package has two programs in it, one for each way to load it, and both are played. */
 const program = `
-const stage = JSON.parse(process.argv[2]);
+const stage = require('./stage.json');
 const play = async () => {
   const { prove } = await import('./scenario.mjs');
   const imported = await import('@partner-network/client');
@@ -39,10 +39,9 @@ export async function playOnCommandLine(
 ): Promise<Proof[]> {
   writeFileSync(join(folder, 'scenario.mjs'), scenario);
   writeFileSync(join(folder, 'program.cjs'), program);
-  const { stdout } = await execute(command, [...words, 'program.cjs', JSON.stringify(stage)], {
-    cwd: folder,
-    timeout: 60_000,
-  });
+  // In a file and not on the command line, which an error repeats, with the key.
+  writeFileSync(join(folder, 'stage.json'), JSON.stringify(stage));
+  const { stdout } = await execute(command, [...words, 'program.cjs'], { cwd: folder, timeout: 60_000 });
   return JSON.parse(stdout);
 }
 

@@ -48,11 +48,16 @@ export function printable(text: string): string {
   return text.replace(unprintable, '\ufffd');
 }
 
+/** The same, of one line. */
+export function oneLine(text: string): string {
+  return printable(text).replaceAll('\n', '\ufffd');
+}
+
 /**
  * A name that came from outside, fit to be repeated in an answer or a report: without anything that looks
  * like an API key, without what does not print, and cut to so many characters.
  */
 export function echo(name: string, characters: number): string {
-  const safe = maskKeys(printable(name).replaceAll('\n', '\ufffd'));
+  const safe = maskKeys(oneLine(name));
   return [...safe.slice(0, characters * 2)].slice(0, characters).join('');
 }

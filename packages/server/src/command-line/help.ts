@@ -18,9 +18,9 @@ export function helpOfAll(commands: readonly Summary[]): string {
 
 export function helpOf({ name, summary }: Summary, { arguments: words = [], options }: Command): string {
   const usage = ['partner-network', name, ...words.map((word) => word.name), '[FLAGS]'].join(' ');
-  const flags = Object.entries(options).map(([flag, { valueName, variable, help }]) => [
-    valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,
-    variable === undefined ? help : `${help} [${variable}]`,
+  const flags = Object.entries(options).map(([flag, { valueName, variable, isSecret, help }]) => [
+    isSecret ? variable! : valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,
+    isSecret || variable === undefined ? help : `${help} [${variable}]`,
   ]);
   return [
     `Usage: ${usage}`,

@@ -21,8 +21,13 @@ export interface Option<T> {
   readonly help: string;
   /** The environment variable that stands in for the flag. */
   readonly variable?: string;
-  /** From all the texts that were given, to a value. `origin` is how the person gave it. */
-  resolve(texts: readonly string[], origin: string): T | Problem;
+  /** Given by its variable alone: everybody on a machine can read the flags of a command. */
+  readonly isSecret?: boolean;
+  /**
+   * From all the texts that were given, to a value. `origin` is how the person gave it, `flags` which other
+   * ones there are.
+   */
+  resolve(texts: readonly string[], origin: string, flags: ReadonlySet<string>): T | Problem;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of options holds options of every kind of value.
@@ -73,6 +78,25 @@ export function setting<T, D extends T | undefined>(
     variable,
     help,
     resolve: (texts, origin) => resolveOne(texts, origin, read) ?? fallback,
+  };
+}
+
+/** What no flag may hold, and is needed unless there is another flag; `missing` says what to do. */
+export function secret<T>(
+  variable: string,
+  read: Reader<T>,
+  unless: string,
+  missing: string,
+  help: string,
+): Option<T | undefined> {
+  return {
+    valueName: 'SECRET',
+    variable,
+    isSecret: true,
+    help,
+    resolve: (texts, origin, flags) =>
+      resolveOne(texts, origin, read) ??
+      (flags.has(unless) ? undefined : new Problem(`${origin} ${missing}`)),
   };
 }
 

@@ -51,7 +51,7 @@ export function parseLine(command: Command, words: readonly string[], variables:
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     if (faulty.has(name)) continue;
-    const value = resolve(name, option, given.get(name), variables);
+    const value = resolve(name, option, given, variables);
     if (value instanceof Problem) problems.push(value.sentence);
     else values[name] = value;
   }
@@ -82,6 +82,9 @@ function faultOfFlag(
     const meant = similar(token.rawName.replace(/^-+/, ''), known);
     return `There is no flag ${token.rawName}${meant === undefined ? '.' : `; did you mean --${meant}?`}`;
   }
+  if (option.isSecret) {
+    return `Set ${option.variable} instead of ${token.rawName}: everybody on a machine can read the flags of a command.`;
+  }
   if (option.valueName === undefined) {
     return token.value === undefined ? undefined : `${token.rawName} takes no value.`;
   }
@@ -93,14 +96,16 @@ function faultOfFlag(
 function resolve(
   name: string,
   option: Option<unknown>,
-  texts: readonly string[] | undefined,
+  given: ReadonlyMap<string, string[]>,
   variables: Variables,
 ): unknown {
-  if (texts !== undefined) return option.resolve(texts, `--${name}`);
+  const flags = new Set(given.keys());
+  const texts = given.get(name);
+  if (texts !== undefined) return option.resolve(texts, `--${name}`, flags);
   const variable = option.variable === undefined ? undefined : variables[option.variable];
   return variable === undefined || variable === ''
-    ? option.resolve([], `--${name}`)
-    : option.resolve([variable], option.variable!);
+    ? option.resolve([], option.isSecret ? option.variable! : `--${name}`, flags)
+    : option.resolve([variable], option.variable!, flags);
 }
 
 function faultsOfArguments(command: Command, positionals: readonly Positional[]): string[] {

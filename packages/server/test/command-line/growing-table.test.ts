@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Column, growingTable } from '../../src/command-line/growing-table.ts';
+import { displayWidth } from '../../src/command-line/width.ts';
+
+interface Row {
+  readonly name: string;
+  readonly amount: string;
+  readonly id: string;
+}
+
+const columns: readonly Column<Row>[] = [
+  { heading: 'NAME', cell: ({ name }) => name },
+  { heading: 'AMOUNT', cell: ({ amount }) => amount, isRight: true, isWhole: true },
+  { heading: 'ID', cell: ({ id }) => id, paint: (shown, { id }) => `<${id}>${shown}</>` },
+];
+
+const painted = /<[^>]*>/g;
+
+function tableOf(width: number | undefined, ...pages: Row[][]): string[] {
+  const table = growingTable(columns, { columns: width });
+  return pages.map(table).join('').trimEnd().split('\n');
+}
+
+const rows = [
+  { name: '日本語', amount: '$1.00', id: 'b1' },
+  { name: 'cafe\u0301', amount: '-$1,250.50', id: 'b2' },
+];
+
+test('puts columns under each other by what a terminal shows, amounts to the right', () => {
+  assert.deepEqual(tableOf(80, rows), [
+    'NAME        AMOUNT  ID',
+    '日本語       $1.00  <b1>b1</>',
+    'cafe\u0301    -$1,250.50  <b2>b2</>',
+  ]);
+});
+
+test('has one heading, and widens its columns with the rows that come later', () => {
+  const later = [{ name: 'a longer name', amount: '$2.00', id: 'b3' }];
+  assert.deepEqual(tableOf(80, [rows[0]!], later, [rows[0]!]), [
+    'NAME    AMOUNT  ID',
+    '日本語   $1.00  <b1>b1</>',
+    'a longer name   $2.00  <b3>b3</>',
+    '日本語          $1.00  <b1>b1</>',
+  ]);
+});
+
+test('shortens the widest where the terminal is narrow, drops the last, and never wraps nor cuts an amount', () => {
+  const long = { name: 'n'.repeat(40), amount: '-$90,071,992,547,409.91', id: '日'.repeat(30) };
+  for (let width = 1; width <= 130; width += 1) {
+    const shown = tableOf(width, [long]).map((line) => line.replaceAll(painted, ''));
+    for (const line of shown) assert.ok(displayWidth(line) < Math.max(width, 2), `${width}: ${line}`);
+    assert.ok(!shown[1]!.includes('$') || shown[1]!.includes(long.amount), shown[1]);
+    assert.equal(shown[1]!.includes('日'), width > 8 + 2 + 23 + 2 + 8, shown[1]);
+  }
+  assert.equal(tableOf(130, [long])[1]!.replaceAll(painted, ''), `${long.name}  ${long.amount}  ${long.id}`);
+});
+
+test('takes a terminal that does not know its width for one of 80 columns', () => {
+  const long = { name: 'n'.repeat(200), amount: '$1.00', id: 'bb' };
+  for (const width of [0, undefined]) {
+    assert.equal(displayWidth(tableOf(width, [long])[1]!.replaceAll(painted, '')), 79);
+  }
+});
+
+test('lets no row do anything to the terminal, nor pretend to be two', () => {
+  const hostile = { name: 'a\u001b[2Jb\nc\u009b1m\u202e', amount: '\u0007', id: 'b\r' };
+  const [, row] = tableOf(80, [hostile]);
+  assert.doesNotMatch(row!.replaceAll(painted, ''), /[\u0000-\u001f\u007f-\u009f\u202e]/);
+  assert.equal(tableOf(80, [hostile]).length, 2);
+});

@@ -164,6 +164,8 @@ export const bounds = {
   /** Results that are remembered, for brands that share an image: some 500 bytes each. */
   imageResultsKept: 10_000,
   imageShownFaults: 1_000,
+  /** After so long without an answer, a terminal is told what is waited for. */
+  silentWaitMs: 1_000,
   /** How often a terminal's progress line is drawn anew. */
   progressMs: 100,
   /** A line of a feed waits this long for others to go with it; the rest of 100 ms is for the commit. */

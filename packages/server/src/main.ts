@@ -78,6 +78,16 @@ const commands: readonly Entry[] = [
     "Download a partner's brand images and check their headers against the specification",
     async () => (await import('./commands/check-images.ts')).checkImages,
   ),
+  entry(
+    'brands list',
+    'As a partner, with an API key: list your brands',
+    async () => (await import('./commands/brands-list.ts')).listBrands,
+  ),
+  entry(
+    'balances list',
+    "As a partner, with an API key: list a customer's balances",
+    async () => (await import('./commands/balances-list.ts')).listBalances,
+  ),
   entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
   entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),
   entry('import grants', 'Read grants from a file', async () => (await imports()).importGrants),

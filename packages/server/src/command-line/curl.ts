@@ -1,0 +1,17 @@
+/** A call as a line for a POSIX shell. The key stays in its variable, so that the line can be shown to others. */
+export function curlLine(
+  address: string,
+  parameters: Readonly<Record<string, string | number | undefined>>,
+  keyVariable: string,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const url = query.size === 0 ? address : `${address}?${query}`;
+  return `curl -H "Authorization: Bearer $${keyVariable}" ${quoted(url)}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

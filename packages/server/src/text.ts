@@ -48,7 +48,12 @@ export function printable(text: string): string {
   return text.replace(unprintable, '\ufffd');
 }
 
-/** The same, of one line. */
+/** JSON that means the same and cannot do anything to a terminal, either. */
+export function escapeUnprintable(json: string): string {
+  return json.replace(unprintable, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** A text that cannot do anything to a terminal, on one line. */
 export function oneLine(text: string): string {
   return printable(text).replaceAll('\n', '\ufffd');
 }

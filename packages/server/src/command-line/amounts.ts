@@ -1,6 +1,6 @@
 const currencyCode = /^[A-Z]{3}$/;
 
-/** Cents as a person reads them, $1,250.50: by their digits, since a float has none left for large amounts. */
+/** Cents as a person reads them, $1,250.50: by their digits, since a float would round large amounts. */
 export function money(amount: number, currency: string): string {
   if (!currencyCode.test(currency)) return `${amount} ${currency}`;
   const format = new Intl.NumberFormat('en-US', { style: 'currency', currency });

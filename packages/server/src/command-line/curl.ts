@@ -1,4 +1,4 @@
-/** A call as a line for a POSIX shell. The key stays in its variable, so that the line can be shown to others. */
+/** A call as a line for a POSIX shell. The key stays in its variable: the line may be shown to others. */
 export function curlLine(
   address: string,
   parameters: Readonly<Record<string, string | number | undefined>>,

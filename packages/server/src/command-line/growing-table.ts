@@ -5,8 +5,8 @@ export interface Column<R> {
   readonly heading: string;
   cell(row: R): string;
   readonly isRight?: boolean;
-  /** Half of an amount is another amount: it is shown whole, or its column not at all. */
-  readonly isWhole?: boolean;
+  /** Cells that it is not shortened beyond: where there is no room for them, the column is left out. */
+  readonly shortestCells?: number;
   /** Colours what is shown, once it has its width. */
   paint?(shown: string, row: R): string;
 }
@@ -14,19 +14,24 @@ export interface Column<R> {
 const usualCells = 80;
 const gap = '  ';
 /** Shorter than this, a name tells nothing any more. */
-const shortestCells = 8;
+const shortestNameCells = 8;
+/** Of what is wrong without its end, as an amount is. */
+export const neverShortened = Number.POSITIVE_INFINITY;
+/** Of an id as the service issues it, such as BRAND_ and 32 digits. */
+export const issuedIdCells = 38;
 
 /**
  * A table whose rows come bit by bit, each shown when it comes: columns grow with what they hold, and never
- * beyond the terminal, where the last of them go first. Gives the lines of these rows, the first time under a
- * heading.
+ * beyond the terminal, where the last of them go first. Gives the lines of these rows, under a heading the
+ * first time and when there are fewer columns than before.
  */
 export function growingTable<R>(
   columns: readonly Column<R>[],
   screen: { readonly columns?: number | undefined },
 ): (rows: readonly R[]) => string {
-  const needed = columns.map(({ heading }) => heading.length);
-  let isBegun = false;
+  const headings = columns.map(({ heading }) => heading);
+  const needed = headings.map((heading) => heading.length);
+  let shownColumns = 0;
 
   return (rows) => {
     const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
@@ -35,15 +40,14 @@ export function growingTable<R>(
     }
     // A terminal that does not know its width says 0. In its last cell some begin the next line.
     const widths = widthsWithin(columns, needed, (screen.columns || usualCells) - 1);
-    const line = (texts: readonly string[], row?: R) =>
-      widths
-        .map((width, index) => laidOut(columns[index]!, texts[index]!, width, row))
-        .join(gap)
-        .trimEnd();
-    const lines = cells.map((texts, index) => line(texts, rows[index]));
-    if (!isBegun) lines.unshift(line(columns.map(({ heading }) => heading)));
-    isBegun = true;
-    return lines.map((text) => `${text}\n`).join('');
+    const line = (texts: readonly string[], row?: R) => {
+      const parts = widths.map((width, index) => laidOut(columns[index]!, texts[index]!, width, row));
+      return `${parts.join(gap).trimEnd()}\n`;
+    };
+    const heading = widths.length === shownColumns ? '' : line(headings);
+    const separator = shownColumns === 0 || heading === '' ? '' : '\n';
+    shownColumns = widths.length;
+    return separator + heading + cells.map((texts, index) => line(texts, rows[index])).join('');
   };
 }
 
@@ -57,7 +61,7 @@ function laidOut<R>(column: Column<R>, text: string, width: number, row: R | und
 /** The widths of as many columns as there is room for. */
 function widthsWithin<R>(columns: readonly Column<R>[], needed: readonly number[], room: number): number[] {
   const least = needed.map((width, index) =>
-    columns[index]!.isWhole ? width : Math.min(width, shortestCells),
+    Math.min(width, columns[index]!.shortestCells ?? shortestNameCells),
   );
   let count = columns.length;
   while (count > 1 && lineWidth(least.slice(0, count)) > room) count -= 1;

@@ -83,7 +83,8 @@ function faultOfFlag(
     return `There is no flag ${token.rawName}${meant === undefined ? '.' : `; did you mean --${meant}?`}`;
   }
   if (option.isSecret) {
-    return `Set ${option.variable} instead of ${token.rawName}: everybody on a machine can read the flags of a command.`;
+    const reason = 'everybody on a machine can read the flags of a command';
+    return `Set ${option.variable} instead of ${token.rawName}: ${reason}.`;
   }
   if (option.valueName === undefined) {
     return token.value === undefined ? undefined : `${token.rawName} takes no value.`;

@@ -6,7 +6,7 @@ const reset = '\u001b[0m';
 const bitsOf256Colors = 8;
 const bitsOfAllColors = 24;
 
-/** How many bits a colour may have, on this terminal and for whoever uses it: one with NO_COLOR or TERM=dumb. */
+/** How many bits a colour has on this terminal, for whoever uses it: one with NO_COLOR or TERM=dumb. */
 export function colorBits(
   screen: { getColorDepth?(variables: object): number },
   variables: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** How many cells of a terminal a text takes: a Chinese character or an emoji two, an accent of its own none. */
+/** How many cells of a terminal a text takes: a Chinese character or an emoji two, a lone accent none. */
 
 const plain = /^[\u0020-\u007e]*$/;
 const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -7,8 +7,8 @@ const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
 const withoutWidth = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]/u;
 /** The wide and fullwidth blocks of Unicode's East Asian Width, whose gaps hold nothing else. */
 const wide = new RegExp(
-  '[\\u1100-\\u115f\\u2329\\u232a\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3\\uf900-\\ufaff' +
-    '\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6' +
+  '[\\u1100-\\u115f\\u2329\\u232a\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3' +
+    '\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6' +
     '\\u{16fe0}-\\u{18cff}\\u{1b000}-\\u{1b2ff}\\u{20000}-\\u{3fffd}]',
   'u',
 );

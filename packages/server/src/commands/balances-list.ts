@@ -1,6 +1,7 @@
 import { lengths } from '@partner-network/contract/limits';
 import { balanceSchema } from '@partner-network/contract/records';
 import { money, shortTime } from '../command-line/amounts.ts';
+import { neverShortened } from '../command-line/growing-table.ts';
 import { oneOf, optional, plainText, required } from '../command-line/options.ts';
 import { partnerListing } from './partner-listing.ts';
 
@@ -30,10 +31,14 @@ export const listBalances = partnerListing({
     {
       heading: 'AMOUNT',
       isRight: true,
-      isWhole: true,
+      shortestCells: neverShortened,
       cell: ({ amount, currency }) => money(amount, currency),
     },
     { heading: 'TYPE', cell: ({ type }) => type },
-    { heading: 'UPDATED (UTC)', isWhole: true, cell: ({ updated_at }) => shortTime(updated_at) },
+    {
+      heading: 'UPDATED (UTC)',
+      shortestCells: neverShortened,
+      cell: ({ updated_at }) => shortTime(updated_at),
+    },
   ],
 });

@@ -1,5 +1,6 @@
 import { lengths } from '@partner-network/contract/limits';
 import { shortTime } from '../command-line/amounts.ts';
+import { issuedIdCells, neverShortened } from '../command-line/growing-table.ts';
 import { optional, plainText } from '../command-line/options.ts';
 import { paintSwatch, swatchCell } from '../command-line/swatch.ts';
 import { partnerListing } from './partner-listing.ts';
@@ -17,11 +18,15 @@ export const listBrands = partnerListing({
     { heading: 'REFERENCE', cell: ({ reference_id }) => reference_id },
     {
       heading: 'COLOR',
-      isWhole: true,
+      shortestCells: neverShortened,
       cell: ({ color }) => swatchCell(color, colorBits),
       paint: (shown, { color }) => paintSwatch(shown, color, colorBits),
     },
-    { heading: 'ID', cell: ({ id }) => id },
-    { heading: 'UPDATED (UTC)', isWhole: true, cell: ({ updated_at }) => shortTime(updated_at) },
+    { heading: 'ID', shortestCells: issuedIdCells, cell: ({ id }) => id },
+    {
+      heading: 'UPDATED (UTC)',
+      shortestCells: neverShortened,
+      cell: ({ updated_at }) => shortTime(updated_at),
+    },
   ],
 });

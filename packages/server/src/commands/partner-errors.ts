@@ -21,7 +21,7 @@ function sentencesOf(error: PartnerNetworkError, address: string, flagOf: FlagOf
   return [said];
 }
 
-/** All of the errors, each with the flag that it is about, and the id that the service knows the request by. */
+/** All of the errors, each with the flag that it is about, and the id of the request. */
 function refusalOf({ status, errors, message, requestId }: ApiError, flagOf: FlagOf): string[] {
   if (errors.length === 0) {
     return [`The service answered ${message.replaceAll('baseUrl', addressVariable)}.`];
@@ -49,7 +49,9 @@ function remedyOf({ status }: ApiError): string[] {
 }
 
 function remedyOfSilence(address: string): string {
-  return address === sandboxAddress
-    ? `Start a sandbox there with "npx partner-network sandbox", or set ${addressVariable} to the service's address.`
-    : `Check that this is the service's address: ${addressVariable} or --base-url sets it.`;
+  if (address !== sandboxAddress) {
+    return `Check that this is the service's address: ${addressVariable} or --base-url sets it.`;
+  }
+  const start = 'Start a sandbox there with "npx partner-network sandbox"';
+  return `${start}, or set ${addressVariable} to the service's address.`;
 }

@@ -2,6 +2,7 @@
 import type { Output } from '../command-line/command.ts';
 import { type Column, growingTable } from '../command-line/growing-table.ts';
 import { colorBits } from '../command-line/swatch.ts';
+import { escapeUnprintable } from '../text.ts';
 
 interface Printed<R> {
   readonly name: 'brands' | 'balances';
@@ -20,26 +21,32 @@ export function printerFor<R>(printed: Printed<R>, isJson: boolean, output: Outp
   return process.stdout.isTTY ? asTable(printed, output) : asLines(printed, output);
 }
 
+/** A record as it came. A terminal shows it, too, and must not obey what a name may hold. */
+function jsonOf(record: unknown): string {
+  const text = JSON.stringify(record);
+  return process.stdout.isTTY ? escapeUnprintable(text) : text;
+}
+
 /** The shape of the service's own answer, with the records of all the pages. */
 function asDocument<R>({ name }: Printed<R>, output: Output): Printer<R> {
-  let before = `{"${name}":[\n`;
+  const opening = `{"${name}":[`;
+  let isBegun = false;
   return {
     add: async (records) => {
       if (records.length === 0) return;
-      await output.write(before + records.map((record) => JSON.stringify(record)).join(',\n'));
-      before = ',\n';
+      await output.write(`${isBegun ? ',' : opening}\n${records.map(jsonOf).join(',\n')}`);
+      isBegun = true;
     },
     end: async (cursor) => {
-      const opening = before === ',\n' ? '\n' : before;
       const rest = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`;
-      await output.write(`${opening}]${rest}}\n`);
+      await output.write(`${isBegun ? '\n' : opening}]${rest}}\n`);
     },
   };
 }
 
 function asLines<R>({ name }: Printed<R>, output: Output): Printer<R> {
   return {
-    add: (records) => output.write(records.map((record) => `${JSON.stringify(record)}\n`).join('')),
+    add: (records) => output.write(records.map((record) => `${jsonOf(record)}\n`).join('')),
     end: async (cursor) => remarkMore(name, cursor, output),
   };
 }

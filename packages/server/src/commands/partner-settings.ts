@@ -31,7 +31,7 @@ export const callOptions = {
     addressVariable,
     httpUrl,
     sandboxAddress,
-    `base address of the service (that of a sandbox here, ${sandboxAddress})`,
+    `address of the service (${sandboxAddress}, a sandbox here)`,
   ),
   'api-key': secret(
     keyVariable,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Column, growingTable } from '../../src/command-line/growing-table.ts';
+import { type Column, growingTable, neverShortened } from '../../src/command-line/growing-table.ts';
 import { displayWidth } from '../../src/command-line/width.ts';
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
 
 const columns: readonly Column<Row>[] = [
   { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'AMOUNT', cell: ({ amount }) => amount, isRight: true, isWhole: true },
+  { heading: 'AMOUNT', cell: ({ amount }) => amount, isRight: true, shortestCells: neverShortened },
   { heading: 'ID', cell: ({ id }) => id, paint: (shown, { id }) => `<${id}>${shown}</>` },
 ];
 
@@ -45,7 +45,7 @@ test('has one heading, and widens its columns with the rows that come later', ()
   ]);
 });
 
-test('shortens the widest where the terminal is narrow, drops the last, and never wraps nor cuts an amount', () => {
+test('on a narrow terminal shortens the widest and drops the last, and never wraps or cuts an amount', () => {
   const long = { name: 'n'.repeat(40), amount: '-$90,071,992,547,409.91', id: '日'.repeat(30) };
   for (let width = 1; width <= 130; width += 1) {
     const shown = tableOf(width, [long]).map((line) => line.replaceAll(painted, ''));
@@ -54,6 +54,18 @@ test('shortens the widest where the terminal is narrow, drops the last, and neve
     assert.equal(shown[1]!.includes('日'), width > 8 + 2 + 23 + 2 + 8, shown[1]);
   }
   assert.equal(tableOf(130, [long])[1]!.replaceAll(painted, ''), `${long.name}  ${long.amount}  ${long.id}`);
+});
+
+test('repeats the heading when a later row leaves no room for a column', () => {
+  const wide = { name: 'bee', amount: '-$90,071,992,547,409.91', id: 'b3' };
+  assert.deepEqual(tableOf(33, [rows[0]!], [wide], [rows[0]!]), [
+    'NAME    AMOUNT  ID',
+    '日本語   $1.00  <b1>b1</>',
+    '',
+    'NAME                     AMOUNT',
+    'bee     -$90,071,992,547,409.91',
+    '日本語                    $1.00',
+  ]);
 });
 
 test('takes a terminal that does not know its width for one of 80 columns', () => {

@@ -6,6 +6,16 @@ const database = ['--environment', '--database'];
 const service = ['--host', '--port', '--public-url', '--brands-rate', '--balances-rate', '--log-level'];
 const shared = ['--redis'];
 const operations = ['--ops-host', '--ops-port', '--drain-delay'];
+const call = [
+  '--limit',
+  '--cursor',
+  '--all',
+  '--json',
+  '--curl',
+  '--base-url',
+  '\\[PARTNER_NETWORK_BASE_URL]',
+  'PARTNER_NETWORK_API_KEY',
+];
 
 /** Every command, with the words and flags that its help must name. */
 const commands = {
@@ -27,6 +37,8 @@ const commands = {
   'grants list': ['--partner', '--customer', ...database, '--json'],
   'grants revoke': ['GRANT_ID', ...database, '--json'],
   'brands check-images': ['--partner', '--allow-private', ...database, '--json'],
+  'brands list': ['--reference-id', ...call],
+  'balances list': ['--customer', '--type', '--grant-id', ...call],
   'import brands': [
     'FILE',
     '--partner',

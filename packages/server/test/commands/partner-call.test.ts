@@ -1,0 +1,160 @@
+/** What a partner's command says, without a process for each sentence. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { PartnerNetwork } from '@partner-network/client';
+import { bounds } from '../../src/bounds.ts';
+import { parseLine } from '../../src/command-line/parse.ts';
+import { listBalances } from '../../src/commands/balances-list.ts';
+import { listBrands } from '../../src/commands/brands-list.ts';
+import { explained } from '../../src/commands/partner-errors.ts';
+import { sandboxAddress } from '../../src/commands/partner-settings.ts';
+import { createWaiting } from '../../src/commands/partner-waiting.ts';
+import { OperatorError } from '../../src/operator-error.ts';
+import { keys } from '../support/fixture.ts';
+import { freePort } from '../support/free-port.ts';
+
+const key = { PARTNER_NETWORK_API_KEY: keys.acme };
+const flagOf = (parameter: string) => (parameter === 'customer_id' ? '--customer' : undefined);
+
+test('says all that is wrong at once, the variable of the key included', () => {
+  const { problems } = parseLine(listBalances, ['--limit', '101', '--type', 'SAVINGS'], {
+    PARTNER_NETWORK_BASE_URL: 'network.example',
+  });
+  assert.deepEqual(
+    problems.map((problem) => problem.split(/ (must|is) /)[0]),
+    ['--customer', '--type', '--limit', 'PARTNER_NETWORK_BASE_URL', 'PARTNER_NETWORK_API_KEY'],
+  );
+});
+
+test('takes no key as a flag, whatever its form, and says why without repeating it', () => {
+  for (const words of [['--api-key', keys.acme], [`--api-key=${keys.acme}`]]) {
+    const { problems } = parseLine(listBrands, words, {});
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, /^Set PARTNER_NETWORK_API_KEY instead of --api-key: /);
+  }
+  const { problems } = parseLine(listBalances, ['--customer', keys.acme, '--cursor', keys.acme], key);
+  assert.deepEqual(problems, ['--customer must not hold an API key.', '--cursor must not hold an API key.']);
+});
+
+test('takes no key with something around it, which no header could hold', () => {
+  for (const text of [`Bearer ${keys.acme}`, `${keys.acme}\r`, `${keys.acme}\n`, '\u201ckey\u201d']) {
+    const { problems } = parseLine(listBrands, [], { PARTNER_NETWORK_API_KEY: text });
+    assert.deepEqual(problems.length, 1);
+    assert.match(problems[0]!, /^PARTNER_NETWORK_API_KEY must be the API key alone/);
+  }
+});
+
+test('needs no key for --curl, and prints no JSON with it', () => {
+  assert.deepEqual(parseLine(listBrands, ['--curl'], {}).problems, []);
+  assert.match(
+    parseLine(listBrands, ['--curl', '--json'], key).problems[0]!,
+    /^--curl .* leave one of them out/,
+  );
+});
+
+test('asks a sandbox on this machine unless it is told otherwise, flags before variables', () => {
+  const addressOf = (words: string[], variables: Record<string, string>) =>
+    parseLine(listBrands, words, { ...key, ...variables }).values['base-url'];
+  const variable = { PARTNER_NETWORK_BASE_URL: 'https://network.example/network/v1/' };
+  assert.equal(addressOf([], {}), sandboxAddress);
+  assert.equal(addressOf([], variable), 'https://network.example/network/v1');
+  assert.equal(addressOf(['--base-url', 'http://here/v1'], variable), 'http://here/v1');
+});
+
+/** A server that answers every request with this. */
+async function answering(t: TestContext, status: number, body: string): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** What is said of a call that fails there. */
+async function saidOf(address: string): Promise<string> {
+  const network = new PartnerNetwork({ apiKey: keys.acme, baseUrl: address, maxRetries: 0 });
+  const error = await Promise.resolve(network.brands.list()).then(
+    () => assert.fail('it did not fail'),
+    (reason) => explained(reason, address, flagOf),
+  );
+  assert.ok(error instanceof OperatorError);
+  assert.ok(!error.message.includes(keys.acme));
+  return error.message;
+}
+
+test('lists all the errors of an answer, each with its flag', async (t) => {
+  const category = 'INVALID_REQUEST_ERROR';
+  const errors = [
+    { category, code: 'VALUE_EMPTY', detail: 'customer_id is empty.', field: 'customer_id' },
+    { category, code: 'NEW_CODE', field: 'other' },
+  ];
+  assert.equal(
+    await saidOf(await answering(t, 400, JSON.stringify({ errors }))),
+    '--customer: --customer is empty. (VALUE_EMPTY)\nRefused. (NEW_CODE)\nThe service answered 400.',
+  );
+});
+
+test('says what to do where it was not the service that answered, or nobody', async (t) => {
+  const nobody = `http://127.0.0.1:${await freePort()}`;
+  assert.match(
+    await saidOf(nobody),
+    /ECONNREFUSED\.\nCheck that this is the service's address: PARTNER_NETWORK_/,
+  );
+  assert.match(await saidOf(await answering(t, 200, '<html>')), /not JSON.*\nCheck that this is the service/);
+  assert.match(await saidOf(await answering(t, 200, '{}')), /brands: check that PARTNER_NETWORK_BASE_URL is/);
+  assert.match(
+    await saidOf(await answering(t, 302, '')),
+    /^The service answered 302 .*check PARTNER_NETWORK_BASE_URL\.$/,
+  );
+  assert.match(
+    await saidOf(await answering(t, 404, '')),
+    /\nPARTNER_NETWORK_BASE_URL must be .*\/network\/v1 at its end\.$/,
+  );
+});
+
+test('tells a newcomer whose sandbox is not there how to start it', async () => {
+  const network = new PartnerNetwork({
+    apiKey: keys.acme,
+    baseUrl: sandboxAddress,
+    maxRetries: 0,
+    fetch: () => Promise.reject(new TypeError('fetch failed')),
+  });
+  const error = await Promise.resolve(network.brands.list()).catch((reason) => reason);
+  const { message } = explained(error, sandboxAddress, flagOf) as Error;
+  assert.match(
+    message,
+    /\nStart a sandbox there with "npx partner-network sandbox", or set PARTNER_NETWORK_BASE_URL/,
+  );
+});
+
+test('leaves a fault of ours as it is', () => {
+  const fault = new TypeError('undefined is not a function');
+  assert.equal(explained(fault, sandboxAddress, flagOf), fault);
+});
+
+test('tells a terminal once what it waits for, when that takes a while', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const remarks: string[] = [];
+  const output = { answer: () => {}, write: async () => {}, remark: (text: string) => remarks.push(text) };
+  const pages = async function* () {
+    yield 1;
+    yield 2;
+  };
+  for (const isSeen of [true, false]) {
+    const waiting = createWaiting('http://here', output, isSeen);
+    waiting.answered({ status: 503 });
+    const walk = waiting.watch(pages());
+    const first = walk.next();
+    t.mock.timers.tick(bounds.silentWaitMs);
+    await first;
+    // While a page is printed nothing is waited for.
+    t.mock.timers.tick(bounds.silentWaitMs);
+    const second = walk.next();
+    t.mock.timers.tick(bounds.silentWaitMs);
+    assert.deepEqual([(await second).value, (await walk.next()).done], [2, true]);
+  }
+  assert.deepEqual(remarks, ['Waiting for http://here, which answered 503; Ctrl-C ends it.']);
+});

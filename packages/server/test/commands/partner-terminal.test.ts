@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { holdSecondPage, partnerVariables } from '../support/partner.ts';
+import { executable } from '../support/run.ts';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const skip =
+  spawnSync('script', ['--version']).status !== 0 &&
+  'needs "script" of util-linux, which gives it a terminal';
+
+/** Runs a command on a terminal of so many columns; what was shown there comes as lines. */
+function onTerminal(t: TestContext, columns: number, words: string[], variables: Record<string, string>) {
+  const command = [process.execPath, executable, ...words].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qec', `stty cols ${columns}; exec ${command}`, '/dev/null'], {
+    env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...variables },
+  });
+  t.after(() => child.kill());
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (more) => (text += more));
+  const ended = once(child, 'close').then(([status]) => status as number);
+  return { shown: () => text.replaceAll('\r\n', '\n'), ended };
+}
+
+test('shows a terminal a table that fits, each page when it comes, with colours and how many', {
+  skip,
+}, async (t) => {
+  const held = holdSecondPage();
+  const { port, database } = await startTestService(t, { reads: held.reads });
+  const purple = '\u001b[38;2;171;18;239m';
+  const hostile = '日本語\u009b2J';
+  await database.execute('update brands set name = $1 where id = $2', hostile, 'b2');
+  const variables = { ...partnerVariables(port), COLORTERM: 'truecolor' };
+  const terminal = onTerminal(t, 60, ['brands', 'list', '--all', '--limit', '2'], variables);
+  await until(30_000, () => terminal.shown().includes('b2'));
+  assert.doesNotMatch(terminal.shown(), /b3/);
+  held.release();
+  assert.equal(await terminal.ended, 0);
+  assert.equal(
+    terminal.shown(),
+    [
+      'NAME            REFERENCE  COLOR       ID  UPDATED (UTC)',
+      `Café "Ünïcode…  ref one    ${purple}██\u001b[0m #Ab12eF  b1  2026-01-01 00:00`,
+      '日本語\ufffd2J       shared                 b2  2026-01-01 00:00',
+      'Empty metadata  shared                 b3  2026-01-01 00:00',
+      '',
+      '3 brands.',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('shows amounts as money, and uses no escape where colours are not wanted', { skip }, async (t) => {
+  const { port } = await startTestService(t);
+  const variables = { ...partnerVariables(port), COLORTERM: 'truecolor', NO_COLOR: '1' };
+  const words = ['balances', 'list', '--customer', 'alice', '--limit', '2'];
+  const [balances, brands] = [words, ['brands', 'list']].map((all) => onTerminal(t, 80, all, variables));
+  assert.deepEqual([await balances!.ended, await brands!.ended], [0, 0]);
+  assert.equal(
+    balances!.shown(),
+    [
+      'ID                    AMOUNT  TYPE      UPDATED (UTC)',
+      'bal1  $90,071,992,547,409.91  CHECKING  2026-01-01 00:00',
+      'bal2                   $0.00  CHECKING  2026-01-01 00:00',
+      '',
+      '2 balances.',
+      'There are more balances: --all lists every page, and --json shows the cursor of the next.',
+      '',
+    ].join('\n'),
+  );
+  assert.match(brands!.shown(), / #Ab12eF /);
+  assert.ok(!brands!.shown().includes('\u001b'));
+});
+
+test('gives a terminal JSON that it cannot obey', { skip }, async (t) => {
+  const { port, database } = await startTestService(t);
+  const name = 'a\u009b2Jb';
+  await database.execute('update brands set name = $1 where id = $2', name, 'b2');
+  const words = ['brands', 'list', '--json', '--reference-id', 'shared'];
+  const terminal = onTerminal(t, 80, words, partnerVariables(port));
+  assert.equal(await terminal.ended, 0);
+  assert.match(terminal.shown(), /"name":"a\\u009b2Jb"/);
+  assert.equal(JSON.parse(terminal.shown()).brands[0].name, name);
+});

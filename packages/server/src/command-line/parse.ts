@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { similar } from '../nearest.ts';
 import type { Command } from './command.ts';
-import { type Option, Problem } from './options.ts';
+import { type Option, type Options, Problem } from './options.ts';
 
 interface ParsedLine {
   readonly values: Record<string, unknown>;
@@ -41,7 +41,7 @@ export function parseLine(command: Command, words: readonly string[], variables:
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
     if (option === undefined) afterUnknown = token.index + 1;
-    const fault = faultOfFlag(token, option, Object.keys(options));
+    const fault = faultOfFlag(token, option, options);
     if (fault !== undefined) {
       problems.push(fault);
       faulty.add(token.name);
@@ -76,22 +76,27 @@ interface FlagToken {
 function faultOfFlag(
   token: FlagToken,
   option: Option<unknown> | undefined,
-  known: readonly string[],
+  options: Options,
 ): string | undefined {
   if (option === undefined) {
-    const meant = similar(token.rawName.replace(/^-+/, ''), known);
-    return `There is no flag ${token.rawName}${meant === undefined ? '.' : `; did you mean --${meant}?`}`;
+    const meant = similar(token.rawName.replace(/^-+/, ''), Object.keys(options));
+    if (meant === undefined) return `There is no flag ${token.rawName}.`;
+    return (
+      faultOfSecret(token, options[meant]!) ?? `There is no flag ${token.rawName}; did you mean --${meant}?`
+    );
   }
-  if (option.isSecret) {
-    const reason = 'everybody on a machine can read the flags of a command';
-    return `Set ${option.variable} instead of ${token.rawName}: ${reason}.`;
-  }
+  if (option.isSecret) return faultOfSecret(token, option);
   if (option.valueName === undefined) {
     return token.value === undefined ? undefined : `${token.rawName} takes no value.`;
   }
   // `--name --json` forgot the name: a value that looks like a flag must be written with an equals sign.
   const isForgotten = token.value === undefined || (!token.inlineValue && token.value.startsWith('--'));
   return isForgotten ? `${token.rawName} needs a value.` : undefined;
+}
+
+function faultOfSecret({ rawName }: FlagToken, { isSecret, variable }: Option<unknown>): string | undefined {
+  const reason = 'everybody on a machine can read the flags of a command';
+  return isSecret ? `Set ${variable} instead of ${rawName}: ${reason}.` : undefined;
 }
 
 function resolve(

@@ -30,11 +30,13 @@ test('says all that is wrong at once, the variable of the key included', () => {
 });
 
 test('takes no key as a flag, whatever its form, and says why without repeating it', () => {
-  for (const words of [['--api-key', keys.acme], [`--api-key=${keys.acme}`]]) {
-    const { problems } = parseLine(listBrands, words, {});
+  for (const words of [['--api-key', keys.acme], [`--api-key=${keys.acme}`], ['--apikey', keys.acme]]) {
+    const { problems } = parseLine(listBrands, words, key);
     assert.equal(problems.length, 1);
-    assert.match(problems[0]!, /^Set PARTNER_NETWORK_API_KEY instead of --api-key: /);
+    assert.match(problems[0]!, /^Set PARTNER_NETWORK_API_KEY instead of --api-?key: /);
+    assert.ok(!problems[0]!.includes(keys.acme));
   }
+  assert.equal(parseLine(listBrands, ['--api-key', keys.acme], {}).problems.length, 1);
   const { problems } = parseLine(listBalances, ['--customer', keys.acme, '--cursor', keys.acme], key);
   assert.deepEqual(problems, ['--customer must not hold an API key.', '--cursor must not hold an API key.']);
 });

@@ -40,6 +40,11 @@ const commands: readonly Entry[] = [
     async () => (await import('./commands/migrate.ts')).migrate,
   ),
   entry(
+    'backup',
+    'Copy the embedded database and its receipts, also while they are in use',
+    async () => (await import('./commands/backup.ts')).backup,
+  ),
+  entry(
     'doctor',
     'Check what serve needs, and say what to do about each fault',
     async () => (await import('./commands/doctor.ts')).doctor,

@@ -22,6 +22,7 @@ const commands = {
   sandbox: ['--port', '--data'],
   serve: [...database, ...service, ...shared, ...operations],
   migrate: [...database, '--json'],
+  backup: ['FILE', ...database, '--json'],
   doctor: [...database, ...service, ...shared, ...operations, '--json'],
   'partners create': ['--name', '--id', ...database, '--json'],
   'partners list': [...database, '--json'],

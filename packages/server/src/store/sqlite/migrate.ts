@@ -15,7 +15,7 @@ import {
 import { transaction } from './engine.ts';
 
 /** What a file of ours holds. */
-interface FileSchema extends Migrations {
+export interface FileSchema extends Migrations {
   /** SQLite keeps it in the file, for the programs that care whose it is. */
   readonly applicationId: number;
   /** What a new file gets besides its environment. */

@@ -52,7 +52,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
 }
 
 /** A mistyped path is no new database; only a command that can be the first on one makes it. */
-function refuseMissing(path: string, purpose: Purpose): void {
+export function refuseMissing(path: string, purpose: Purpose): void {
   const bar = barTo(path);
   if (bar !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${bar}.`);
   if ((purpose === 'command' || purpose === 'feed') && !existsSync(path)) {

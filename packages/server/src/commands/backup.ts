@@ -1,0 +1,26 @@
+import { command, tell } from '../command-line/command.ts';
+import { flag } from '../command-line/options.ts';
+import { databaseConfig, databaseSettings } from '../config.ts';
+import { backUpSqlite } from '../store/sqlite/backup.ts';
+import { toTime } from '../times.ts';
+
+const elsewhere =
+  'backup copies the embedded database; use pg_dump for Postgres, as docs/operators/backup.md shows.';
+
+export const backup = command({
+  arguments: [{ name: 'FILE', help: 'where the copy goes; that of the receipts goes to FILE-receipts' }],
+  options: { ...databaseSettings, json: flag('print one JSON document') },
+  conflicts: (values) => (databaseConfig(values).database.engine === 'sqlite' ? [] : [elsewhere]),
+  run: async (values, [file = ''], output) => {
+    const { database, environment } = databaseConfig(values);
+    if (database.engine !== 'sqlite') return;
+    const taken_at = toTime(Date.now());
+    const copies = await backUpSqlite(database.path, environment, file);
+    tell(output, values.json, { environment, taken_at, ...copies }, () =>
+      [
+        `Copied the ${environment} database as of ${taken_at}, and checked the copy.`,
+        ...Object.values(copies).map((copy) => `${copy.file}, ${copy.bytes} bytes`),
+      ].join('\n'),
+    );
+  },
+});

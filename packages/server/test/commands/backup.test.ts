@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { assertFailed, run, withPartners } from '../support/run.ts';
+
+test('backup says where the copy is, and of when; a second one does not replace it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const file = join(line.folder, 'copy.db');
+  const answer = await line.json<{ taken_at: string }>('backup', file);
+  assert.ok(Math.abs(Date.parse(answer.taken_at) - Date.now()) < 60_000);
+  const database = { file, bytes: statSync(file).size };
+  assert.deepEqual(answer, { environment: 'production', taken_at: answer.taken_at, database });
+  assertFailed(await line.run(['backup', file]), 1, /copy\.db exists already/);
+});
+
+test('backup points to pg_dump for Postgres, before it asks any server', async () => {
+  const words = ['backup', 'copy.db', '--database', 'postgres://network@db.invalid/network'];
+  assertFailed(await run(words), 2, /use pg_dump for Postgres/);
+});

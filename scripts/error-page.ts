@@ -28,9 +28,9 @@ const exampleFacts: Partial<Record<ErrorCode, ExampleFacts>> = {
 
 const introduction = `# Error catalogue
 
-Every code that an answer can have, by status: its category, when you get it, and what to do, in the words of the
-answer's \`detail\`. Where they depend on the request, they are an example. [Errors](errors.md) tells how to handle
-errors in a program.
+Every code that an answer can have, by status: its category, when you get it, and what to do, in the
+words of the answer's \`detail\`. Where they depend on the request, they are an example. How a program
+handles them is in [Errors](errors.md).
 `;
 
 /** Which of them it helps to send again unchanged. */

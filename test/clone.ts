@@ -9,7 +9,7 @@ import { freePort } from '../packages/server/test/support/free-port.ts';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A fresh clone to run the documents' commands in, as a person at a new terminal would. */
+/** A folder to run the documents' commands in, as a person at a new terminal would. */
 export interface Clone {
   /** A script or address of the documents, with ports that are free here instead of theirs. */
   here(text: string): string;
@@ -25,8 +25,10 @@ export interface RunningScript {
   stop(): Promise<void>;
 }
 
-export async function makeClone(): Promise<Clone> {
-  const folder = cloneFolder();
+/** A fresh clone, of which nothing is installed yet. */
+export const makeClone = (): Promise<Clone> => openTerminal(cloneFolder());
+
+export async function openTerminal(folder: string): Promise<Clone> {
   const [port, operationsPort] = [await freePort(), await freePort()];
   const env = { ...freshEnvironment(), PORT: String(port), OPS_PORT: String(operationsPort) };
   const here = (text: string) =>
@@ -110,8 +112,19 @@ function freshEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The fenced blocks of a document, in their order. */
+export function blocksOf(document: string): Block[] {
+  const text = readFileSync(join(root, document), 'utf8');
+  const found = text.matchAll(/^```(\w*)\n(.*?)^```$/gms);
+  return [...found].map(([, language = '', block = '']) => ({ language, text: block.trim() }));
+}
+
 /** The shell commands of a document, a text for each fenced block. */
 export function shellBlocks(document: string): string[] {
-  const text = readFileSync(join(root, document), 'utf8');
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block.trim());
+  return blocksOf(document).flatMap(({ language, text }) => (language === 'sh' ? [text] : []));
 }

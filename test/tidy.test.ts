@@ -92,10 +92,25 @@ test('each file keeps to its room', () => {
   }
 });
 
-test('every link of the documents leads somewhere', () => {
+/** A document without its blocks of code, in which a `#` begins no section and brackets are no link. */
+const proseOf = (file: string) => read(file).replaceAll(/^```.*?^```$/gms, '');
+
+/** The names by which the sections of a document are linked to, as GitHub makes them. */
+function sectionsOf(file: string): string[] {
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('every link of the documents leads to a file, and to a section that it has', () => {
   for (const file of files.filter((name) => name.endsWith('.md'))) {
-    for (const [, target = ''] of read(file).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
-      assert.ok(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`);
+    for (const [link, target, section] of proseOf(file).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
+      const path = target === '' ? file : join(dirname(file), target!);
+      assert.ok(existsSync(join(root, path)), `${file} links to ${target}`);
+      assert.ok(section === '' || sectionsOf(path).includes(section!), `${file} has the link [${link}`);
     }
   }
 });

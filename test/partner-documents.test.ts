@@ -28,7 +28,7 @@ const pages: Readonly<Record<string, Expected>> = {
   },
   'brands.md': { commands: [/"shop-17"/], programs: /^Little Greens\n$/ },
   'balances.md': {
-    commands: [/"amount":-4321/, /GRANT_REVOKED/],
+    commands: [/"amount":-4321/, /^(\{"id":"BAL_.*\}\n){3}$/, /GRANT_REVOKED/],
     programs: /^125050 USD\n9999 USD\n4200000 USD\n$/,
   },
   'pagination.md': {

@@ -1,9 +1,9 @@
-/** The codes in docs/importing.md. `npm run docs` writes them; a test fails when they are out of date. */
+/** The codes in importing.md. `npm run docs` writes them; a test fails when they are out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';
 
-export const importPagePath = new URL('../docs/importing.md', import.meta.url);
+export const importPagePath = new URL('../docs/operators/importing.md', import.meta.url);
 
 const heading = '| code | what it says |\n|---|---|\n';
 

@@ -35,13 +35,13 @@ test('the test command of the README is the one that CI runs', () => {
   assert.ok(readFileSync(join(root, '.ci/run'), 'utf8').split('\n').includes(testCommand));
 });
 
-test('every command of docs/operating.md works, in the order of the page', async (t) => {
+test('every command of docs/operators/run.md works, in the order of the page', async (t) => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const printed: Record<string, string> = {};
   const postgres = await emptyDatabase(t);
   let server: RunningScript | undefined;
   t.after(() => server?.stop());
-  for (const block of shellBlocks('docs/operating.md')) {
+  for (const block of shellBlocks('docs/operators/run.md')) {
     if (block.endsWith(' serve')) {
       // The page shows two ways to serve; both use the same ports.
       await server?.stop();
@@ -65,9 +65,9 @@ test('every command of docs/operating.md works, in the order of the page', async
   assert.match(printedBy('doctor'), /^✓ environment {2}It is a production database\.$/m);
 });
 
-test('every command of docs/importing.md works on what docs/operating.md has made', async () => {
+test('every command of docs/operators/importing.md works on what docs/operators/run.md has made', async () => {
   const printed: string[] = [];
-  for (const block of shellBlocks('docs/importing.md')) printed.push(await clone.run(block));
+  for (const block of shellBlocks('docs/operators/importing.md')) printed.push(await clone.run(block));
   assert.deepEqual(printed, [
     '2 read, 2 written, 0 unchanged, 0 rejected.\n',
     '1 read, 1 written, 0 unchanged, 0 rejected.\n',
@@ -76,8 +76,8 @@ test('every command of docs/importing.md works on what docs/operating.md has mad
   ]);
 });
 
-test('every command of docs/postgres.md works on a real Postgres, in the order of the page', async (t) => {
-  const [exported = '', ...blocks] = shellBlocks('docs/postgres.md');
+test('every command of docs/operators/scale.md works on a real Postgres, in the order of the page', async (t) => {
+  const [exported = '', ...blocks] = shellBlocks('docs/operators/scale.md');
   assert.match(exported, /^export DATABASE_URL=postgres:/);
   const url = await emptyDatabase(t);
   // Replicas and Redis are not there: the service starts without them.
@@ -102,7 +102,7 @@ test('an older Node says in a sentence that it is too old, and what to do', asyn
   assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
 });
 
-test('the codes of docs/importing.md are those that an import says; "npm run docs" renews them', () => {
+test('the codes of docs/operators/importing.md are those that an import says; "npm run docs" renews them', () => {
   assert.equal(readFileSync(importPagePath, 'utf8'), importPage());
 });
 

@@ -204,7 +204,7 @@ test('finds them so in empty tables, and keeps to it when they are filled', asyn
 });
 
 test('a role behind a pooler is given the settings that a session gets', () => {
-  const page = readFileSync(new URL('../../../../docs/postgres.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../docs/operators/scale.md', import.meta.url), 'utf8');
   const documented = [...page.matchAll(/^alter role network set (\w+) = '?(\w+)'?;$/gm)].map(
     ([, name, value]) => `-c ${name}=${value}`,
   );

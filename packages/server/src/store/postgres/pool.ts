@@ -88,7 +88,7 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     pipeline: source.role === 'standby',
     idleTimeoutMillis: bounds.postgresIdleMs,
     maxLifetimeSeconds: bounds.postgresConnectionSeconds,
-    // A pooler passes no settings of a session on; docs/postgres.md shows how to give them to the role.
+    // A pooler passes no settings of a session on; docs/operators/scale.md tells how the role gets them.
     ...(keepsSession && { options: isHot ? planSettings : `-c ${readableTimes}` }),
     ...(isHot && keepsSession && { statement_timeout: bounds.postgresStatementMs }),
     onConnect: (client: pg.ClientBase) => source.examine(client as Connection),

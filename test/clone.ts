@@ -30,7 +30,13 @@ export const makeClone = (): Promise<Clone> => openTerminal(cloneFolder());
 
 export async function openTerminal(folder: string): Promise<Clone> {
   const [port, operationsPort] = [await freePort(), await freePort()];
-  const env = { ...freshEnvironment(), PORT: String(port), OPS_PORT: String(operationsPort) };
+  const env = {
+    ...freshEnvironment(),
+    PORT: String(port),
+    OPS_PORT: String(operationsPort),
+    // What Node compiled for one command serves the next: the documents have some eighty of them.
+    NODE_COMPILE_CACHE: join(folder, '.compiled'),
+  };
   const here = (text: string) =>
     text.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
   const spawnShell = (script: string) =>

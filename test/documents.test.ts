@@ -1,20 +1,56 @@
-/** Every command of the README and of docs/ is run here, in a fresh clone; the test command by `.ci/run`. */
+/**
+ * Every command of the README and of docs/operators is run here, in a fresh clone, page by page as a person
+ * would who reads them in this order: each goes on from what those before have made. The test command is run
+ * by `.ci/run`.
+ */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { emptyDatabase } from '../packages/server/test/support/postgres.ts';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { connectTo, emptyDatabase, wholeFile } from '../packages/server/test/support/postgres.ts';
+import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
 import { importPage, importPagePath } from '../scripts/import-codes.ts';
 import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
+import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
+import { openPage, type Page } from './page.ts';
 
 const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] = shellBlocks('README.md');
 
 let clone: Clone;
+let drill: Drill;
+/** The one that serves, since all use the same ports. */
+let server: RunningScript | undefined;
 before(async () => {
   clone = await makeClone();
+  drill = createDrill(clone);
 });
-after(() => clone.remove());
+after(async () => {
+  await server?.stop();
+  clone.remove();
+});
+
+const opened = new Map<string, Page>();
+
+/** The page, as far as it was read already. */
+function pageOf(name: string): Page {
+  const page = opened.get(name) ?? openPage(clone, `docs/operators/${name}`);
+  opened.set(name, page);
+  return page;
+}
+
+async function serveNext(page: Page, adapt?: (block: string) => string): Promise<void> {
+  await stopServing();
+  server = await page.serve(adapt);
+}
+
+async function stopServing(): Promise<void> {
+  await server?.stop();
+  server = undefined;
+}
+
+let leaked: IssuedKey;
+let working: IssuedKey;
 
 test('the first command of the README serves a sandbox, and its curl line works when pasted', async (t) => {
   assert.equal(startCommand, 'npm ci && npm start');
@@ -35,64 +71,174 @@ test('the test command of the README is the one that CI runs', () => {
   assert.ok(readFileSync(join(root, '.ci/run'), 'utf8').split('\n').includes(testCommand));
 });
 
-test('every command of docs/operators/run.md works, in the order of the page', async (t) => {
+test('run.md sets a production service up, from nothing to a partner who is answered', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
-  const printed: Record<string, string> = {};
-  const postgres = await emptyDatabase(t);
-  let server: RunningScript | undefined;
-  t.after(() => server?.stop());
-  for (const block of shellBlocks('docs/operators/run.md')) {
-    if (block.endsWith(' serve')) {
-      // The page shows two ways to serve; both use the same ports.
-      await server?.stop();
-      server = await clone.start(block, /Serving production at/);
-    } else {
-      const onTest = block.replace('postgres://network@db.example/network', `'${postgres}'`);
-      printed[block.split('\n').at(-1)!] = await clone.run(onTest);
-    }
-  }
-  const printedBy = (words: string) =>
-    Object.entries(printed).find(([last]) => last.includes(words))?.[1] ?? '';
-  assert.match(printedBy('keys create'), /^pn_live_/m);
-  assert.match(printedBy('import brands'), /2 read, 2 written/);
-  assert.match(printedBy('check-images'), /2 brands: 0 fine, 2 without an image, 0 faulty\./);
-  assert.match(printedBy('readyz'), /^alive\nready\n$/);
-  assert.match(printedBy('grants list'), /CUSTOMER_1 +ACTIVE/);
+  const page = pageOf('run.md');
+  await page.next(/^The production database went from schema 0 to 1\.\n$/);
+  leaked = keyIn(await page.next(/^pn_live_/m));
+  await page.next(/^2 read, 2 written/);
+  await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
+  await serveNext(page);
+  // Its receipt is written when the service is told to stop, for the other way to start it.
+  assert.match(await drill.call(leaked, balances), /"amount":125050/);
+  await serveNext(page);
+  await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+  page.end();
+});
+
+test('images.md and doctor.md tell what is wrong', async () => {
+  const images = pageOf('images.md');
+  await images.next(/^2 brands: 0 fine, 2 without an image, 0 faulty\.$/m);
+  images.end();
+  const doctor = pageOf('doctor.md');
+  await doctor.next(/^✓ environment {2}It is a production database\.$/m);
+  doctor.end();
+});
+
+test('importing.md and exporting.md bring data in and take it out, while it serves', async () => {
+  const imports = pageOf('importing.md');
+  for (const outcome of ['2 read, 2 written', '1 read, 1 written', '2 read, 2 would be', '2 read, 2 written'])
+    await imports.next(new RegExp(`^${outcome}`));
+  imports.end();
+  const exports = pageOf('exporting.md');
+  await exports.next(/^$/);
+  exports.end();
+  assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
+});
+
+test('observe.md shows that it is up, its metrics, and who asked for whose balances', async () => {
+  const page = pageOf('observe.md');
+  await page.next(/^alive\nready\n$/);
+  const metrics = await page.next(/^partner_network_receipts_written_total \d+$/m);
+  const documented = readFileSync(join(root, 'docs/operators/observe.md'), 'utf8');
+  for (const [name] of metrics.matchAll(/^partner_network_\w+/gm)) assert.ok(documented.includes(name), name);
+  await page.next(/CUSTOMER_1 .*GRANTED.*"outcome":"GRANTED"/s);
+  await page.next(/^Removed 0 receipts from before/);
+  await page.next(/ active .* \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z /);
+  page.end();
+});
+
+test('leaked-key.md finds the key, refuses it within a second, and tells what was read with it', async () => {
+  const other = await drill.newKey();
+  const ofTest = (block: string) =>
+    block.replaceAll('KEY_01943ad894e0', leaked.id).replaceAll('KEY_01943ad894e1', other.id);
+  const page = pageOf('leaked-key.md');
+  await page.next(new RegExp(`^${leaked.id} +pn_live_…${leaked.key.slice(-4)} .* active `, 'm'));
+  await page.next(new RegExp(`^${leaked.id}\n$`), (block) => `{\n${block}\n} <<<'${leaked.key}'`);
+
+  await page.next(/ is revoked; this takes effect everywhere within a second\.\n$/, ofTest);
+  await drill.refuses(leaked, 'API_KEY_REVOKED');
+  const replacement = keyIn(await page.next(/, in place of KEY_/, ofTest));
+  await drill.refuses(other, 'API_KEY_EXPIRED');
+  assert.match(await drill.call(replacement, balances), /^200 /);
+
+  await page.next(/ revoked .* expired .* active /s);
+  await page.next(/"API_KEY_REVOKED"/, (block) => `LEAKED_KEY='${leaked.key}'\n${block}`);
+  const receipts = await page.next(/"outcome":"GRANTED"/, ofTest);
+  for (const line of receipts.trim().split('\n')) assert.ok(line.includes(leaked.id));
+  working = keyIn(await page.next(/^pn_live_/m));
+  assert.match(await drill.call(working, balances), /^200 /);
+  page.end();
+});
+
+test('backup.md restores the embedded database, and no key that was revoked since', async () => {
+  const revokedSince = await drill.newKey();
+  const cursor = await drill.cursorOf(working);
+  const page = pageOf('backup.md');
+  await page.next(/2027-01-31\.db, \d+ bytes\n.*2027-01-31\.db-receipts, \d+ bytes\n$/);
+  await drill.changeSince(revokedSince, working);
+
+  await stopServing();
+  await page.next(/^$/);
+  await page.next(/^$/);
+  const isActive = new RegExp(`^${revokedSince.id} .* active `, 'm');
+  assert.match(await clone.run('npx partner-network keys list --partner PARTNER_ACME'), isActive);
+  await page.next(/^1 partners and \d keys written\.\n2 read, 0 written, 2 unchanged/);
+  const refused = new RegExp(`"key_id":"${revokedSince.id}".*"API_KEY_REVOKED"`);
+  await page.next(refused, (block) => block.replace('2027-01-31T00:00:00Z', '1h'));
+  await page.next(/^✓ database /m);
+  await serveNext(page);
+  await drill.assertRestored(cursor, revokedSince, working);
+});
+
+let postgres: string;
+
+/** With the databases that are here, in the place of the page's. */
+function onPostgres(block: string): string {
+  const restored = new URL(postgres);
+  restored.pathname += '_restored';
+  return block
+    .replaceAll('postgres://network@db.example/network_restored', `'${restored}'`)
+    .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, `'${postgres}'`)
+    .replaceAll(/\bnetwork_restored\b/g, restored.pathname.slice(1));
+}
+
+/** Finds the programs that stand beside the server's, too. */
+function withPrograms(block: string): string {
+  const folder = programsFolder();
+  const beside = folder === undefined ? '' : dirname(realpathSync(join(folder, 'initdb')));
+  return `export PATH="$PATH:${beside}"\n${onPostgres(block)}`;
+}
+
+/** A pg_dump that is older than the server refuses to dump it. */
+async function canDump(t: TestContext): Promise<boolean> {
+  const client = await connectTo(t, postgres);
+  const { rows } = await client.query('show server_version');
+  const version = await clone.run(withPrograms('pg_dump --version || true'));
+  return Number(/\) (\d+)/.exec(version)?.[1]) >= Number.parseInt(rows[0].server_version, 10);
+}
+
+test('move-to-postgres.md moves everything, and every key goes on working', async () => {
+  postgres = await emptyDatabase(wholeFile);
+  const page = pageOf('move-to-postgres.md');
+  await page.next(/went from schema 0 to \d+/, onPostgres);
+  await page.next(/^$/);
   const moved =
-    /\d partners and \d keys written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
-  assert.match(printedBy('import grants grants.jsonl'), moved);
-  assert.match(printedBy('receipts prune'), /^Removed 0 receipts from before/);
-  assert.match(printedBy('doctor'), /^✓ environment {2}It is a production database\.$/m);
+    /^1 partners and \d keys written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
+  await page.next(moved, onPostgres);
+  await serveNext(page, onPostgres);
+  assert.match(await drill.call(working, balances), /"amount":125050/);
+  assert.match(await drill.call(leaked, balances), /API_KEY_REVOKED/);
+  page.end();
 });
 
-test('every command of docs/operators/importing.md works on what docs/operators/run.md has made', async () => {
-  const printed: string[] = [];
-  for (const block of shellBlocks('docs/operators/importing.md')) printed.push(await clone.run(block));
-  assert.deepEqual(printed, [
-    '2 read, 2 written, 0 unchanged, 0 rejected.\n',
-    '1 read, 1 written, 0 unchanged, 0 rejected.\n',
-    '2 read, 2 would be written, 0 unchanged, 0 rejected.\n',
-    '2 read, 2 written, 0 unchanged, 0 rejected.\n',
-  ]);
+test('backup.md restores Postgres, and no key that was revoked since', async (t) => {
+  const page = pageOf('backup.md');
+  if (!(await canDump(t))) return t.skip('this takes a pg_dump that is no older than the server');
+  t.after(async () => {
+    await stopServing();
+    await clone.run(
+      withPrograms(`dropdb --if-exists --force --maintenance-db='${postgres}' network_restored`),
+    );
+  });
+  const settings = `export DATABASE_URL='${postgres}'`;
+  const revokedSince = await drill.newKey(settings);
+  const cursor = await drill.cursorOf(working);
+  await page.next(/^$/, withPrograms);
+  await drill.changeSince(revokedSince, working, settings);
+  await page.next(/^$/, withPrograms);
+  await stopServing();
+  await page.next(/^1 partners and \d keys written\.\n2 read, 0 written, 2 unchanged/, withPrograms);
+  await serveNext(page, withPrograms);
+  await drill.assertRestored(cursor, revokedSince, working);
+  page.end();
 });
 
-test('every command of docs/operators/scale.md works on a real Postgres, in the order of the page', async (t) => {
-  const [exported = '', ...blocks] = shellBlocks('docs/operators/scale.md');
-  assert.match(exported, /^export DATABASE_URL=postgres:/);
-  const url = await emptyDatabase(t);
+test('scale.md serves with workers, and without the servers that are away', async () => {
   // Replicas and Redis are not there: the service starts without them.
   const onTest = (block: string) =>
-    `export DATABASE_URL='${url}'\n${block.replaceAll('.example', '.invalid')}`;
-  let printed = '';
-  for (const block of blocks) {
-    if (block.includes(' serve')) {
-      const server = await clone.start(onTest(block), /Serving production at/);
-      await server.stop();
-    } else printed += await clone.run(onTest(block));
-  }
-  assert.match(printed, /went from schema 0 to \d+/);
-  assert.match(printed, /^pn_live_/m);
-  assert.match(printed, /1 read, 1 written/);
+    `export DATABASE_URL='${postgres}'\n${block.replaceAll('.example', '.invalid')}`;
+  const page = pageOf('scale.md');
+  await serveNext(page, onTest);
+  await serveNext(page, onTest);
+  assert.match(await drill.call(working, balances), /"amount":125050/);
+  await stopServing();
+  page.end();
+});
+
+test('no page for operators is left out, and no command stands anywhere else', () => {
+  assert.deepEqual([...opened.keys()].toSorted(), readdirSync(join(root, 'docs/operators')).toSorted());
+  for (const page of ['README.md', 'decisions.md']) assert.deepEqual(shellBlocks(`docs/${page}`), []);
 });
 
 test('an older Node says in a sentence that it is too old, and what to do', async () => {
@@ -102,7 +248,7 @@ test('an older Node says in a sentence that it is too old, and what to do', asyn
   assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
 });
 
-test('the codes of docs/operators/importing.md are those that an import says; "npm run docs" renews them', () => {
+test('importing.md has the codes that an import says; "npm run docs" renews them', () => {
   assert.equal(readFileSync(importPagePath, 'utf8'), importPage());
 });
 

@@ -1,4 +1,4 @@
-/** The move of docs/operators/run.md and back to the embedded database: no caller notices. */
+/** The move of docs/operators/move-to-postgres.md and back to the embedded database: no caller notices. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

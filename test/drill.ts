@@ -1,0 +1,73 @@
+/** What a partner sees of a service that the documents' commands have set up, and what is done to it. */
+import assert from 'node:assert/strict';
+import { until } from '../packages/server/test/support/until.ts';
+import type { Clone } from './clone.ts';
+
+export interface IssuedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** A key, from what a command printed of it. */
+export function keyIn(printed: string): IssuedKey {
+  const [, key = '', id = ''] = /^(pn_live_\w+)\n.*?key (KEY_\w+)/ms.exec(printed) ?? [];
+  assert.notEqual(id, '');
+  return { id, key };
+}
+
+export interface Drill {
+  /** What a partner gets with a key: status and text. */
+  call(key: IssuedKey, path: string): Promise<string>;
+  /** Resolves when the key is refused in these words, within the promised second. */
+  refuses(key: IssuedKey, code: string): Promise<void>;
+  newKey(settings?: string): Promise<IssuedKey>;
+  /** Where a walk stands after its first brand. */
+  cursorOf(key: IssuedKey): Promise<string>;
+  /** What a restore must undo, the name of a brand, and what it must not: a key is revoked. */
+  changeSince(revoked: IssuedKey, working: IssuedKey, settings?: string): Promise<void>;
+  /** Records are as of the backup, and cursors from before go on; but the key is revoked all the same. */
+  assertRestored(cursor: string, revoked: IssuedKey, working: IssuedKey): Promise<void>;
+}
+
+export const balances = 'balances?customer_id=CUSTOMER_1&type=CHECKING';
+const firstBrand = 'brands?limit=1';
+const renamed = '{"id":"BRAND_1","name":"Renamed since","reference_id":"shop-17"}';
+
+export function createDrill(clone: Clone): Drill {
+  const call: Drill['call'] = async ({ key }, path) => {
+    const url = clone.here(`http://127.0.0.1:8080/network/v1/${path}`);
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
+    return `${answer.status} ${await answer.text()}`;
+  };
+
+  const refuses: Drill['refuses'] = async (key, code) => {
+    await until(1_000, async () => (await call(key, balances)).includes(code));
+  };
+
+  return {
+    call,
+    refuses,
+
+    newKey: async (settings = '') => {
+      const words = 'keys create --partner PARTNER_ACME --scope BRANDS_READ --scope BALANCES_READ';
+      return keyIn(await clone.run(`${settings}\nnpx partner-network ${words}`));
+    },
+
+    cursorOf: async (key) => /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))![1]!,
+
+    changeSince: async (revoked, working, settings = '') => {
+      await clone.run(`${settings}
+        npx partner-network keys revoke ${revoked.id}
+        echo '${renamed}' | npx partner-network import brands - --partner PARTNER_ACME`);
+      await refuses(revoked, 'API_KEY_REVOKED');
+      assert.match(await call(working, firstBrand), /"name":"Renamed since"/);
+    },
+
+    assertRestored: async (cursor, revoked, working) => {
+      assert.match(await call(working, firstBrand), /"name":"Acme Coffee"/);
+      assert.match(await call(working, `${firstBrand}&cursor=${cursor}`), /"id":"BRAND_2"/);
+      assert.match(await call(working, balances), /"amount":125050/);
+      assert.match(await call(revoked, balances), /API_KEY_REVOKED/);
+    },
+  };
+}

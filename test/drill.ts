@@ -21,11 +21,13 @@ export interface Drill {
   /** Resolves when the key is refused in these words, within the promised second. */
   refuses(key: IssuedKey, code: string): Promise<void>;
   newKey(settings?: string): Promise<IssuedKey>;
+  /** A key, and a grant for a customer who is called as the key is. */
+  newKeyAndGrant(settings?: string): Promise<IssuedKey>;
   /** Where a walk stands after its first brand. */
   cursorOf(key: IssuedKey): Promise<string>;
-  /** What a restore must undo, the name of a brand, and what it must not: a key is revoked. */
+  /** What a restore must undo, the name of a brand, and what it must not: key and grant are revoked. */
   changeSince(revoked: IssuedKey, working: IssuedKey, settings?: string): Promise<void>;
-  /** Records are as of the backup, and cursors from before go on; but the key is revoked all the same. */
+  /** Records are as of the backup, and cursors from before go on; but key and grant are revoked as they were. */
   assertRestored(cursor: string, revoked: IssuedKey, working: IssuedKey): Promise<void>;
 }
 
@@ -44,13 +46,21 @@ export function createDrill(clone: Clone): Drill {
     await until(1_000, async () => (await call(key, balances)).includes(code));
   };
 
+  const newKey = async (settings = '') => {
+    const words = 'keys create --partner PARTNER_ACME --scope BRANDS_READ --scope BALANCES_READ';
+    return keyIn(await clone.run(`${settings}\nnpx partner-network ${words}`));
+  };
+
   return {
     call,
     refuses,
+    newKey,
 
-    newKey: async (settings = '') => {
-      const words = 'keys create --partner PARTNER_ACME --scope BRANDS_READ --scope BALANCES_READ';
-      return keyIn(await clone.run(`${settings}\nnpx partner-network ${words}`));
+    newKeyAndGrant: async (settings = '') => {
+      const made = await newKey(settings);
+      const words = `grants create --partner PARTNER_ACME --customer ${made.id} --id GRANT_${made.id}`;
+      await clone.run(`${settings}\nnpx partner-network ${words}`);
+      return made;
     },
 
     cursorOf: async (key) => /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))![1]!,
@@ -58,6 +68,7 @@ export function createDrill(clone: Clone): Drill {
     changeSince: async (revoked, working, settings = '') => {
       await clone.run(`${settings}
         npx partner-network keys revoke ${revoked.id}
+        npx partner-network grants revoke GRANT_${revoked.id}
         echo '${renamed}' | npx partner-network import brands - --partner PARTNER_ACME`);
       await refuses(revoked, 'API_KEY_REVOKED');
       assert.match(await call(working, firstBrand), /"name":"Renamed since"/);
@@ -68,6 +79,8 @@ export function createDrill(clone: Clone): Drill {
       assert.match(await call(working, `${firstBrand}&cursor=${cursor}`), /"id":"BRAND_2"/);
       assert.match(await call(working, balances), /"amount":125050/);
       assert.match(await call(revoked, balances), /API_KEY_REVOKED/);
+      const granted = `balances?customer_id=${revoked.id}&type=CHECKING&grant_id=GRANT_${revoked.id}`;
+      assert.match(await call(working, granted), /GRANT_REVOKED/);
     },
   };
 }

@@ -8,7 +8,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { demoKeys } from '../packages/server/src/demo/data.ts';
-import { type Block, blocksOf, type Clone, openTerminal, type RunningScript, root } from './clone.ts';
+import {
+  type Block,
+  blocksOf,
+  type Clone,
+  openTerminal,
+  type RunningScript,
+  root,
+  shellBlocks,
+} from './clone.ts';
 
 interface Expected {
   /** What each block of commands prints. */
@@ -56,7 +64,7 @@ const pages: Readonly<Record<string, Expected>> = {
 };
 
 const documentOf = (page: string) => `docs/partners/${page}`;
-const clientReadme = 'docs/partners/errors.md';
+const clientReadme = 'packages/client/README.md';
 
 let partner: Clone;
 let sandbox: RunningScript;
@@ -139,6 +147,16 @@ test('docs/partners/sandbox.md says what its keys, customers and requests get', 
   const requests = rows(/^\| `(\w+)` \| `(\/\S+)` \|$/gm);
   assert.equal(requests.length, 5);
   for (const [code, path = ''] of requests) assert.equal(await codeOf(path), code);
+});
+
+test("the programs of the client's README print what they should, one going on from another", async () => {
+  // That it can be installed is seen where it is packed.
+  assert.deepEqual(shellBlocks(clientReadme), ['npm install @partner-network/client']);
+  const brands = /^Little Greens\n.+\na page of 100\na page of 20\n/;
+  const rest = /125050 USD\n9999 USD\n4200000 USD\nnull\nAsk anew: GRANT_REVOKED\n200 1\n0\n$/;
+  const printed = await runProgram(clientReadme);
+  assert.match(printed, brands);
+  assert.match(printed, rest);
 });
 
 for (const [page, { commands = [], programs }] of Object.entries(pages)) {

@@ -2,29 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { pathToFileURL } from 'node:url';
-import { type ErrorCode, errorCatalogue, errorRecord } from '@partner-network/contract/errors';
+import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
+import { exampleOf } from '@partner-network/contract/openapi-responses';
+import { listBalances } from '@partner-network/contract/operations';
 
 export const errorPagePath = new URL('../docs/partners/error-catalogue.md', import.meta.url);
-
-type ExampleFacts = Readonly<Record<string, string | number>> & { readonly field?: string };
-
-/** What an answer's sentence speaks of, for an example of it. */
-const exampleFacts: Partial<Record<ErrorCode, ExampleFacts>> = {
-  MISSING_REQUIRED_PARAMETER: { field: 'customer_id' },
-  VALUE_EMPTY: { field: 'reference_id', remedy: 'give it a value or leave it out' },
-  VALUE_TOO_LONG: { field: 'customer_id', max: 128 },
-  INVALID_ENUM_VALUE: { field: 'type', allowed: 'CHECKING' },
-  EXPECTED_INTEGER: { field: 'limit', min: 1, max: 100 },
-  VALUE_TOO_LOW: { field: 'limit', min: 1 },
-  VALUE_TOO_HIGH: { field: 'limit', max: 100 },
-  CONFLICTING_PARAMETERS: { field: 'limit' },
-  UNKNOWN_QUERY_PARAMETER: { name: 'refrence_id', nearest: 'reference_id' },
-  INVALID_CHARACTER: { field: 'reference_id' },
-  API_KEY_ENVIRONMENT_MISMATCH: { environment: 'sandbox', prefix: 'pn_test_' },
-  INSUFFICIENT_SCOPES: { scope: 'BALANCES_READ' },
-  RATE_LIMITED: { rate: 50 },
-  INTERNAL_SERVER_ERROR: { requestId: 'e0d9e2c3-dc83-4be8-bc22-dcb1749e9eb4' },
-};
 
 const introduction = `# Error catalogue
 
@@ -49,9 +31,8 @@ export function errorPage(): string {
 
 function entryOf(code: ErrorCode): string {
   const { category, when } = errorCatalogue[code];
-  const { field, ...facts } = exampleFacts[code] ?? {};
-  const { detail } = errorRecord(code, facts, field);
-  const remedy = detail.replace(/"([^"]*)"/, '`$1`');
+  // Of the two operations this one can answer with every code.
+  const remedy = exampleOf(listBalances, code).detail.replace(/"([^"]*)"/, '`$1`');
   return `### \`${code}\`\n\n\`${category}\`. ${when}\n\n**What to do.** ${remedy}\n`;
 }
 

@@ -155,7 +155,7 @@ export function codesOf({ parameters }: Operation, status: number): ErrorCode[] 
 }
 
 /** The error that an operation gives for a code, with facts as they are in life. */
-function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
+export function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
   const parameters = Object.entries(operation.parameters);
   const nameOf = (fits: (parameter: Operation['parameters'][string]) => boolean) =>
     parameters.find(([, parameter]) => fits(parameter))![0];

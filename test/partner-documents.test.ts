@@ -67,7 +67,7 @@ const documentOf = (page: string) => `docs/partners/${page}`;
 const clientReadme = 'packages/client/README.md';
 
 let partner: Clone;
-let sandbox: RunningScript;
+let sandbox: RunningScript | undefined;
 before(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-partner-'));
   partner = await openTerminal(folder);
@@ -82,7 +82,7 @@ before(async () => {
   sandbox = await partner.start('npx partner-network sandbox', /Ctrl-C stops it\./);
 });
 after(async () => {
-  await sandbox.stop();
+  await sandbox?.stop();
   partner.remove();
 });
 

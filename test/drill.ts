@@ -27,7 +27,7 @@ export interface Drill {
   cursorOf(key: IssuedKey): Promise<string>;
   /** What a restore must undo, the name of a brand, and what it must not: key and grant are revoked. */
   changeSince(revoked: IssuedKey, working: IssuedKey, settings?: string): Promise<void>;
-  /** Records are as of the backup, and cursors from before go on; but key and grant are revoked as they were. */
+  /** Records are as of the backup, and cursors from before go on; but key and grant are still revoked. */
   assertRestored(cursor: string, revoked: IssuedKey, working: IssuedKey): Promise<void>;
 }
 

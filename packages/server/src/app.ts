@@ -14,6 +14,7 @@ import type { Listing } from './listings/listing.ts';
 import type { Journal } from './receipts/journal.ts';
 import { type Access, receiptOf } from './receipts/receipt.ts';
 import { openApiRoute } from './reference/openapi.ts';
+import { referenceRoutes } from './reference/routes.ts';
 import type { Reads } from './store/port.ts';
 
 /** What the service is made of. It is built apart from listening, so that tests build the same one. */
@@ -26,6 +27,8 @@ export interface Parts {
   readonly journal: Pick<Journal, 'add' | 'noteUse'>;
   /** Asked when the first answer needs it: by then the service listens and knows its address. */
   readonly publicUrl: () => string;
+  /** A public key of demo data, for whoever looks at the reference and has none yet. */
+  readonly demoKey?: string | undefined;
   readonly nowMs: () => number;
 }
 
@@ -40,6 +43,7 @@ export function createApp(parts: Parts): Routes {
     [balances.operation.path, listingRoute(parts, balances)],
     [openApiPath, openApiRoute(environment, rates, publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
+    ...referenceRoutes(parts),
   ]);
 }
 

@@ -22,6 +22,7 @@ export async function startService(
   limiters: OpenLimiters['limiters'],
   journal: Journal,
   log: Logger,
+  demoKey?: string,
 ): Promise<RunningService> {
   const nowMs = Date.now;
   const cursors = createCursors(await store.cursorKeys(), store.environment, nowMs);
@@ -31,7 +32,16 @@ export async function startService(
   // Before it listens: a worker may be given a connection before it is told that it does.
   const close = serveRoutes(
     server,
-    createApp({ environment: store.environment, store, cursors, limiters, journal, publicUrl, nowMs }),
+    createApp({
+      environment: store.environment,
+      store,
+      cursors,
+      limiters,
+      journal,
+      publicUrl,
+      demoKey,
+      nowMs,
+    }),
     log,
   );
   await listen(server, config.host, config.port, '--port');

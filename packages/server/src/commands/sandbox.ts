@@ -29,7 +29,7 @@ export const sandbox = command({
     const journal = createJournal(store, log);
     opened.defer(journal.close);
     const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
-    const service = await startService(values, store, limiters, journal, log);
+    const service = await startService(values, store, limiters, journal, log, demoKeys[0].text);
     output.answer(greeting(`${service.publicUrl}/network/v1`));
     await stopOn(signal, 0, () => {}, service.close);
     output.answer('Stopped.');

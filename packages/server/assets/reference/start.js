@@ -1,0 +1,78 @@
+/** Runs in the browser: puts the OpenAPI document and the guides together, and has the library show them. */
+
+// The library takes the nonce for most of its style elements, but not for those of two parts of it.
+const nonce = document.querySelector('meta[property="csp-nonce"]').content;
+const createElement = document.createElement.bind(document);
+document.createElement = (name, options) => {
+  const element = createElement(name, options);
+  if (name === 'style') element.nonce = nonce;
+  return element;
+};
+
+const { dataset } = document.currentScript;
+const sources = Promise.all([load(dataset.document), load(dataset.guides)]);
+document.addEventListener('DOMContentLoaded', () => sources.then(show).catch(tellFault));
+
+async function load(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  return response.json();
+}
+
+function show([openapi, { guides, demoKey }]) {
+  // The library takes what it finds for a page of its own that was made beforehand.
+  document.querySelector('#reference').replaceChildren();
+  const [scheme] = Object.keys(openapi.components.securitySchemes);
+  Scalar.createApiReference('#reference', {
+    content: withGuides(openapi, guides),
+    // Calls go to where the page is from, by whatever name it was reached.
+    servers: [{ url: pageServer(openapi.servers) }],
+    authentication: {
+      preferredSecurityScheme: scheme,
+      ...(demoKey !== undefined && { securitySchemes: { [scheme]: { token: demoKey } } }),
+    },
+    // Nothing is kept of a key, and nothing is asked of other hosts.
+    persistAuth: false,
+    telemetry: false,
+    withDefaultFonts: false,
+    proxyUrl: '',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    documentDownloadType: 'none',
+    hideModels: true,
+    defaultOpenAllTags: true,
+    defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  });
+}
+
+function pageServer(servers) {
+  const path = new URL(servers[0].url, location.href).pathname;
+  return location.origin + path.replace(/\/$/, '');
+}
+
+/** A guide with the name of a part of the operations introduces it; each of the others is a part by itself. */
+function withGuides(openapi, guides) {
+  const parts = openapi.tags ?? [];
+  const nameOf = (tag) => tag.name.toLowerCase().replaceAll(' ', '-');
+  const own = guides.filter(({ name }) => !parts.some((tag) => nameOf(tag) === name));
+  const introduced = parts.map((tag) => {
+    const guide = guides.find(({ name }) => name === nameOf(tag));
+    return guide === undefined ? tag : { ...tag, description: guide.text };
+  });
+  const described = own.map(({ title, text }) => ({ name: title, description: text }));
+  return {
+    ...openapi,
+    tags: [...described, ...introduced],
+    'x-tagGroups': [
+      { name: 'Guides', tags: described.map(({ name }) => name) },
+      { name: 'Operations', tags: introduced.map(({ name }) => name) },
+    ],
+  };
+}
+
+function tellFault() {
+  document.querySelector('.notice').textContent =
+    'The reference could not be loaded. Reload the page to try again.';
+}

@@ -1,0 +1,47 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { Environment } from '@partner-network/contract/environments';
+import { basePath } from '@partner-network/contract/operations';
+
+/** A page of docs/partners, as a part of the reference. */
+export interface Guide {
+  /** Its file's name. The part of the operations that it is about, if there is one, has the same. */
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+const folder = new URL('../../../../docs/partners/', import.meta.url);
+
+/** The first things first. What is not named here comes after them, and about the service itself last. */
+const order = ['quick-start', 'pagination', 'errors', 'error-catalogue', 'rate-limits', 'keys', 'sandbox'];
+
+/** What the guides name as an example, and the page as it is. */
+const exampleAddress = `http://127.0.0.1:8080${basePath}`;
+const exampleKey = /pn_test_demo\w+/g;
+
+/** The guides for partners, from the same files that the repository shows. */
+export async function readGuides(publicUrl: string, environment: Environment): Promise<Guide[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.md') && file !== 'README.md');
+  const names = files.map((file) => file.slice(0, -'.md'.length));
+  const guides = await Promise.all(
+    names.map(async (name) => guideOf(name, await readFile(new URL(`${name}.md`, folder), 'utf8'))),
+  );
+  const place = ({ name }: Guide) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return guides
+    .toSorted((left, right) => place(left) - place(right) || (left.name < right.name ? -1 : 1))
+    .map((guide) => (guide.name === 'sandbox' ? guide : localGuide(guide, publicUrl, environment)));
+}
+
+function guideOf(name: string, markdown: string): Guide {
+  const [, title = name, text = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
+  return { name, title, text: text.trim() };
+}
+
+/** Its address is this service's. The demo keys are of the sandbox only. */
+function localGuide(guide: Guide, publicUrl: string, environment: Environment): Guide {
+  const addressed = guide.text.replaceAll(exampleAddress, () => publicUrl + basePath);
+  return {
+    ...guide,
+    text: environment === 'sandbox' ? addressed : addressed.replace(exampleKey, 'pn_live_…'),
+  };
+}

@@ -1,0 +1,63 @@
+import { basePath } from '@partner-network/contract/operations';
+
+export interface PageFiles {
+  readonly library: string;
+  readonly start: string;
+  readonly style: string;
+  readonly icon: string;
+  readonly guides: string;
+}
+
+/** The document that the page shows, and its tools read. */
+export const documentPath = `${basePath}/openapi.json`;
+
+/**
+ * Addresses are relative to /docs, so that the page works below whatever a proxy puts in front of it. The library
+ * makes style elements, which the browser takes for the nonce's sake alone.
+ */
+export function pageOf(files: PageFiles, nonce: string): string {
+  const relative = (path: string) => path.slice(1);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="The reference of Partner Network: quick start, operations to try, errors.">
+<meta name="color-scheme" content="light dark">
+<meta property="csp-nonce" content="${nonce}">
+<title>Partner Network</title>
+<link rel="icon" type="image/svg+xml" href="${relative(files.icon)}">
+<link rel="stylesheet" href="${relative(files.style)}">
+<link rel="preload" as="fetch" crossorigin href="${relative(documentPath)}">
+<link rel="preload" as="fetch" crossorigin href="${relative(files.guides)}">
+<script defer src="${relative(files.start)}" data-document="${relative(documentPath)}"
+ data-guides="${relative(files.guides)}"></script>
+<script defer src="${relative(files.library)}"></script>
+</head>
+<body>
+<main id="reference"><p class="notice">Loading the reference …</p></main>
+<noscript><p class="notice">This page needs JavaScript. All that it tells of the operations is in the
+<a href="${relative(documentPath)}">OpenAPI document</a>, too.</p></noscript>
+</body>
+</html>
+`;
+}
+
+/**
+ * Nothing comes from elsewhere, and no script or style but ours runs. Style attributes are let be: the library writes
+ * some into its HTML, and an attribute can neither select nor, with these sources of images, send anything.
+ */
+export function policyOf(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -27,6 +27,7 @@ function show([openapi, { guides, demoKey }]) {
     content: withGuides(openapi, guides),
     // Calls go to where the page is from, by whatever name it was reached.
     servers: [{ url: pageServer(openapi.servers) }],
+    generateTagSlug: slugOf,
     authentication: {
       preferredSecurityScheme: scheme,
       ...(demoKey !== undefined && { securitySchemes: { [scheme]: { token: demoKey } } }),
@@ -52,24 +53,48 @@ function pageServer(servers) {
   return location.origin + path.replace(/\/$/, '');
 }
 
-/** A guide with the name of a part of the operations introduces it; each of the others is a part by itself. */
+/**
+ * The document as the page shows it. A guide with the name of a part of the operations introduces that part; each
+ * of the others is a part by itself.
+ */
 function withGuides(openapi, guides) {
-  const parts = openapi.tags ?? [];
-  const nameOf = (tag) => tag.name.toLowerCase().replaceAll(' ', '-');
-  const own = guides.filter(({ name }) => !parts.some((tag) => nameOf(tag) === name));
-  const introduced = parts.map((tag) => {
-    const guide = guides.find(({ name }) => name === nameOf(tag));
+  const introduced = openapi.tags.map((tag) => {
+    const guide = guides.find(({ name }) => name === slugOf(tag));
     return guide === undefined ? tag : { ...tag, description: guide.text };
   });
-  const described = own.map(({ title, text }) => ({ name: title, description: text }));
+  const taken = introduced.map(slugOf);
+  const added = guides
+    .filter(({ name }) => !taken.includes(name))
+    .map(({ name, title, text }) => ({ name, 'x-displayName': title, description: text }));
+  const names = (tags) => tags.map(({ name }) => name);
   return {
     ...openapi,
-    tags: [...described, ...introduced],
+    info: introductionOf(openapi.info),
+    paths: mapValues(openapi.paths, (path) => mapValues(path, withBadge)),
+    tags: [...added, ...introduced],
     'x-tagGroups': [
-      { name: 'Guides', tags: described.map(({ name }) => name) },
-      { name: 'Operations', tags: introduced.map(({ name }) => name) },
+      { name: 'Start', tags: names(added.slice(0, 1)) },
+      { name: 'Operations', tags: names(introduced) },
+      { name: 'Guides', tags: names(added.slice(1)) },
     ],
   };
+}
+
+function slugOf({ name }) {
+  return name.toLowerCase().replaceAll(' ', '-');
+}
+
+function introductionOf({ title, version, description }) {
+  const link = `For your tools: the [OpenAPI document](${dataset.document}).`;
+  return { title, version, description: `${description}\n\n${link}` };
+}
+
+function withBadge(operation) {
+  return operation['x-stability'] === 'beta' ? { ...operation, 'x-badges': [{ name: 'Beta' }] } : operation;
+}
+
+function mapValues(record, change) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
 function tellFault() {

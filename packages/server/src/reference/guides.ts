@@ -29,6 +29,7 @@ export async function readGuides(publicUrl: string, environment: Environment): P
   const place = ({ name }: Guide) => (order.includes(name) ? order.indexOf(name) : order.length);
   return guides
     .toSorted((left, right) => place(left) - place(right) || (left.name < right.name ? -1 : 1))
+    .map((guide) => ({ ...guide, text: withAnchors(guide, names) }))
     .map((guide) => (guide.name === 'sandbox' ? guide : localGuide(guide, publicUrl, environment)));
 }
 
@@ -44,4 +45,26 @@ function localGuide(guide: Guide, publicUrl: string, environment: Environment): 
     ...guide,
     text: environment === 'sandbox' ? addressed : addressed.replace(exampleKey, 'pn_live_…'),
   };
+}
+
+/** Links between the files lead to places on the page. What a link leads to elsewhere is not on it. */
+function withAnchors({ name, text }: Guide, names: readonly string[]): string {
+  return text
+    .replace(
+      /^(#{2,6}) (.+)$/gm,
+      (_, level, title) => `${level} <a id="${name}-${slugOf(title)}"></a>${title}`,
+    )
+    .replace(/\[([^\]]+)\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g, (_, label, file, heading) => {
+      const target = file === '' ? name : file.replace(/\.md$/, '');
+      if (!names.includes(target)) return label;
+      return `[${label}](#${heading === undefined ? `tag/${target}` : `${target}-${heading}`})`;
+    });
+}
+
+/** What a heading is called in links, as GitHub has it. */
+function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replace(/\s/g, '-');
 }

@@ -24,9 +24,9 @@ function show([openapi, { guides, demoKey }]) {
   document.querySelector('#reference').replaceChildren();
   const [scheme] = Object.keys(openapi.components.securitySchemes);
   Scalar.createApiReference('#reference', {
-    content: withGuides(openapi, guides),
+    content: withGuides(openapi, guides, demoKey),
     // Calls go to where the page is from, by whatever name it was reached.
-    servers: [{ url: pageServer(openapi.servers) }],
+    servers: [{ url: new URL('.', new URL(dataset.document, location.href)).href.slice(0, -1) }],
     generateTagSlug: slugOf,
     authentication: {
       preferredSecurityScheme: scheme,
@@ -48,16 +48,11 @@ function show([openapi, { guides, demoKey }]) {
   });
 }
 
-function pageServer(servers) {
-  const path = new URL(servers[0].url, location.href).pathname;
-  return location.origin + path.replace(/\/$/, '');
-}
-
 /**
  * The document as the page shows it. A guide with the name of a part of the operations introduces that part; each
  * of the others is a part by itself.
  */
-function withGuides(openapi, guides) {
+function withGuides(openapi, guides, demoKey) {
   const introduced = openapi.tags.map((tag) => {
     const guide = guides.find(({ name }) => name === slugOf(tag));
     return guide === undefined ? tag : { ...tag, description: guide.text };
@@ -69,7 +64,11 @@ function withGuides(openapi, guides) {
   const names = (tags) => tags.map(({ name }) => name);
   return {
     ...openapi,
-    info: introductionOf(openapi.info),
+    info: introductionOf(openapi.info, demoKey),
+    components: {
+      ...openapi.components,
+      parameters: mapValues(openapi.components.parameters, withoutChoice),
+    },
     paths: mapValues(openapi.paths, (path) => mapValues(path, withBadge)),
     tags: [...added, ...introduced],
     'x-tagGroups': [
@@ -84,9 +83,20 @@ function slugOf({ name }) {
   return name.toLowerCase().replaceAll(' ', '-');
 }
 
-function introductionOf({ title, version, description }) {
-  const link = `For your tools: the [OpenAPI document](${dataset.document}).`;
-  return { title, version, description: `${description}\n\n${link}` };
+/** The guides tell the rest of the description, and the page is not the place for its license. */
+function introductionOf({ title, version, description }, demoKey) {
+  const key =
+    demoKey === undefined
+      ? 'To try calls from this page, put your API key into the box. It stays here and is gone when you leave.'
+      : 'To try calls from this page, take the demo key that is in the box, or put your own in its place.';
+  const tools = `For your tools, there is the [OpenAPI document](${dataset.document}).`;
+  return { title, version, description: [description.split('\n\n')[0], key, tools].join('\n\n') };
+}
+
+/** The library would send the example of an optional parameter, such as a cursor that nobody was given. */
+function withoutChoice({ example, ...parameter }) {
+  if (parameter.required || example === undefined) return { ...parameter, example };
+  return { ...parameter, examples: { default: { value: example, 'x-disabled': true } } };
 }
 
 function withBadge(operation) {

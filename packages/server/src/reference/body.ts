@@ -11,7 +11,12 @@ export type Body = (encoding: Encoding) => Promise<Buffer>;
 
 function keep(forms: Readonly<Record<Encoding, () => Promise<Buffer>>>): Body {
   const kept: Partial<Record<Encoding, Promise<Buffer>>> = {};
-  return (encoding) => (kept[encoding] ??= forms[encoding]());
+  return (encoding) =>
+    (kept[encoding] ??= forms[encoding]().catch((fault) => {
+      // What failed once is tried again by the next who asks.
+      delete kept[encoding];
+      throw fault;
+    }));
 }
 
 /** A body that is at hand as it is. */

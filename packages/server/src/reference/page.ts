@@ -1,4 +1,4 @@
-import { basePath } from '@partner-network/contract/operations';
+import { openApiPath } from '@partner-network/contract/operations';
 
 export interface PageFiles {
   readonly library: string;
@@ -7,9 +7,6 @@ export interface PageFiles {
   readonly icon: string;
   readonly guides: string;
 }
-
-/** The document that the page shows, and its tools read. */
-export const documentPath = `${basePath}/openapi.json`;
 
 /**
  * Addresses are relative to /docs, so that the page works below whatever a proxy puts in front of it. The library
@@ -28,16 +25,16 @@ export function pageOf(files: PageFiles, nonce: string): string {
 <title>Partner Network</title>
 <link rel="icon" type="image/svg+xml" href="${relative(files.icon)}">
 <link rel="stylesheet" href="${relative(files.style)}">
-<link rel="preload" as="fetch" crossorigin href="${relative(documentPath)}">
+<link rel="preload" as="fetch" crossorigin href="${relative(openApiPath)}">
 <link rel="preload" as="fetch" crossorigin href="${relative(files.guides)}">
-<script defer src="${relative(files.start)}" data-document="${relative(documentPath)}"
+<script defer src="${relative(files.start)}" data-document="${relative(openApiPath)}"
  data-guides="${relative(files.guides)}"></script>
 <script defer src="${relative(files.library)}"></script>
 </head>
 <body>
 <main id="reference"><p class="notice">Loading the reference …</p></main>
 <noscript><p class="notice">This page needs JavaScript. All that it tells of the operations is in the
-<a href="${relative(documentPath)}">OpenAPI document</a>, too.</p></noscript>
+<a href="${relative(openApiPath)}">OpenAPI document</a>, too.</p></noscript>
 </body>
 </html>
 `;

@@ -66,7 +66,12 @@ const files = {
 export function referenceRoutes({ environment, publicUrl, demoKey }: Surroundings): [string, Route][] {
   const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
   const guides = bodyOf(async () =>
-    Buffer.from(JSON.stringify({ demoKey, guides: await readGuides(publicUrl(), environment) })),
+    Buffer.from(
+      JSON.stringify({
+        demoKey: environment === 'sandbox' ? demoKey : undefined,
+        guides: await readGuides(publicUrl(), environment),
+      }),
+    ),
   );
   return [
     ['/docs', page],

@@ -1,0 +1,144 @@
+/** The reference as it is sent: its files, in which forms, and what a browser is told about them. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Exchange } from '../../src/http/answer.ts';
+import type { Guide } from '../../src/reference/guides.ts';
+import { referenceRoutes } from '../../src/reference/routes.ts';
+import { assertRefused } from '../support/http.ts';
+import { startTestService } from '../support/service.ts';
+
+const assets = new URL('../../assets/reference/', import.meta.url);
+const partners = new URL('../../../../docs/partners/', import.meta.url);
+const publicUrl = 'https://network.example';
+const demoKey = 'pn_test_demo';
+
+function routesOf(environment: Environment) {
+  return new Map(referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }));
+}
+
+/** What a path answers to one who accepts these encodings. */
+async function answerOf(routes: ReturnType<typeof routesOf>, path: string, accepted?: string) {
+  const rawHeaders = accepted === undefined ? [] : ['Accept-Encoding', accepted];
+  const exchange: Exchange = { requestId: '', startedMs: 0, rawHeaders, query: '', headers: [] };
+  const body = Buffer.from(await routes.get(path)!(exchange));
+  const { headers } = exchange;
+  return { body, header: (name: string) => headers[headers.indexOf(name) + 1] };
+}
+
+async function guidesOf(environment: Environment): Promise<{ demoKey?: string; guides: Guide[] }> {
+  return JSON.parse((await answerOf(routesOf(environment), '/docs/guides.json')).body.toString());
+}
+
+test('the library is the one that is recorded, and its license is with it', () => {
+  const record = JSON.parse(readFileSync(new URL('library.json', assets), 'utf8'));
+  const library = brotliDecompressSync(readFileSync(new URL('library.js.br', assets)));
+  assert.equal(createHash('sha256').update(library).digest('hex'), record.sha256);
+  assert.ok(library.includes(record.version));
+  assert.match(readFileSync(new URL('LICENSE-scalar.txt', assets), 'utf8'), /^MIT License\n/);
+});
+
+test('every file comes in the smallest form that a caller takes, and is the same in each', async () => {
+  const routes = routesOf('production');
+  for (const path of [...routes.keys()].filter((path) => path !== '/docs')) {
+    const plain = await answerOf(routes, path);
+    assert.ok(plain.body.length > 0);
+    for (const refused of ['', 'deflate', 'br;q=0, gzip;q=0.0', 'brotli']) {
+      assert.ok((await answerOf(routes, path, refused)).body.equals(plain.body), refused);
+    }
+    const br = await answerOf(routes, path, 'gzip, deflate, BR;q=0.5');
+    const gzip = await answerOf(routes, path, 'gzip, br;q=0');
+    assert.deepEqual(
+      [br, gzip].map(({ header }) => header('Content-Encoding')),
+      ['br', 'gzip'],
+    );
+    assert.ok(brotliDecompressSync(br.body).equals(plain.body), path);
+    assert.ok(gunzipSync(gzip.body).equals(plain.body), path);
+    assert.deepEqual(
+      [br, gzip, plain].map(({ header }) => header('Vary')),
+      Array(3).fill('Accept-Encoding'),
+    );
+  }
+});
+
+test('a browser keeps the files whose names change with them, and asks for the others', async () => {
+  const routes = routesOf('production');
+  const page = (await answerOf(routes, '/docs')).body.toString();
+  const named = [...page.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map(([, path]) => `/${path}`);
+  assert.deepEqual(new Set(['/docs', ...named]), new Set(routes.keys()));
+  for (const path of named) {
+    const isKept = /-[0-9a-f]{8}\.(js|css|svg)$/.test(path);
+    const expected = isKept ? 'public, max-age=31536000, immutable' : 'no-cache';
+    assert.equal((await answerOf(routes, path)).header('Cache-Control'), expected);
+  }
+  assert.equal((await answerOf(routes, '/docs')).header('Cache-Control'), 'no-store');
+});
+
+test('the page lets no script but ours run, and styles by a nonce that is never used twice', async () => {
+  const routes = routesOf('production');
+  const nonces = new Set<string>();
+  for (const _ of [1, 2]) {
+    const { body, header } = await answerOf(routes, '/docs');
+    const policy = String(header('Content-Security-Policy'));
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[^']+'; /);
+    assert.match(policy, /connect-src 'self'; .*frame-ancestors 'none'$/);
+    assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/);
+    assert.doesNotMatch(body.toString(), /<script(?! defer src="docs\/)|<style| style=| on\w+=/);
+    nonces.add(/nonce-([^']+)/.exec(policy)![1]!);
+  }
+  assert.equal(nonces.size, 2);
+});
+
+test('the guides are the pages of docs/partners, all of them, with links that lead to each other', async () => {
+  const { guides } = await guidesOf('production');
+  const files = readdirSync(partners).filter((file) => file !== 'README.md');
+  assert.deepEqual(guides.map(({ name }) => `${name}.md`).sort(), files.sort());
+  assert.equal(guides[0]?.title, 'Quick start');
+  const all = guides.map(({ text }) => text).join('\n');
+  const links = [...all.matchAll(/\]\(#([^)]+)\)/g)].map(([, target = '']) => target);
+  assert.ok(links.length > 10);
+  const places = [...guides.map(({ name }) => `tag/${name}`), ...idsIn(all)];
+  assert.deepEqual(
+    links.filter((target) => !places.includes(target)),
+    [],
+  );
+  assert.doesNotMatch(all, /\]\([^#h]/);
+});
+
+function idsIn(text: string): string[] {
+  return [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+}
+
+test('the guides name the address of this service, and a demo key in the sandbox only', async () => {
+  const [production, sandbox] = [await guidesOf('production'), await guidesOf('sandbox')];
+  const quickStart = (page: typeof production) => page.guides[0]!.text;
+  assert.match(
+    quickStart(production),
+    /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_live_…\n/,
+  );
+  assert.match(
+    quickStart(sandbox),
+    /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_test_demo/,
+  );
+  assert.deepEqual([production.demoKey, sandbox.demoKey], [undefined, demoKey]);
+});
+
+test('the page answers HEAD and OPTIONS as all else does, and what is not below it is not found', async (t) => {
+  const { call } = await startTestService(t);
+  const head = await call('/docs', { method: 'HEAD' });
+  assert.deepEqual([head.status, head.text], [200, '']);
+  assert.equal((await call('/docs', { method: 'OPTIONS' })).headers.allow, 'GET, HEAD, OPTIONS');
+  assertRefused(await call('/docs', { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
+  for (const path of [
+    '/docs/',
+    '/docs/library.js',
+    '/docs/../docs',
+    '/docs/library.json',
+    '/docs/start.js',
+  ]) {
+    assertRefused(await call(path), 404, 'NOT_FOUND');
+  }
+});

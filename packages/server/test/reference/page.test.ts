@@ -1,0 +1,139 @@
+/** The reference in a real browser: what a partner's engineer sees, tries and leaves behind there. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Locator, Page, Request } from 'playwright-core';
+import { launchChromium, needsChromium } from '../support/chromium.ts';
+import { acmeBrands, keys } from '../support/fixture.ts';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const phone = { width: 390, height: 844 };
+const folder = new URL('../../../../docs/partners/', import.meta.url);
+const titles = readdirSync(folder).map(
+  (file) => /^# (.+)$/m.exec(readFileSync(new URL(file, folder), 'utf8'))?.[1] ?? file,
+);
+
+test('the reference, in a browser', needsChromium, async (t) => {
+  const { port } = await startTestService(t);
+  const origin = `http://127.0.0.1:${port}`;
+  const browser = await launchChromium(t);
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  const requests: Request[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  await page.goto(`${origin}/docs#tag/brands/GET/brands`);
+  const client = page.getByRole('dialog', { name: 'API Client' });
+
+  await t.test('it names every guide and both operations', async () => {
+    const sidebar = page.getByRole('complementary');
+    for (const title of [...titles, 'List brands', 'List balances']) {
+      await sidebar.getByText(title, { exact: true }).first().waitFor();
+    }
+  });
+
+  await t.test('a call with a wrong key shows the 401, and what to do about it', async () => {
+    await page.getByRole('button', { name: 'Test Request' }).first().click();
+    await send(client, keys.neverIssued);
+    await client.getByText('401 Unauthorized').waitFor();
+    await client.getByText('"UNAUTHORIZED"').waitFor();
+    assert.match(await client.innerText(), /"detail": "Send /);
+  });
+
+  await t.test('a call with a key goes to where the page is from, and shows the answer', async () => {
+    await send(client, keys.acme);
+    await client.getByText('200 OK').waitFor();
+    await client.getByText(acmeBrands[1]!.name).waitFor();
+    const calls = requests.filter((request) => request.url().includes('/network/v1/brands'));
+    assert.equal(new URL(calls.at(-1)!.url()).origin, origin);
+  });
+
+  await t.test('the key is kept nowhere', async () => {
+    const { storage, databases, caches } = await page.evaluate<Kept>(kept);
+    assert.ok(!JSON.stringify([storage, await page.context().cookies(), page.url()]).includes('pn_test_'));
+    assert.deepEqual([databases, caches], [[], []]);
+  });
+
+  await page.getByRole('button', { name: 'Close Client' }).click();
+
+  await t.test('it is light or dark as the reader has it', async () => {
+    assert.ok((await brightness(page)) > 200);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await until(10_000, async () => (await brightness(page)) < 60);
+  });
+
+  await t.test('a phone shows all of it without moving it sideways', async () => {
+    await page.setViewportSize(phone);
+    await seeAll(page);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), phone.width);
+  });
+
+  await t.test('every link leads somewhere', async () => {
+    assert.deepEqual(await page.evaluate(deadLinks), []);
+    const document = await page.request.get(`${origin}/network/v1/openapi.json`);
+    assert.equal(document.status(), 200);
+  });
+
+  await t.test('nothing was asked of another host', () => {
+    assert.ok(requests.length > 10);
+    const elsewhere = requests.filter((request) => !/^(data|blob):/.test(request.url()));
+    assert.deepEqual([...new Set(elsewhere.map((request) => new URL(request.url()).origin))], [origin]);
+  });
+
+  await t.test('the browser complained of nothing but the 401', () => {
+    assert.deepEqual(
+      complaints.map((text) => text.replace(/.*status of (\d+).*/, '$1')),
+      ['401'],
+    );
+  });
+});
+
+async function send(client: Locator, key: string): Promise<void> {
+  await client.getByLabel('Bearer Token').fill(key);
+  await client
+    .getByRole('button', { name: /^Send get request/ })
+    .filter({ visible: true })
+    .click();
+}
+
+/** Everything that outlives a page in a browser, cookies aside. */
+interface Kept {
+  readonly storage: object[];
+  readonly databases: object[];
+  readonly caches: string[];
+}
+
+const kept = `(async () => ({
+  storage: [{ ...localStorage }, { ...sessionStorage }],
+  databases: await indexedDB.databases(),
+  caches: await caches.keys(),
+}))()`;
+
+/** Of the page's ground, from 0 to 255. */
+async function brightness(page: Page): Promise<number> {
+  const color = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+  return Math.max(...(color.match(/\d+/g) ?? []).slice(0, 3).map(Number));
+}
+
+/** The library shows a part when it comes into sight: scrolls until the last of them is there. */
+async function seeAll(page: Page): Promise<void> {
+  for (const part of await page.locator('section[id*="tag/"]').all()) {
+    await part.scrollIntoViewIfNeeded();
+  }
+  await page.getByRole('button', { name: 'Test Request' }).nth(1).waitFor();
+}
+
+/** Links of the guides and the sidebar to what is not on the page, but for the document. */
+const deadLinks = `[...document.querySelectorAll('.markdown a[href], aside a[href]')]
+  .filter((link) => link.checkVisibility())
+  .map((link) => link.getAttribute('href'))
+  .filter((href) => href !== 'network/v1/openapi.json')
+  .filter((href) => {
+    const id = decodeURIComponent(href.slice(1));
+    const isThere = document.getElementById(id) ?? document.querySelector('[id$="/' + CSS.escape(id) + '"]');
+    return !href.startsWith('#') || isThere === null;
+  })`;

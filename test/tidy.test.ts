@@ -48,12 +48,15 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
   ['packages/server/src/limiter/', /store\/|\/http\/|listings\/|commands\/|ingest\/|workers\//],
   ['packages/server/src/doctor/', /\/http\/|listings\/|commands\/|ingest\/|workers\/|sqlite|postgres/],
   ['packages/server/src/receipts/', /store\/(?!port\.ts)|\/http\/|listings\/|commands\/|ingest\/|workers\//],
-  ['packages/server/src/reference/', /store\/|listings\/|commands\/|ingest\/|workers\/|receipts\//],
   // A partner's commands have nothing but an address and a key.
   ...['partner-', 'brands-list', 'balances-list'].map((name): [string, RegExp] => [
     `packages/server/src/commands/${name}`,
     /store\/|database\.ts|\/http\/|node:http|listings\/|ingest\/|config\.ts/,
   ]),
+  [
+    'packages/server/src/reference/',
+    /store\/|listings\/|commands\/|ingest\/|limiter\/|workers\/|receipts\/|demo\//,
+  ],
   ['packages/server/src/workers/', /listings\/|commands\/|ingest\/|sqlite|postgres/],
 ];
 

@@ -30,19 +30,21 @@ export const sandbox = command({
     opened.defer(journal.close);
     const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
     const service = await startService(values, store, limiters, journal, log, demoKeys[0].text);
-    output.answer(greeting(`${service.publicUrl}/network/v1`));
+    output.answer(greeting(service.publicUrl));
     await stopOn(signal, 0, () => {}, service.close);
     output.answer('Stopped.');
   },
 });
 
-function greeting(baseUrl: string): string {
+function greeting(publicUrl: string): string {
+  const baseUrl = `${publicUrl}/network/v1`;
   const key = demoKeys[0].text;
   const call = (path: string) => `curl -H 'Authorization: Bearer ${key}' '${baseUrl}${path}'`;
   return `Partner Network sandbox
 
   Base URL  ${baseUrl}
   Demo key  ${key}
+  Reference ${publicUrl}/docs
 
 Try it:
 

@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Environment } from '@partner-network/contract/environments';
 import { basePath } from '@partner-network/contract/operations';
 
 /** A page of docs/partners, as a part of the reference. */
@@ -19,8 +18,8 @@ const order = ['quick-start', 'pagination', 'errors', 'error-catalogue', 'rate-l
 const exampleAddress = `http://127.0.0.1:8080${basePath}`;
 const exampleKey = /pn_test_demo\w+/g;
 
-/** The guides for partners, from the same files that the repository shows. */
-export async function readGuides(publicUrl: string, environment: Environment): Promise<Guide[]> {
+/** The guides for partners, from the same files that the repository shows, with this address and this key. */
+export async function readGuides(publicUrl: string, key: string): Promise<Guide[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md') && file !== 'README.md');
   const names = files.map((file) => file.slice(0, -'.md'.length));
   const guides = await Promise.all(
@@ -30,7 +29,7 @@ export async function readGuides(publicUrl: string, environment: Environment): P
   return guides
     .toSorted((left, right) => place(left) - place(right) || (left.name < right.name ? -1 : 1))
     .map((guide) => ({ ...guide, text: withAnchors(guide, names) }))
-    .map((guide) => (guide.name === 'sandbox' ? guide : localGuide(guide, publicUrl, environment)));
+    .map((guide) => localGuide(guide, publicUrl, key));
 }
 
 function guideOf(name: string, markdown: string): Guide {
@@ -38,13 +37,11 @@ function guideOf(name: string, markdown: string): Guide {
   return { name, title, text: text.trim() };
 }
 
-/** Its address is this service's. The demo keys are of the sandbox only. */
-function localGuide(guide: Guide, publicUrl: string, environment: Environment): Guide {
-  const addressed = guide.text.replaceAll(exampleAddress, () => publicUrl + basePath);
-  return {
-    ...guide,
-    text: environment === 'sandbox' ? addressed : addressed.replace(exampleKey, 'pn_live_…'),
-  };
+/** The sandbox that one runs oneself is always at the same address. The other guides are about this service. */
+function localGuide({ text, ...guide }: Guide, publicUrl: string, key: string): Guide {
+  if (guide.name === 'sandbox') return { ...guide, text };
+  const addressed = text.replaceAll(exampleAddress, () => publicUrl + basePath);
+  return { ...guide, text: addressed.replaceAll(exampleKey, () => key) };
 }
 
 /** Links between the files lead to places on the page. What a link leads to elsewhere is not on it. */

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Environment } from '@partner-network/contract/environments';
+import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import type { Exchange, Route } from '../http/answer.ts';
 import { type Body, bodyOf, bodyOfBrotli, encodingFor } from './body.ts';
 import { readGuides } from './guides.ts';
@@ -65,14 +65,12 @@ const files = {
 /** The paths of the reference, by which nothing is read before it is asked for. */
 export function referenceRoutes({ environment, publicUrl, demoKey }: Surroundings): [string, Route][] {
   const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
-  const guides = bodyOf(async () =>
-    Buffer.from(
-      JSON.stringify({
-        demoKey: environment === 'sandbox' ? demoKey : undefined,
-        guides: await readGuides(publicUrl(), environment),
-      }),
-    ),
-  );
+  // A demo key is of a sandbox's demo data, and of use nowhere else.
+  const offered = environment === 'sandbox' ? demoKey : undefined;
+  const guides = bodyOf(async () => {
+    const shown = offered ?? `${keyPrefixes[environment]}…`;
+    return Buffer.from(JSON.stringify({ demoKey: offered, guides: await readGuides(publicUrl(), shown) }));
+  });
   return [
     ['/docs', page],
     [files.library, route(stored, javascript, forAYear)],

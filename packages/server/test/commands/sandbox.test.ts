@@ -41,6 +41,14 @@ test('greets with its base URL, a demo key and calls that work as they are print
   }
 });
 
+test('greets with a reference that offers the demo key to whoever has none', limits, async (t) => {
+  const { stdout } = await greeted(t, temporaryFolder(t));
+  const reference = /^ *Reference +(http:\/\/127\.0\.0\.1:\d+\/docs)$/m.exec(stdout)?.[1];
+  assert.equal((await fetch(String(reference))).status, 200);
+  const { demoKey } = (await (await fetch(`${reference}/guides.json`)).json()) as { demoKey: string };
+  assert.equal(demoKey, /^ *Demo key +(\S+)$/m.exec(stdout)?.[1]);
+});
+
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`ends with status 0 on ${signal}`, limits, async (t) => {
     const { ended, signal: send } = await greeted(t, temporaryFolder(t));

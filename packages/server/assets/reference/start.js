@@ -49,8 +49,8 @@ function show([openapi, { guides, demoKey }]) {
 }
 
 /**
- * The document as the page shows it. A guide with the name of a part of the operations introduces that part; each
- * of the others is a part by itself.
+ * The document as the page shows it. A guide with the name of a part of the operations introduces that part;
+ * each of the others is a part by itself.
  */
 function withGuides(openapi, guides, demoKey) {
   const introduced = openapi.tags.map((tag) => {
@@ -87,7 +87,7 @@ function slugOf({ name }) {
 function introductionOf({ title, version, description }, demoKey) {
   const key =
     demoKey === undefined
-      ? 'To try calls from this page, put your API key into the box. It stays here and is gone when you leave.'
+      ? 'To try calls from this page, put your API key into the box. It is gone when you leave.'
       : 'To try calls from this page, take the demo key that is in the box, or put your own in its place.';
   const tools = `For your tools, there is the [OpenAPI document](${dataset.document}).`;
   return { title, version, description: [description.split('\n\n')[0], key, tools].join('\n\n') };

@@ -6,7 +6,7 @@ const encodings = ['br', 'gzip', 'identity'] as const;
 
 type Encoding = (typeof encodings)[number];
 
-/** What a path answers with, in the forms that callers take. Each is made when it is first asked for, and kept. */
+/** What a path answers, in the forms that callers take. Each is made when it is first asked for, and kept. */
 export type Body = (encoding: Encoding) => Promise<Buffer>;
 
 function keep(forms: Readonly<Record<Encoding, () => Promise<Buffer>>>): Body {

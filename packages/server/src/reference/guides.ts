@@ -37,7 +37,7 @@ function guideOf(name: string, markdown: string): Guide {
   return { name, title, text: text.trim() };
 }
 
-/** The sandbox that one runs oneself is always at the same address. The other guides are about this service. */
+/** The sandbox that one runs oneself is always at the same address. All else is about this service. */
 function localGuide({ text, ...guide }: Guide, publicUrl: string, key: string): Guide {
   if (guide.name === 'sandbox') return { ...guide, text };
   const addressed = text.replaceAll(exampleAddress, () => publicUrl + basePath);

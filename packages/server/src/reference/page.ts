@@ -9,8 +9,8 @@ export interface PageFiles {
 }
 
 /**
- * Addresses are relative to /docs, so that the page works below whatever a proxy puts in front of it. The library
- * makes style elements, which the browser takes for the nonce's sake alone.
+ * Addresses are relative to /docs, so that the page works below whatever a proxy puts in front of it. The
+ * library makes style elements, which the browser takes for the nonce's sake alone.
  */
 export function pageOf(files: PageFiles, nonce: string): string {
   const relative = (path: string) => path.slice(1);
@@ -41,8 +41,8 @@ export function pageOf(files: PageFiles, nonce: string): string {
 }
 
 /**
- * Nothing comes from elsewhere, and no script or style but ours runs. Style attributes are let be: the library writes
- * some into its HTML, and an attribute can neither select nor, with these sources of images, send anything.
+ * Nothing comes from elsewhere, and no script or style but ours counts. Style attributes are let be: the library
+ * writes some into its HTML, which takes no nonce. They can neither select nor load anything.
  */
 export function policyOf(nonce: string): string {
   return [

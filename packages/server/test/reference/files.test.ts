@@ -92,7 +92,7 @@ test('the page lets no script but ours run, and styles by a nonce that is never 
   assert.equal(nonces.size, 2);
 });
 
-test('the guides are the pages of docs/partners, all of them, with links that lead to each other', async () => {
+test('the guides are all the pages of docs/partners, with links that lead to each other', async () => {
   const { guides } = await guidesOf('production');
   const files = readdirSync(partners).filter((file) => file !== 'README.md');
   assert.deepEqual(guides.map(({ name }) => `${name}.md`).sort(), files.sort());
@@ -126,7 +126,7 @@ test('the guides name the address of this service, and a demo key in the sandbox
   assert.deepEqual([production.demoKey, sandbox.demoKey], [undefined, demoKey]);
 });
 
-test('the page answers HEAD and OPTIONS as all else does, and what is not below it is not found', async (t) => {
+test('the page answers HEAD and OPTIONS as all else does, and nothing else is below it', async (t) => {
   const { call } = await startTestService(t);
   const head = await call('/docs', { method: 'HEAD' });
   assert.deepEqual([head.status, head.text], [200, '']);

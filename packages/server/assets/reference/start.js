@@ -108,6 +108,8 @@ function mapValues(record, change) {
 }
 
 function tellFault() {
-  document.querySelector('.notice').textContent =
-    'The reference could not be loaded. Reload the page to try again.';
+  const notice = document.createElement('p');
+  notice.className = 'notice';
+  notice.textContent = 'The reference could not be loaded. Reload the page to try again.';
+  document.querySelector('#reference').replaceChildren(notice);
 }

@@ -1,5 +1,4 @@
 import { promisify } from 'node:util';
-import { brotliCompress, brotliDecompress, gzip } from 'node:zlib';
 import { headerValues } from '../http/headers.ts';
 
 const encodings = ['br', 'gzip', 'identity'] as const;
@@ -22,16 +21,25 @@ function keep(forms: Readonly<Record<Encoding, () => Promise<Buffer>>>): Body {
 /** A body that is at hand as it is. */
 export function bodyOf(content: () => Promise<Buffer>): Body {
   return keep({
-    br: async () => promisify(brotliCompress)(await content()),
-    gzip: async () => promisify(gzip)(await content()),
+    br: async () => squeeze('brotliCompress', await content()),
+    gzip: async () => squeeze('gzip', await content()),
     identity: content,
   });
 }
 
 /** A body that is stored as Brotli: browsers take that over TLS and on this machine, and gzip elsewhere. */
 export function bodyOfBrotli(stored: () => Promise<Buffer>): Body {
-  const content = async () => promisify(brotliDecompress)(await stored());
-  return keep({ br: stored, gzip: async () => promisify(gzip)(await content()), identity: content });
+  const content = async () => squeeze('brotliDecompress', await stored());
+  return keep({ br: stored, gzip: async () => squeeze('gzip', await content()), identity: content });
+}
+
+/** Loaded when it is first used: a start does not wait for it. */
+async function squeeze(
+  way: 'brotliCompress' | 'brotliDecompress' | 'gzip',
+  content: Buffer,
+): Promise<Buffer> {
+  const zlib = await import('node:zlib');
+  return promisify<Buffer, Buffer>(zlib[way])(content);
 }
 
 /** The smallest form that a caller takes. One who says nothing takes only the body as it is. */

@@ -41,8 +41,8 @@ export function pageOf(files: PageFiles, nonce: string): string {
 }
 
 /**
- * Nothing comes from elsewhere, and no script or style but ours counts. Style attributes are let be: the library
- * writes some into its HTML, which takes no nonce. They can neither select nor load anything.
+ * Nothing comes from elsewhere, and no script or style but ours counts. Style attributes are let be: the
+ * library writes some into its HTML, and they take no nonce. They select nothing, and load nothing from afar.
  */
 export function policyOf(nonce: string): string {
   return [

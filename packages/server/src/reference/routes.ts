@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import type { Exchange, Route } from '../http/answer.ts';
 import { type Body, bodyOf, bodyOfBrotli, encodingFor } from './body.ts';
-import { readGuides } from './guides.ts';
 import { pageOf, policyOf } from './page.ts';
 
 interface Surroundings {
@@ -68,6 +67,7 @@ export function referenceRoutes({ environment, publicUrl, demoKey }: Surrounding
   // A demo key is of a sandbox's demo data, and of use nowhere else.
   const offered = environment === 'sandbox' ? demoKey : undefined;
   const guides = bodyOf(async () => {
+    const { readGuides } = await import('./guides.ts');
     const shown = offered ?? `${keyPrefixes[environment]}…`;
     return Buffer.from(JSON.stringify({ demoKey: offered, guides: await readGuides(publicUrl(), shown) }));
   });

@@ -25,8 +25,17 @@ export interface RunningScript {
   stop(): Promise<void>;
 }
 
-/** A fresh clone, of which nothing is installed yet. */
-export const makeClone = (): Promise<Clone> => openTerminal(cloneFolder());
+/**
+ * A fresh clone, with what `npm ci` installs there: linked, for to install it once more takes ten seconds, and
+ * CI begins by doing so in a clean clone anyway.
+ */
+export async function makeClone(): Promise<Clone> {
+  const folder = cloneFolder();
+  // A temporary folder on another file system can have no links.
+  const script = 'cp -al node_modules "$0" 2>/dev/null || cp -a node_modules "$0"';
+  execFileSync('bash', ['-c', script, folder], { cwd: root });
+  return openTerminal(folder);
+}
 
 export async function openTerminal(folder: string): Promise<Clone> {
   const [port, operationsPort] = [await freePort(), await freePort()];

@@ -47,6 +47,16 @@ const pages: Readonly<Record<string, Expected>> = {
     commands: [/VALUE_TOO_LOW.*VALUE_EMPTY/, /^x-request-id: [0-9a-f-]{36}\r\n$/i],
     programs: /^Ask the customer: GRANT_REVOKED\n$/,
   },
+  'command-line.md': {
+    commands: [
+      /^$/,
+      /^(\{"id":"BRAND_.*\}\n){120}$/,
+      /^(\{"id":"BAL_.*\}\n){3}$/,
+      /^$/,
+      /^\{"brands":\[\n\{.*"shop-17".*\}\n\]\}\n$/,
+      /^curl .*customer_id=CUSTOMER_1005&type=CHECKING&limit=2'\n$/,
+    ],
+  },
   'error-catalogue.md': {},
   'keys.md': {
     commands: [

@@ -168,6 +168,14 @@ test('a body that never ends is let go of', async () => {
   assert.equal(attempts, 1);
 });
 
+test('an error whose body breaks off is told by its status', async () => {
+  const broken = () => new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
+  const fetch = async () => new Response(broken(), { status: 403 });
+  const error = await rejectionOf(offline({ fetch }).brands.list());
+  assert.ok(error instanceof ApiError);
+  assert.equal(error.status, 403);
+});
+
 test('a redirect is not followed, and told', async (t) => {
   const { network, way } = await startFaultyNetwork(t, ['redirect']);
   const error = await rejectionOf(network.brands.list());

@@ -24,7 +24,7 @@ export function swatchCell(color: string | undefined, bits: number): string {
 
 export function paintSwatch(shown: string, color: string | undefined, bits: number): string {
   const [, ...digits] = hexColor.exec(color ?? '') ?? [];
-  if (bits < bitsOf256Colors || digits.length === 0) return shown;
+  if (digits.length === 0) return shown;
   const rgb = digits.map((pair) => Number.parseInt(pair, 16));
   const code = bits >= bitsOfAllColors ? `2;${rgb.join(';')}` : `5;${nearestOf256(rgb)}`;
   return shown.replace(block, `\u001b[38;${code}m${block}${reset}`);

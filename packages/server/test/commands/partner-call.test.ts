@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { PartnerNetwork } from '@partner-network/client';
 import { bounds } from '../../src/bounds.ts';
+import type { Command } from '../../src/command-line/command.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { listBalances } from '../../src/commands/balances-list.ts';
 import { listBrands } from '../../src/commands/brands-list.ts';
@@ -17,7 +18,7 @@ import { keys } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
 
 const key = { PARTNER_NETWORK_API_KEY: keys.acme };
-const flagOf = (parameter: string) => (parameter === 'customer_id' ? '--customer' : undefined);
+const flagOf = () => undefined;
 
 test('says all that is wrong at once, the variable of the key included', () => {
   const { problems } = parseLine(listBalances, ['--limit', '101', '--type', 'SAVINGS'], {
@@ -66,6 +67,25 @@ test('asks a sandbox on this machine unless it is told otherwise, flags before v
   assert.equal(addressOf(['--base-url', 'http://here/v1'], variable), 'http://here/v1');
 });
 
+/** An output that keeps what is said, and a command that is run in this process. */
+async function said(command: Command, ...words: string[]): Promise<{ answers: string[]; remarks: string[] }> {
+  const [answers, remarks]: string[][] = [[], []];
+  const output = {
+    answer: (text: string) => answers!.push(text),
+    write: async (text: string) => void answers!.push(text),
+    remark: (text: string) => remarks!.push(text),
+  };
+  await command.run(parseLine(command, words, key).values, [], output);
+  return { answers: answers!, remarks: remarks! };
+}
+
+test('--curl of all is a line for the largest page, and a remark on how to go on', async () => {
+  const { answers, remarks } = await said(listBrands, '--all', '--curl', '--base-url', "http://here/it's");
+  const bearer = '"Authorization: Bearer $PARTNER_NETWORK_API_KEY"';
+  assert.deepEqual(answers, [`curl -H ${bearer} 'http://here/it'\\''s/brands?limit=100'`]);
+  assert.match(remarks.join(), /^That is one page\. While an answer has a cursor, add &cursor=/);
+});
+
 /** A server that answers every request with this. */
 async function answering(t: TestContext, status: number, body: string): Promise<string> {
   const server = createServer((_request, response) => response.writeHead(status).end(body));
@@ -93,10 +113,10 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
     { category, code: 'VALUE_EMPTY', detail: 'customer_id is empty.', field: 'customer_id' },
     { category, code: 'NEW_CODE', field: 'other' },
   ];
-  assert.equal(
-    await saidOf(await answering(t, 400, JSON.stringify({ errors }))),
-    '--customer: --customer is empty. (VALUE_EMPTY)\nRefused. (NEW_CODE)\nThe service answered 400.',
-  );
+  const address = await answering(t, 400, JSON.stringify({ errors }));
+  await assert.rejects(said(listBalances, '--customer', 'alice', '--base-url', address), {
+    message: '--customer: --customer is empty. (VALUE_EMPTY)\nRefused. (NEW_CODE)\nThe service answered 400.',
+  });
 });
 
 test('says what to do where it was not the service that answered, or nobody', async (t) => {

@@ -5,6 +5,7 @@ import { type Command, command, type Output } from '../command-line/command.ts';
 import { curlLine } from '../command-line/curl.ts';
 import type { Column } from '../command-line/growing-table.ts';
 import type { Options, Values } from '../command-line/options.ts';
+import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import { explained } from './partner-errors.ts';
 import { printerFor } from './partner-output.ts';
 import { callOptions, keyVariable } from './partner-settings.ts';
@@ -75,6 +76,7 @@ async function printPages<O extends Options, Q extends Parameters, P extends Pag
 ): Promise<void> {
   const waiting = createWaiting(address, output);
   const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address, onResponse: waiting.answered });
+  keepYoungSpaceSmall();
   const list = listing.list(network, parameters);
   const printer = printerFor(listing, json, output);
   let last: P | undefined;

@@ -125,7 +125,7 @@ test('says what to do where it was not the service that answered, or nobody', as
     await saidOf(nobody),
     /ECONNREFUSED\.\nCheck that this is the service's address: PARTNER_NETWORK_/,
   );
-  assert.match(await saidOf(await answering(t, 200, '<html>')), /not JSON.*\nCheck that this is the service/);
+  assert.match(await saidOf(await answering(t, 200, '<html>')), /JSON.*\nCheck that this is the service/);
   assert.match(await saidOf(await answering(t, 200, '{}')), /brands: check that PARTNER_NETWORK_BASE_URL is/);
   assert.match(
     await saidOf(await answering(t, 302, '')),

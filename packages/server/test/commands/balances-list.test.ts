@@ -30,7 +30,6 @@ test('names the flag that a refusal is about, and speaks of flags instead of par
     1,
     /^--grant-id: This grant was revoked; .*GRANT_REVOKED\)/,
   );
-  assertFailed(await refused('--cursor', 'nonsense'), 1, /^--cursor: Start again .*INVALID_CURSOR\)/);
   const { stderr } = await run([...list, '--customer', 'nobody'], { variables: partnerVariables(port) });
   assert.match(stderr, /^Send the --grant-id of an active grant .*GRANT_NOT_FOUND\)/);
 });

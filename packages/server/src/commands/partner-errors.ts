@@ -22,9 +22,10 @@ function sentencesOf(error: PartnerNetworkError, address: string, flagOf: FlagOf
 }
 
 /** All of the errors, each with the flag that it is about, and the id of the request. */
-function refusalOf({ status, errors, message, requestId }: ApiError, flagOf: FlagOf): string[] {
+function refusalOf({ status, errors, requestId }: ApiError, flagOf: FlagOf): string[] {
   if (errors.length === 0) {
-    return [`The service answered ${message.replaceAll('baseUrl', addressVariable)}.`];
+    const remedy = `check ${addressVariable} and what is on the way to it`;
+    return [`The answer, of status ${status}, is not one that the service gives: ${remedy}.`];
   }
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
   return [

@@ -16,6 +16,6 @@ export async function endsAtOnce(
   const startedMs = performance.now();
   controller.abort(reason);
   assert.equal(await rejection, reason);
-  assert.ok(performance.now() - startedMs < 1_000);
+  assert.ok(performance.now() - startedMs < 3_000);
   assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
 }

@@ -11,7 +11,10 @@ document.createElement = (name, options) => {
 
 const { dataset } = document.currentScript;
 const sources = Promise.all([load(dataset.document), load(dataset.guides)]);
-document.addEventListener('DOMContentLoaded', () => sources.then(show).catch(tellFault));
+tell('Loading the reference …');
+document.addEventListener('DOMContentLoaded', () =>
+  sources.then(show).catch(() => tell('The reference could not be loaded. Reload the page to try again.')),
+);
 
 async function load(address) {
   const response = await fetch(address);
@@ -107,9 +110,10 @@ function mapValues(record, change) {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-function tellFault() {
+/** Says something in the place of the reference. */
+function tell(text) {
   const notice = document.createElement('p');
   notice.className = 'notice';
-  notice.textContent = 'The reference could not be loaded. Reload the page to try again.';
+  notice.textContent = text;
   document.querySelector('#reference').replaceChildren(notice);
 }

@@ -32,7 +32,7 @@ export function pageOf(files: PageFiles, nonce: string): string {
 <script defer src="${relative(files.library)}"></script>
 </head>
 <body>
-<main id="reference"><p class="notice">Loading the reference …</p></main>
+<main id="reference"></main>
 <noscript><p class="notice">This page needs JavaScript. All that it tells of the operations is in the
 <a href="${relative(openApiPath)}">OpenAPI document</a>, too.</p></noscript>
 </body>

@@ -26,8 +26,8 @@ export interface RunningScript {
 }
 
 /**
- * A fresh clone, with what `npm ci` installs there: linked, for to install it once more takes ten seconds, and
- * CI begins by doing so in a clean clone anyway.
+ * A fresh clone, with what `npm ci` installs there: linked, for to install it once more takes ten seconds,
+ * and CI begins by doing so in a clean clone anyway.
  */
 export async function makeClone(): Promise<Clone> {
   const folder = cloneFolder();

@@ -19,6 +19,8 @@ test('the reference, in a browser', needsChromium, async (t) => {
   const origin = `http://127.0.0.1:${port}`;
   const browser = await launchChromium(t);
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  // Short enough for the last part to be reached, which tells what the browser complained of.
+  page.setDefaultTimeout(20_000);
   const requests: Request[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => requests.push(request));

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 
-const program = process.env.CHROMIUM ?? findProgram();
+const program = process.env.CHROMIUM || findProgram();
 
 /** What a test that needs a browser is declared with; without one it is skipped, and says so. */
 export const needsChromium = {

@@ -11,6 +11,7 @@ import type { Reads, Store } from '../../src/store/port.ts';
 import { openTestDatabase, type TestDatabase } from './database.ts';
 import { fillFixture } from './fixture.ts';
 import { type Caller, createCaller } from './http.ts';
+import { watchAnswers } from './watch-answers.ts';
 
 export const publicUrl = 'https://network.example';
 
@@ -52,6 +53,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     nowMs,
   });
   const server = createHttpServer();
+  watchAnswers(server);
   const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
   const close = serveRoutes(server, app, log);
   const port = await listen(server, '127.0.0.1', 0, '--port');

@@ -46,6 +46,13 @@ export function printingLines(printed: Command): Command {
   return { ...printed, options: { ...printed.options, json: flag('changes nothing: all is JSON Lines') } };
 }
 
+/** An empty file looks like the right one of a wrong database: whoever made it must be told. */
+export function remarkNothing(output: Output, what: string): void {
+  output.remark(
+    `There are no ${what} in this database, so nothing is printed: check --database and DATABASE_URL.`,
+  );
+}
+
 export async function requirePartner(store: Store, id: string): Promise<Partner> {
   const partner = await store.findPartner(id);
   if (partner === undefined) {

@@ -3,7 +3,7 @@ import type { Command, Output } from '../command-line/command.ts';
 import { plainText, required } from '../command-line/options.ts';
 import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import type { ExportSelection, ImportKind, Store } from '../store/port.ts';
-import { onDatabase, printingLines, requirePartner } from './database.ts';
+import { onDatabase, printingLines, remarkNothing, requirePartner } from './database.ts';
 
 function exporting(kind: ImportKind): Command {
   return printingLines(
@@ -27,6 +27,7 @@ export const exportGrants = exporting('grants');
 /** A file with a part of the records looks like one with all of them: whoever made it must be told. */
 async function writeRecords(store: Store, selection: ExportSelection, output: Output): Promise<void> {
   keepYoungSpaceSmall();
+  const { kind, partnerId } = selection;
   let isBegun = false;
   try {
     await store.exportRecords(selection, async (lines) => {
@@ -37,4 +38,5 @@ async function writeRecords(store: Store, selection: ExportSelection, output: Ou
     if (isBegun) output.remark('The output is incomplete: throw it away, and export again.');
     throw error;
   }
+  if (!isBegun) remarkNothing(output, kind === 'brands' ? `brands of partner ${partnerId}` : kind);
 }

@@ -7,7 +7,7 @@ import { readJsonLines } from '../ingest/json-lines.ts';
 import { readPartner } from '../ingest/partners.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { PartnerWithKeys } from '../store/port.ts';
-import { explainConflict, onDatabase, printingLines } from './database.ts';
+import { explainConflict, onDatabase, printingLines, remarkNothing } from './database.ts';
 import { remarkFaults } from './import-report.ts';
 import { bytesOf } from './input.ts';
 
@@ -15,7 +15,9 @@ export const exportPartners = printingLines(
   onDatabase({
     options: {},
     run: async (store, _values, _words, output) => {
-      for (const partner of await store.partnersWithKeys())
+      const partners = await store.partnersWithKeys();
+      if (partners.length === 0) remarkNothing(output, 'partners');
+      for (const partner of partners)
         await output.write(`${JSON.stringify({ environment: store.environment, ...partner })}\n`);
     },
   }),

@@ -9,7 +9,7 @@ import { exported } from '../store/suite-exports.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { fillFixture } from '../support/fixture.ts';
 import { connectTo } from '../support/postgres.ts';
-import { assertFailed, run, spawnCommand, withPartners } from '../support/run.ts';
+import { assertFailed, commandLine, run, spawnCommand, withPartners } from '../support/run.ts';
 import { until } from '../support/until.ts';
 
 /** More than a pipe and whoever reads it hold together. */
@@ -102,4 +102,21 @@ test('needs to be told whose brands, and says when there is no such partner', as
   assertFailed(await line.run(['export', 'brands']), 2, /--partner is required/);
   assertFailed(await line.run(['export', 'balances', '--partner', 'acme']), 2, /no flag --partner/);
   assertFailed(await line.run(['export', 'brands', '--partner', 'nobody']), 1, /^There is no partner nobody/);
+});
+
+test('says of nothing that it is nothing, as of a wrong database, and ends with status 0', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const empty = commandLine(t);
+  await empty.inside(async () => {});
+  const nothing = (what: string) => `There are no ${what} in this database, so nothing is printed: check `;
+  const cases = [
+    [line, ['export', 'brands', '--partner', 'acme'], 'brands of partner acme'],
+    [line, ['export', 'grants'], 'grants'],
+    [empty, ['partners', 'export'], 'partners'],
+  ] as const;
+  for (const [on, words, what] of cases) {
+    const { status, stdout, stderr } = await on.run(words);
+    assert.deepEqual([status, stdout, stderr.startsWith(nothing(what))], [0, '', true], stderr);
+  }
+  assert.equal((await line.run(['partners', 'export'])).stderr, '');
 });

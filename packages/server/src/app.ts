@@ -62,6 +62,9 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
   return async (exchange) => {
     exchange.operation = operation.id;
     const key = await identify(exchange.rawHeaders, store, environment);
+    // Logged also of a key that is refused from here on: who goes on using a leaked one can be traced.
+    exchange.partnerId = key.partnerId;
+    exchange.keyId = key.id;
     let granted: Access | undefined;
     if (listing.access !== undefined) {
       const asked = () => listing.access!(legibleParameters(operation, exchange.query));
@@ -70,7 +73,6 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
         journal.add(receiptOf(exchange.requestId, key, granted ?? asked(), code, nowMs()));
     }
     requireValid(key, nowMs());
-    exchange.partnerId = key.partnerId;
     journal.noteUse(key.id, nowMs());
     requireScope(key, operation.scope);
     await admit(limiter, operation.name, key.partnerId, exchange.headers);

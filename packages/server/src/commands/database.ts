@@ -3,7 +3,7 @@ import { flag, type Options, type Values } from '../command-line/options.ts';
 import { databaseConfig, databaseSettings } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import { openStore, type Purpose } from '../store/open.ts';
-import { AlreadyExists, type Partner, type Store } from '../store/port.ts';
+import { AlreadyExists, type ApiKey, type Partner, type Store } from '../store/port.ts';
 
 interface DatabaseCommand<O extends Options> {
   readonly arguments?: Command['arguments'];
@@ -59,6 +59,16 @@ export async function requirePartner(store: Store, id: string): Promise<Partner>
     throw new OperatorError(`There is no partner ${id}: "partner-network partners list" shows all.`);
   }
   return partner;
+}
+
+export async function requireKey(store: Store, id: string): Promise<ApiKey> {
+  const key = await store.findKeyById(id);
+  if (key === undefined) {
+    throw new OperatorError(
+      `There is no key ${id}: "partner-network keys list --partner ID" shows a partner's.`,
+    );
+  }
+  return key;
 }
 
 /** Turns the engine's "exists already" into a sentence. */

@@ -17,7 +17,7 @@ import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ApiKey, Store } from '../store/port.ts';
 import { toTime } from '../times.ts';
-import { onDatabase, requirePartner } from './database.ts';
+import { onDatabase, requireKey, requirePartner } from './database.ts';
 
 type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
 
@@ -149,16 +149,6 @@ export const rotateKey = onDatabase({
     );
   },
 });
-
-async function requireKey(store: Store, id: string): Promise<ApiKey> {
-  const key = await store.findKeyById(id);
-  if (key === undefined) {
-    throw new OperatorError(
-      `There is no key ${id}: "partner-network keys list --partner ID" shows a partner's.`,
-    );
-  }
-  return key;
-}
 
 /** Revoked counts before expired. */
 function statusOf({ revoked_at, expires_at }: ApiKey): 'active' | 'revoked' | 'expired' {

@@ -13,11 +13,12 @@ import {
 } from '../command-line/options.ts';
 import type { Receipt, ReceiptsQuery, Store } from '../store/port.ts';
 import { toTime } from '../times.ts';
-import { onDatabase, requirePartner } from './database.ts';
+import { onDatabase, requireKey, requirePartner } from './database.ts';
 
 export const listReceipts = onDatabase({
   options: {
     partner: optional('ID', plainText(lengths.partnerId), 'only what this partner asked for'),
+    key: optional('ID', plainText(lengths.partnerId), 'only what was asked for by this key'),
     customer: optional('ID', plainText(lengths.customerId), "only what was asked for of this customer's"),
     since: optional('TIME', timeOrAge, 'only from then on: 2027-01-31T00:00:00Z, or 24h for the last day'),
     limit: optional(
@@ -26,9 +27,14 @@ export const listReceipts = onDatabase({
       `how many, the newest first (${bounds.receiptsShown})`,
     ),
   },
-  run: async (store, { partner, customer, since, limit = bounds.receiptsShown, json }, _words, output) => {
+  run: async (store, values, _words, output) => {
+    const { partner, key, customer, since, limit = bounds.receiptsShown, json } = values;
     if (partner !== undefined) await requirePartner(store, partner);
-    const pages = pagesOf(store, { partnerId: partner, customerId: customer, since }, limit, () =>
+    // There is an index of a partner's receipts, and none of a key's.
+    const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
+    const partnerId = partner ?? partnerOfKey;
+    const filters = { partnerId, keyId: key, customerId: customer, since };
+    const pages = pagesOf(store, filters, limit, () =>
       output.remark(`There are more: these are the newest ${limit}, and --limit tells how many you want.`),
     );
     await (json ? printJson(pages, output) : printTable(pages, output));

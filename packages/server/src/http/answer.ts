@@ -18,7 +18,9 @@ export interface Exchange {
   /** Names and values in turn. */
   readonly headers: string[];
   operation?: string;
+  /** Who asks, also where it is refused: none of both while no key on file is known. */
   partnerId?: string;
+  keyId?: string;
   /** Called when the answer is given, with the code of its first error if it is a refusal. */
   settle?: (code: string | undefined) => void;
 }
@@ -108,6 +110,7 @@ function send(
       request_id: exchange.requestId,
       operation: exchange.operation,
       partner_id: exchange.partnerId,
+      key_id: exchange.keyId,
       status,
       code,
       duration_ms: Math.round((performance.now() - exchange.startedMs) * 1_000) / 1_000,

@@ -203,6 +203,8 @@ export interface Receipt {
 
 export interface ReceiptsQuery {
   readonly partnerId?: string | undefined;
+  /** Asked for together with its partner, whose receipts are searched for it. */
+  readonly keyId?: string | undefined;
   readonly customerId?: string | undefined;
   readonly since?: string | undefined;
   /** Only those that come after this one, which is to say the older ones. */

@@ -9,7 +9,7 @@ type ReceiptReads = Pick<Receipts, 'listReceipts' | 'countReceipts' | 'pruneRece
 
 export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
   return {
-    listReceipts: async ({ partnerId, customerId, since, after, limit }) => {
+    listReceipts: async ({ partnerId, keyId, customerId, since, after, limit }) => {
       const values: Value[] = [];
       const given = (value: Value) => `$${values.push(value)}`;
       const conditions = ['true'];
@@ -19,6 +19,7 @@ export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
         const column = customerId === undefined ? 'partner_id' : `partner_id || ''`;
         conditions.push(`${column} = ${given(partnerId)}`);
       }
+      if (keyId !== undefined) conditions.push(`key_id = ${given(keyId)}`);
       if (since !== undefined) conditions.push(`at >= ${given(since)}`);
       if (after !== undefined) {
         conditions.push(`(at, request_id) < (${given(after.at)}, ${given(after.request_id)})`);

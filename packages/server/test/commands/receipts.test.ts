@@ -154,6 +154,17 @@ test(
   },
 );
 
+test('lists what was asked for by a key, and says when there is no such key', limits, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BALANCES_READ'];
+  const { id } = await line.json<{ id: string }>(...create);
+  const [itsOwn, other] = [daysAgo(1, { key_id: id }), daysAgo(2)];
+  await line.inside((store) => store.recordReceipts([itsOwn, other]));
+  assert.deepEqual(await line.json('receipts', 'list', '--key', id), [itsOwn]);
+  // A mistyped id would look like a key that nobody used.
+  assertFailed(await line.run(['receipts', 'list', '--key', 'KEY_0']), 1, /^There is no key KEY_0: /);
+});
+
 test('lists more than a page of them, each once, in one JSON document', limits, async (t) => {
   const line = commandLine(t);
   const receipts = Array.from({ length: 2 * bounds.receiptsPage + 5 }, (_, index) => receiptAt(index));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { digestOfKey } from '../../src/api-key.ts';
 import { keys } from '../support/fixture.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -8,6 +9,7 @@ test('logs one line a request, with nothing of its query, path or answer', async
   const granted = await service.balances('?customer_id=alice&type=CHECKING&limit=1', { key: keys.acme });
   const refused = await service.brands('?limit=0&secret_name=secret_value', { key: keys.acme });
   const lost = await service.call('/secret/path?token=x');
+  const key_id = (await service.store.findKey(digestOfKey(keys.acme)))?.id;
   const lines = service
     .logs()
     .trim()
@@ -20,11 +22,12 @@ test('logs one line a request, with nothing of its query, path or answer', async
   const idOf = (answer: typeof granted) => answer.headers['x-request-id'];
   const msg = 'request';
   assert.deepEqual(lines, [
-    { request_id: idOf(granted), operation: 'listBalances', partner_id: 'acme', status: 200, msg },
+    { request_id: idOf(granted), operation: 'listBalances', partner_id: 'acme', key_id, status: 200, msg },
     {
       request_id: idOf(refused),
       operation: 'listBrands',
       partner_id: 'acme',
+      key_id,
       status: 400,
       code: 'VALUE_TOO_LOW',
       msg,
@@ -34,5 +37,30 @@ test('logs one line a request, with nothing of its query, path or answer', async
   const { cursor, balances } = JSON.parse(granted.text);
   for (const secret of [cursor, String(balances[0].amount), 'alice', 'secret', keys.acme.slice(8, 40)]) {
     assert.ok(!service.logs().includes(secret), `${secret} is in the log`);
+  }
+});
+
+test('tells which key on file was refused; of any other it knows no partner and no id', async (t) => {
+  const service = await startTestService(t);
+  const cases = [
+    [keys.acmeRevoked, 'API_KEY_REVOKED', 'acme'],
+    [keys.acmeExpired, 'API_KEY_EXPIRED', 'acme'],
+    [keys.closed, 'PARTNER_DISABLED', 'closed'],
+    [keys.acmeBalancesOnly, 'INSUFFICIENT_SCOPES', 'acme'],
+    [keys.neverIssued, 'UNAUTHORIZED', undefined],
+    [keys.live, 'API_KEY_ENVIRONMENT_MISMATCH', undefined],
+    ['nothing', 'UNAUTHORIZED', undefined],
+  ] as const;
+  for (const [key, code, partnerId] of cases) {
+    await service.brands('', { key });
+    const line = JSON.parse(service.logs().trim().split('\n').at(-1)!);
+    const id = (await service.store.findKey(digestOfKey(key)))?.id;
+    assert.equal(id === undefined, partnerId === undefined);
+    assert.deepEqual([line.code, line.partner_id, line.key_id], [code, partnerId, id]);
+    assert.ok(!service.logs().includes(key), 'a key is in the log');
+    assert.ok(
+      !service.logs().includes(Buffer.from(digestOfKey(key)).toString('hex')),
+      'a digest is in the log',
+    );
   }
 });

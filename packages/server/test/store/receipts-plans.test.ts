@@ -18,6 +18,7 @@ const questions: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlit
   [{}, 'receipts_by_time', 'PRIMARY KEY'],
   [{ since, after }, 'receipts_by_time', 'PRIMARY KEY'],
   [{ partnerId: 'p7', since, after }, 'receipts_of_partner', 'receipts_of_partner'],
+  [{ partnerId: 'p7', keyId: 'KEY_2', since, after }, 'receipts_of_partner', 'receipts_of_partner'],
   [{ customerId: 'c7', since, after }, 'receipts_pkey', 'receipts_of_customer'],
   [{ partnerId: 'p7', customerId: 'c7', after }, 'receipts_pkey', 'receipts_of_customer'],
 ];

@@ -48,12 +48,13 @@ export const receiptTests: StoreTests = {
     assert.deepEqual(await store.listReceipts({ limit: 10 }), [second, first]);
   },
 
-  'lists receipts newest first, by partner, customer and time, each exactly once': async (open) => {
+  'lists receipts newest first, by partner, key, customer and time, each exactly once': async (open) => {
     const store = await open();
     // Three in the same millisecond, so that the time alone is no order.
     const all = Array.from({ length: 60 }, (_, index) =>
       receiptAt(Math.floor(index / 3), {
         partner_id: index % 2 === 0 ? 'acme' : 'zenith',
+        key_id: index % 4 === 0 ? 'KEY_1' : 'KEY_2',
         customer_id: index % 5 === 0 ? 'alice' : 'zoe',
       }),
     );
@@ -64,8 +65,9 @@ export const receiptTests: StoreTests = {
     const since = toTime(startMs + 7);
     const matches = (query: Omit<ReceiptsQuery, 'limit'>) =>
       newestFirst.filter(
-        ({ partner_id, customer_id, at }) =>
+        ({ partner_id, key_id, customer_id, at }) =>
           partner_id === (query.partnerId ?? partner_id) &&
+          key_id === (query.keyId ?? key_id) &&
           customer_id === (query.customerId ?? customer_id) &&
           at >= (query.since ?? at),
       );
@@ -74,6 +76,7 @@ export const receiptTests: StoreTests = {
         for (const query of [
           { partnerId, customerId },
           { partnerId, customerId, since },
+          { partnerId, customerId, since, keyId: 'KEY_2' },
         ]) {
           assert.deepEqual(await walk(store, query, 4), matches(query));
         }

@@ -174,12 +174,29 @@ export function databaseConfig({ environment, database }: Values<typeof database
 
 /** What is wrong with settings for `serve` that are right each for itself. */
 export function conflictsOfServe(config: ServeConfig): string[] {
+  const both = `--port and --ops-port are both ${config.port}`;
+  const sentence = `${both}: give the operations address a port of its own.`;
+  return [...conflictsOfEngine(config), ...(isOnePort(config) ? [sentence] : [])];
+}
+
+/** What the embedded database cannot do. */
+export function conflictsOfEngine(config: ServeConfig): string[] {
   if (databaseConfig(config).database.engine === 'postgres') return [];
   const needs = 'needs a Postgres database: set --database to one.';
   return [
     ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
     ...(config.workers > 1 ? [`--workers ${needs}`] : []),
   ];
+}
+
+/** Addresses that mean every interface, and that nobody can call. */
+export const everyInterface: readonly string[] = ['0.0.0.0', '::'];
+
+/** Whether callers and operators would meet. On two interfaces the same port is two. */
+export function isOnePort(config: ServeConfig): boolean {
+  const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
+  const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));
+  return isSameHost && config.port !== 0 && config.port === config['ops-port'];
 }
 
 export function storeOptions(values: Values<typeof postgresSettings>): StoreOptions {

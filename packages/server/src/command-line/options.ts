@@ -183,9 +183,13 @@ export function timeOrAge(text: string): string | Problem {
   );
 }
 
-/** An address that others reach us by: http or https, without a trailing slash. */
+/**
+ * An address that others reach us by: http or https, without a trailing slash. What a URL cannot hold, such
+ * as a quote, is percent-encoded. Braces mean something else in addresses of OpenAPI and of curl.
+ */
 export function httpUrl(text: string): string | Problem {
-  return isWebAddress(text) && !/[?#]/.test(text)
-    ? text.replace(/\/+$/, '')
-    : new Problem('must be an http or https address without user, query or fragment.');
+  if (holdsKey(text)) return new Problem('must not hold an API key.');
+  return isWebAddress(text) && !/[?#{}]/.test(text)
+    ? new URL(text).href.replace(/\/+$/, '')
+    : new Problem('must be an http or https address without user, query, fragment or braces.');
 }

@@ -1,13 +1,14 @@
 import { command, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
-import { conflictsOfServe, serveSettings } from '../config.ts';
+import { conflictsOfEngine, serveSettings } from '../config.ts';
 import { type Examined, examine } from '../doctor/examine.ts';
 import { OperatorError } from '../operator-error.ts';
 import { printable } from '../text.ts';
 
 export const doctor = command({
   options: { ...serveSettings, json: flag('print one JSON document') },
-  conflicts: (config) => conflictsOfServe(config),
+  // The rest it tells among its findings.
+  conflicts: (config) => conflictsOfEngine(config),
   run: async (config, _words, output) => {
     // No process can be ended while the system looks up a name, and by itself that takes 10 s or more with a
     // name server that is silent.

@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import { databaseConfig, type ServeConfig } from '../config.ts';
+import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../config.ts';
 import { asOne, type Finding, failed, ok, warning } from '../finding.ts';
 import type { Check } from './examination.ts';
-
-/** Addresses that mean every interface, and that nobody can call. */
-const everywhere = ['0.0.0.0', '::'];
 
 /** What is wrong with settings that each are right; a wrong one was told already. */
 export const checkSettings: Check = async ({ config }) => {
@@ -24,9 +21,7 @@ export const checkSettings: Check = async ({ config }) => {
 const unlimited = warning('List brands has no rate limit in production.', 'Leave out --brands-rate 0.');
 
 function samePort(config: ServeConfig): Finding | undefined {
-  const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
-  const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everywhere.includes(host));
-  if (!isSameHost || config.port === 0 || config.port !== config['ops-port']) return undefined;
+  if (!isOnePort(config)) return undefined;
   return failed(
     `--port and --ops-port are both ${config.port}.`,
     'Give the operations address a port of its own.',
@@ -54,7 +49,7 @@ function uncallable(config: ServeConfig, isProduction: boolean): Finding | undef
   const { host, port, 'public-url': given } = config;
   const url = given ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const name = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
-  if (!everywhere.includes(name) && !(isProduction && isLoopback(name))) return undefined;
+  if (!everyInterface.includes(name) && !(isProduction && isLoopback(name))) return undefined;
   return warning(
     `Partners would get ${url}/assets/brand-placeholder.png for brands without an image, and cannot call it.`,
     'Set --public-url to the address that partners use.',

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { httpUrl, Problem } from '../../src/command-line/options.ts';
+import { parseLine } from '../../src/command-line/parse.ts';
+import { serve } from '../../src/commands/serve.ts';
+import { keys } from '../support/fixture.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { assertFailed, commandLine, run } from '../support/run.ts';
 
@@ -75,6 +79,37 @@ test('refuses each bad setting of serve by flag and by variable, all at once', a
     });
     assertFailed(variables, 2, ...given.map(([, variable]) => new RegExp(`^${variable} must be`, 'm')));
     assert.equal(sentencesOf(variables.stderr).length, given.length);
+  }
+});
+
+test('refuses one port for callers and operators, before it opens anything', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const more of [[], ['--host', '0.0.0.0'], ['--ops-host', '::']]) {
+    const finished = await run(['serve', '--port', '9090', ...more], { folder });
+    assertFailed(finished, 2, /^--port and --ops-port are both 9090: /);
+  }
+  assert.ok(!existsSync(join(folder, 'data')));
+  // Two interfaces have a port 9090 each, and 0 is whichever is free.
+  const others = [
+    ['--port', '9090', '--ops-host', '127.0.0.2'],
+    ['--port', '0', '--ops-port', '0'],
+  ];
+  for (const words of others) assert.deepEqual(parseLine(serve, words, {}).problems, []);
+});
+
+test('keeps an ordinary address as it was typed, and none that says something else elsewhere', () => {
+  for (const url of [
+    'https://x.example',
+    'http://10.0.0.1:8080/pay/v2',
+    'http://[::1]:8080',
+    "http://x/it's",
+  ]) {
+    assert.equal(httpUrl(url), url);
+    assert.equal(httpUrl(`${url}/`), url);
+  }
+  assert.equal(httpUrl('https://x.example/"><script>`'), 'https://x.example/%22%3E%3Cscript%3E%60');
+  for (const url of ['https://x.example/{host}', 'https://{x}', `https://x.example/${keys.acme}`]) {
+    assert.ok(httpUrl(url) instanceof Problem, url);
   }
 });
 

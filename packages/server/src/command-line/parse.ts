@@ -116,7 +116,10 @@ function resolve(
 
 function faultsOfArguments(command: Command, positionals: readonly Positional[]): string[] {
   const expected = command.arguments ?? [];
-  const missing = expected.slice(positionals.length).map(({ name }) => `${name} is missing.`);
+  // An empty one is a variable of a script that is not set.
+  const missing = expected
+    .filter((_, index) => !positionals[index]?.word)
+    .map(({ name }) => `${name} is missing.`);
   // A word too many after a flag that does not exist was meant for it, and is no mistake of its own.
   const extra = positionals.slice(expected.length).filter(({ isAfterUnknown }) => !isAfterUnknown);
   return [...missing, ...extra.map(({ word }) => `Unexpected argument "${word}".`)];

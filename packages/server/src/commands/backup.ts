@@ -1,5 +1,6 @@
 import { command, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
+import { onInterrupt } from '../command-line/signals.ts';
 import { databaseConfig, databaseSettings } from '../config.ts';
 import { backUpSqlite } from '../store/sqlite/backup.ts';
 import { toTime } from '../times.ts';
@@ -10,12 +11,15 @@ const elsewhere =
 export const backup = command({
   arguments: [{ name: 'FILE', help: 'where the copy goes; that of the receipts goes to FILE-receipts' }],
   options: { ...databaseSettings, json: flag('print one JSON document') },
-  conflicts: (values) => (databaseConfig(values).database.engine === 'sqlite' ? [] : [elsewhere]),
+  conflicts: (values, [file]) => [
+    ...(databaseConfig(values).database.engine === 'sqlite' ? [] : [elsewhere]),
+    ...(file === '-' ? ['FILE must be a file: a backup is two of them, and cannot be printed.'] : []),
+  ],
   run: async (values, [file = ''], output) => {
     const { database, environment } = databaseConfig(values);
     if (database.engine !== 'sqlite') return;
     const taken_at = toTime(Date.now());
-    const copies = await backUpSqlite(database.path, environment, file);
+    const copies = await backUpSqlite(database.path, environment, file, onInterrupt);
     tell(output, values.json, { environment, taken_at, ...copies }, () =>
       [
         `Copied the ${environment} database as of ${taken_at}, and checked the copy.`,

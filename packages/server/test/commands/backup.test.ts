@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFailed, run, withPartners } from '../support/run.ts';
@@ -12,6 +12,13 @@ test('backup says where the copy is, and of when; a second one does not replace 
   const database = { file, bytes: statSync(file).size };
   assert.deepEqual(answer, { environment: 'production', taken_at: answer.taken_at, database });
   assertFailed(await line.run(['backup', file]), 1, /copy\.db exists already/);
+});
+
+test('backup needs the name of a file, and takes none for standard output or an empty one', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a file: /);
+  assertFailed(await line.run(['backup', ''], { folder: line.folder }), 2, /^FILE is missing\./);
+  assert.deepEqual(readdirSync(line.folder), ['test.db']);
 });
 
 test('backup points to pg_dump for Postgres, before it asks any server', async () => {

@@ -1,11 +1,23 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../src/operator-error.ts';
 import { backUpSqlite } from '../../src/store/sqlite/backup.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { mountSmallDisk } from '../faults/small-disk.ts';
 import { createdAt } from '../support/fixture.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { receiptAt } from './suite-receipts.ts';
@@ -30,9 +42,15 @@ function filesBeside(path: string): string[] {
   return readdirSync(dirname(path)).sort();
 }
 
+const neverInterrupted = () => () => {};
+
+function backUp(path: string, target: string) {
+  return backUpSqlite(path, 'sandbox', target, neverInterrupted);
+}
+
 function refusesToCopy(path: string, target: string, why: RegExp): Promise<void> {
   return assert.rejects(
-    backUpSqlite(path, 'sandbox', target),
+    backUp(path, target),
     (error) => error instanceof OperatorError && why.test(error.message),
   );
 }
@@ -41,7 +59,7 @@ test('copies the database and its receipts for the owner alone, and leaves nothi
   const { path, target } = await madeDatabase(t);
   const before = process.umask(0o000);
   t.after(() => process.umask(before));
-  const { database, receipts } = await backUpSqlite(path, 'sandbox', target);
+  const { database, receipts } = await backUp(path, target);
   assert.deepEqual([database.file, receipts?.file], [target, `${target}-receipts`]);
   for (const { file, bytes } of [database, receipts!]) {
     assert.deepEqual([statSync(file).mode & 0o777, statSync(file).size], [0o600, bytes]);
@@ -65,7 +83,7 @@ test('holds what is in the log, ends, and is of one moment, whoever writes meanw
     create table first (n integer, filler blob); insert into first values (0, zeroblob(2000000));
     create table last (n integer); insert into last values (0)`);
   let isCopying = true;
-  const copying = backUpSqlite(path, 'sandbox', target).finally(() => {
+  const copying = backUp(path, target).finally(() => {
     isCopying = false;
   });
   let writes = 0;
@@ -93,16 +111,69 @@ test('overwrites no file, neither of a database nor of receipts', async (t) => {
   }
 });
 
+test('replaces no link, though it leads nowhere', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const nowhere = join(dirname(target), 'not-there');
+  for (const link of [target, `${target}-receipts`]) {
+    symlinkSync(nowhere, link);
+    await refusesToCopy(path, target, /exists already, and a backup overwrites nothing/);
+    assert.equal(readlinkSync(link), nowhere);
+    rmSync(link);
+  }
+});
+
 test('of two at once under one name, one is refused and the other is whole', async (t) => {
   const { path, target } = await madeDatabase(t);
-  const both = [backUpSqlite(path, 'sandbox', target), backUpSqlite(path, 'sandbox', target)];
+  const both = [backUp(path, target), backUp(path, target)];
   const outcomes = await Promise.allSettled(both);
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['fulfilled', 'rejected'],
   );
-  assert.match(String((outcomes[1] as PromiseRejectedResult).reason), /copy\.db\.partial exists already/);
+  assert.match(
+    String((outcomes[1] as PromiseRejectedResult).reason),
+    /copy\.db\.partial.* exist already: a backup is under way/,
+  );
   assert.deepEqual(filesBeside(target), ['copy.db', 'copy.db-receipts']);
+});
+
+test('leaves nothing behind when a signal ends it', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  let interrupt = () => {};
+  const copying = backUpSqlite(path, 'sandbox', target, (cleanUp) => {
+    interrupt = cleanUp;
+    return () => {};
+  });
+  assert.deepEqual(filesBeside(target).filter(isPartial), ['copy.db-receipts.partial', 'copy.db.partial']);
+  interrupt();
+  assert.deepEqual(filesBeside(target).filter(isPartial), []);
+  await assert.rejects(copying);
+  assert.deepEqual(filesBeside(target), []);
+});
+
+const isPartial = (name: string) => name.endsWith('.partial');
+
+test('names all that an interrupted backup has left, at once', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const left = ['.partial', '.partial-journal', '-receipts.partial'].map((ending) => `${target}${ending}`);
+  for (const name of left) writeFileSync(name, '');
+  await refusesToCopy(
+    path,
+    target,
+    new RegExp(`^${left.join(', ')} exist already: .* remove these files\\.$`),
+  );
+  assert.equal(filesBeside(target).length, left.length);
+});
+
+test('says which file a full disk has no room for, and leaves nothing there', async (t) => {
+  const disk = mountSmallDisk(1);
+  if (typeof disk === 'string') return t.skip(disk);
+  t.after(disk.remove);
+  const { path } = await madeDatabase(t);
+  disk.fillUp(8_192);
+  const target = join(disk.folder, 'copy.db');
+  await refusesToCopy(path, target, new RegExp(`^Cannot write ${target}: database or disk is full\\.$`));
+  assert.deepEqual(filesBeside(target), ['filling']);
 });
 
 test('does not pass damage on: a database that is not whole is told of, and no copy is made', async (t) => {
@@ -117,6 +188,17 @@ test('does not pass damage on: a database that is not whole is told of, and no c
   }
 });
 
+test('tells damage of the receipts from that of the database, which need not be restored then', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  overwrite(`${path}-receipts`, 0);
+  await refusesToCopy(
+    path,
+    target,
+    /test\.db-receipts is damaged .* The database itself is whole: stop the/s,
+  );
+  assert.deepEqual(filesBeside(target), []);
+});
+
 function overwrite(path: string, position: number): void {
   const descriptor = openSync(path, 'r+');
   writeSync(descriptor, Buffer.alloc(64, 0x5a), 0, 64, position);
@@ -126,7 +208,7 @@ function overwrite(path: string, position: number): void {
 test('migrates nothing: the copy has the schema of the original, whichever that is', async (t) => {
   const { path, target } = await madeDatabase(t);
   connect(t, path).exec('pragma user_version = 77');
-  await backUpSqlite(path, 'sandbox', target);
+  await backUp(path, target);
   assert.equal(connect(t, target).prepare('pragma user_version').get()?.user_version, 77);
 });
 
@@ -137,7 +219,16 @@ test('says in a sentence why it makes no copy', async (t) => {
   await refusesToCopy(stranger, target, /another program's database/);
   await refusesToCopy(`${path}x`, target, /There is no database .*test\.dbx/);
   await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /There is no folder .*away/);
+  await refusesToCopy(path, `${dirname(target)}/away/`, /There is no folder .*away/);
+  await refusesToCopy(path, dirname(target), /is a folder: name a file in it/);
   await refusesToCopy(path, `${path}-receipts`, /keeps its own files under .*test\.db-…/);
-  await assert.rejects(backUpSqlite(path, 'production', target), /This is a sandbox database/);
+  const link = join(temporaryFolder(t), 'link');
+  symlinkSync(dirname(path), link);
+  await refusesToCopy(path, join(link, 'test.db-wal'), /keeps its own files under/);
+  await refusesToCopy(join(link, 'test.db'), `${path}-shm`, /keeps its own files under/);
+  await assert.rejects(
+    backUpSqlite(path, 'production', target, neverInterrupted),
+    /This is a sandbox database/,
+  );
   assert.deepEqual(filesBeside(target), []);
 });

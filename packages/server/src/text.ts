@@ -40,12 +40,19 @@ export function maskKeys(text: string): string {
     .replace(longRun, (run) => (/[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? '[key]' : run));
 }
 
-/** Control characters but for the line end, what turns the direction of text, and unpaired surrogates. */
-const unprintable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
+/** Control characters but for the line end, what turns the direction of text or is not seen, half pairs. */
+const unprintable =
+  /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
 
 /** A text that cannot do anything to a terminal but be read. */
 export function printable(text: string): string {
   return text.replace(unprintable, '\ufffd');
+}
+
+/** What a server sent where a text belongs, whatever it is. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : JSON.stringify(value);
 }
 
 /** JSON that means the same and cannot do anything to a terminal, either. */

@@ -1,4 +1,4 @@
-import { oneLine } from '../text.ts';
+import { oneLine, textOf } from '../text.ts';
 import { displayWidth, shorten } from './width.ts';
 
 export interface Column<R> {
@@ -34,7 +34,7 @@ export function growingTable<R>(
   let shownColumns = 0;
 
   return (rows) => {
-    const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
+    const cells = rows.map((row) => columns.map((column) => oneLine(textOf(column.cell(row)))));
     for (const [index, width] of needed.entries()) {
       needed[index] = Math.max(width, ...cells.map((row) => displayWidth(row[index]!)));
     }

@@ -12,7 +12,8 @@ export function helpOfAll(commands: readonly Summary[]): string {
     'Commands:',
     ...columns(commands.map(({ name, summary }) => [name, summary])),
     '',
-    '"partner-network COMMAND --help" describes one command. "npm start" runs the sandbox.',
+    '"partner-network COMMAND --help" describes one command, --version tells the version. "npm start" runs the',
+    'sandbox.',
   ].join('\n');
 }
 

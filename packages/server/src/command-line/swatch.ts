@@ -1,5 +1,7 @@
 /** A brand's colour as a block in that colour, where the terminal can show it. */
 
+import { textOf } from '../text.ts';
+
 const block = '██';
 const hexColor = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i;
 const reset = '\u001b[0m';
@@ -18,12 +20,12 @@ export function colorBits(
 
 /** What stands in the column: a block and the colour's digits, or these alone. */
 export function swatchCell(color: string | undefined, bits: number): string {
-  if (color === undefined) return '';
-  return bits >= bitsOf256Colors && hexColor.test(color) ? `${block} ${color}` : color;
+  const text = textOf(color);
+  return bits >= bitsOf256Colors && hexColor.test(text) ? `${block} ${text}` : text;
 }
 
 export function paintSwatch(shown: string, color: string | undefined, bits: number): string {
-  const [, ...digits] = hexColor.exec(color ?? '') ?? [];
+  const [, ...digits] = hexColor.exec(textOf(color)) ?? [];
   if (digits.length === 0) return shown;
   const rgb = digits.map((pair) => Number.parseInt(pair, 16));
   const code = bits >= bitsOfAllColors ? `2;${rgb.join(';')}` : `5;${nearestOf256(rgb)}`;

@@ -1,37 +1,42 @@
 /** What went wrong with a call, told to whoever made it at a command line. */
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { OperatorError } from '../operator-error.ts';
-import { addressVariable, keyVariable, sandboxAddress } from './partner-settings.ts';
+import { type Address, keyVariable, sandboxAddress } from './partner-settings.ts';
 
 /** The flag that sets a parameter. */
 type FlagOf = (parameter: string) => string | undefined;
 
 /** What a person can mend, as sentences; anything else as it is. */
-export function explained(error: unknown, address: string, flagOf: FlagOf): unknown {
+export function explained(error: unknown, address: Address, flagOf: FlagOf): unknown {
   if (!(error instanceof PartnerNetworkError)) return error;
   return new OperatorError(sentencesOf(error, address, flagOf).join('\n'), { cause: error });
 }
 
-function sentencesOf(error: PartnerNetworkError, address: string, flagOf: FlagOf): string[] {
-  if (error instanceof ApiError) return [...refusalOf(error, flagOf), ...remedyOf(error)];
-  const said = error.message.replaceAll('baseUrl', addressVariable);
+function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
+  const { origin } = address;
+  if (error instanceof ApiError) return [...refusalOf(error, origin, flagOf), ...remedyOf(error, address)];
+  const said = error.message.replaceAll('baseUrl', origin);
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
     return [said, remedyOfSilence(address)];
   }
   return [said];
 }
 
+/** The service says which header to send, which is not for a person to do here. */
+const unknownKey = 'The service does not know the key.';
+
 /** All of the errors, each with the flag that it is about, and the id of the request. */
-function refusalOf({ status, errors, requestId }: ApiError, flagOf: FlagOf): string[] {
+function refusalOf({ status, errors, requestId }: ApiError, origin: string, flagOf: FlagOf): string[] {
   if (errors.length === 0) {
-    const remedy = `check ${addressVariable} and what is on the way to it`;
+    const remedy = `check ${origin} and what is on the way to it`;
     return [`The answer, of status ${status}, is not one that the service gives: ${remedy}.`];
   }
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
   return [
     ...errors.map(({ code, field, detail }) => {
       const flag = field === undefined ? undefined : flagOf(field);
-      return `${flag === undefined ? '' : `${flag}: `}${withFlags(detail ?? 'Refused.', flagOf)} (${code})`;
+      const said = code === 'UNAUTHORIZED' ? unknownKey : withFlags(detail ?? 'Refused.', flagOf);
+      return `${flag === undefined ? '' : `${flag}: `}${said} (${code})`;
     }),
     `The service answered ${status}${request}.`,
   ];
@@ -42,17 +47,18 @@ function withFlags(detail: string, flagOf: FlagOf): string {
   return detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
 }
 
-function remedyOf({ status }: ApiError): string[] {
-  if (status === 401) return [`The key was taken from ${keyVariable}.`];
-  if (status === 404)
-    return [`${addressVariable} must be the whole base address, with /network/v1 at its end.`];
+function remedyOf({ status, errors }: ApiError, { url, origin }: Address): string[] {
+  if (status === 401) {
+    const isUnknown = errors.some(({ code }) => code === 'UNAUTHORIZED');
+    const check = isUnknown ? `: check that it is whole, and of the service at ${url}` : '';
+    return [`The key was taken from ${keyVariable}${check}.`];
+  }
+  if (status === 404) return [`${origin} must be the whole base address, with /network/v1 at its end.`];
   return [];
 }
 
-function remedyOfSilence(address: string): string {
-  if (address !== sandboxAddress) {
-    return `Check that this is the service's address: ${addressVariable} or --base-url sets it.`;
-  }
+function remedyOfSilence({ url, origin }: Address): string {
+  if (url !== sandboxAddress) return `Check that this is the service's address: ${origin} sets it.`;
   const start = 'Start a sandbox there with "npx partner-network sandbox"';
-  return `${start}, or set ${addressVariable} to the service's address.`;
+  return `${start}, or set ${origin} to the service's address.`;
 }

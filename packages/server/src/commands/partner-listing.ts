@@ -62,7 +62,7 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
 }
 
 function printCurl(path: string, parameters: Parameters, values: CallValues, output: Output): void {
-  output.answer(curlLine(`${values['base-url']}/${path}`, parameters, keyVariable));
+  output.answer(curlLine(`${values['base-url'].url}/${path}`, parameters, keyVariable));
   if (values.all) {
     output.remark('That is one page. While an answer has a cursor, add &cursor= and it for the next one.');
   }
@@ -74,8 +74,8 @@ async function printPages<O extends Options, Q extends Parameters, P extends Pag
   { all, json, 'base-url': address, 'api-key': apiKey }: CallValues,
   output: Output,
 ): Promise<void> {
-  const waiting = createWaiting(address, output);
-  const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address, onResponse: waiting.answered });
+  const waiting = createWaiting(address.url, output);
+  const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onResponse: waiting.answered });
   keepYoungSpaceSmall();
   const list = listing.list(network, parameters);
   const printer = printerFor(listing, json, output);
@@ -86,7 +86,8 @@ async function printPages<O extends Options, Q extends Parameters, P extends Pag
       last = page;
     }
   } catch (error) {
-    if (last !== undefined) output.remark('The output is incomplete: there are pages that did not come.');
+    await printer.cut();
+    if (last !== undefined) output.remark('The output is incomplete, for not all pages came: list again.');
     throw explained(error, address, flagsOf(listing));
   }
   await printer.end(last?.cursor);

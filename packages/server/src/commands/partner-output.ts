@@ -11,6 +11,8 @@ interface Printed<R> {
 
 interface Printer<R> {
   add(records: readonly R[]): Promise<void>;
+  /** Where the next page did not come: what is said of it stands on a line of its own. */
+  cut(): Promise<void>;
   /** After the last page that was wanted; with its cursor there are more. */
   end(cursor: string | undefined): Promise<void>;
 }
@@ -37,8 +39,11 @@ function asDocument<R>({ name }: Printed<R>, output: Output): Printer<R> {
       await output.write(`${isBegun ? ',' : opening}\n${records.map(jsonOf).join(',\n')}`);
       isBegun = true;
     },
+    cut: async () => {
+      if (isBegun) await output.write('\n');
+    },
     end: async (cursor) => {
-      const rest = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`;
+      const rest = cursor === undefined ? '' : `,"cursor":${jsonOf(cursor)}`;
       await output.write(`${isBegun ? '\n' : opening}]${rest}}\n`);
     },
   };
@@ -47,6 +52,7 @@ function asDocument<R>({ name }: Printed<R>, output: Output): Printer<R> {
 function asLines<R>({ name }: Printed<R>, output: Output): Printer<R> {
   return {
     add: (records) => output.write(records.map((record) => `${jsonOf(record)}\n`).join('')),
+    cut: async () => {},
     end: async (cursor) => remarkMore(name, cursor, output),
   };
 }
@@ -59,6 +65,7 @@ function asTable<R>({ name, columns }: Printed<R>, output: Output): Printer<R> {
       count += records.length;
       if (records.length > 0) await output.write(table(records));
     },
+    cut: async () => {},
     end: async (cursor) => {
       const one = name.slice(0, -1);
       await output.write(

@@ -3,6 +3,7 @@ import { lengths, pageSize } from '@partner-network/contract/limits';
 import {
   flag,
   httpUrl,
+  type Option,
   optional,
   Problem,
   plainText,
@@ -16,6 +17,25 @@ export const addressVariable = 'PARTNER_NETWORK_BASE_URL';
 /** Where a sandbox is unless it is told otherwise: the first call of a newcomer needs a key alone. */
 export const sandboxAddress = 'http://127.0.0.1:8080/network/v1';
 
+/** Where the service is, and which flag or variable sets that, to be named where it is wrong. */
+export interface Address {
+  readonly url: string;
+  readonly origin: string;
+}
+
+function addressSetting(): Option<Address> {
+  const help = `address of the service (${sandboxAddress}, a sandbox here)`;
+  const url = setting('URL', addressVariable, httpUrl, sandboxAddress, help);
+  return {
+    ...url,
+    resolve: (texts, origin, flags) => {
+      const found = url.resolve(texts, origin, flags);
+      if (found instanceof Problem) return found;
+      return { url: found, origin: texts.length === 0 ? addressVariable : origin };
+    },
+  };
+}
+
 export const callOptions = {
   limit: optional(
     'N',
@@ -26,13 +46,7 @@ export const callOptions = {
   all: flag('list every page, not only one'),
   json: flag('print one JSON document; without it, a pipe gets JSON Lines'),
   curl: flag('print the call as a curl line, and do not make it'),
-  'base-url': setting(
-    'URL',
-    addressVariable,
-    httpUrl,
-    sandboxAddress,
-    `address of the service (${sandboxAddress}, a sandbox here)`,
-  ),
+  'base-url': addressSetting(),
   'api-key': secret(
     keyVariable,
     apiKey,

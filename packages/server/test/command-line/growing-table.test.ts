@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { money, shortTime } from '../../src/command-line/amounts.ts';
 import { type Column, growingTable, neverShortened } from '../../src/command-line/growing-table.ts';
+import { paintSwatch, swatchCell } from '../../src/command-line/swatch.ts';
 import { displayWidth } from '../../src/command-line/width.ts';
 
 interface Row {
@@ -80,4 +82,27 @@ test('lets no row do anything to the terminal, nor pretend to be two', () => {
   const [, row] = tableOf(80, [hostile]);
   assert.doesNotMatch(row!.replaceAll(painted, ''), /[\u0000-\u001f\u007f-\u009f\u202e]/);
   assert.equal(tableOf(80, [hostile]).length, 2);
+});
+
+test('shows that there is something where nothing would be seen, or the direction would turn', () => {
+  const name = 'a\u200bb\u200fc\u061cd\u202ee';
+  assert.match(tableOf(80, [{ ...rows[0]!, name }])[1]!, /^a\ufffdb\ufffdc\ufffdd\ufffde /);
+});
+
+test('shows whatever a server sent where a text, a colour, an amount or a time belongs', () => {
+  const odd: readonly unknown[] = [null, undefined, 7, 1.5, true, {}, { toString: 1 }, ['a']];
+  const columns: readonly Column<unknown>[] = [
+    { heading: 'NAME', cell: (value) => value as string },
+    {
+      heading: 'COLOR',
+      cell: (value) => swatchCell(value as string, 24),
+      paint: (shown, value) => paintSwatch(shown, value as string, 24),
+    },
+    { heading: 'AMOUNT', cell: (value) => money(value as number, value as string) },
+    { heading: 'UPDATED', cell: (value) => shortTime(value as string) },
+  ];
+  const lines = growingTable(columns, { columns: 200 })(odd).trimEnd().split('\n');
+  assert.equal(lines.length, 1 + odd.length);
+  assert.match(lines[7]!, /^\{"toString":1\} /);
+  assert.doesNotMatch(lines.join(), /NaN|undefined|null/);
 });

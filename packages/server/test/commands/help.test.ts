@@ -51,7 +51,15 @@ const commands = {
   ],
   'import balances': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
   'import grants': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
-  'receipts list': ['--partner ID', '--customer ID', '--since TIME', '--limit N', ...database, '--json'],
+  'receipts list': [
+    '--key',
+    '--partner ID',
+    '--customer ID',
+    '--since TIME',
+    '--limit N',
+    ...database,
+    '--json',
+  ],
   'receipts prune': ['--older-than DURATION', '--dry-run', ...database, '--json'],
   'export brands': ['--partner', ...database, '--json'],
   'export balances': [...database, '--json'],
@@ -67,10 +75,11 @@ for (const [name, named] of Object.entries(commands)) {
   });
 }
 
-test('lists every command in its help', async () => {
+test('lists every command in its help, and how to ask for the version', async () => {
   const { status, stdout } = await run(['--help']);
   assert.equal(status, 0);
   for (const name of Object.keys(commands)) assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
+  assert.match(stdout, / --version tells the version\./);
 });
 
 test('lists the commands of a group in the help of the group', async () => {

@@ -11,7 +11,7 @@ import { parseLine } from '../../src/command-line/parse.ts';
 import { listBalances } from '../../src/commands/balances-list.ts';
 import { listBrands } from '../../src/commands/brands-list.ts';
 import { explained } from '../../src/commands/partner-errors.ts';
-import { sandboxAddress } from '../../src/commands/partner-settings.ts';
+import { type Address, addressVariable, sandboxAddress } from '../../src/commands/partner-settings.ts';
 import { createWaiting } from '../../src/commands/partner-waiting.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { keys } from '../support/fixture.ts';
@@ -19,6 +19,7 @@ import { freePort } from '../support/free-port.ts';
 
 const key = { PARTNER_NETWORK_API_KEY: keys.acme };
 const flagOf = () => undefined;
+const sandbox = { url: sandboxAddress, origin: addressVariable };
 
 test('says all that is wrong at once, the variable of the key included', () => {
   const { problems } = parseLine(listBalances, ['--limit', '101', '--type', 'SAVINGS'], {
@@ -60,7 +61,7 @@ test('needs no key for --curl, and prints no JSON with it', () => {
 
 test('asks a sandbox on this machine unless it is told otherwise, flags before variables', () => {
   const addressOf = (words: string[], variables: Record<string, string>) =>
-    parseLine(listBrands, words, { ...key, ...variables }).values['base-url'];
+    (parseLine(listBrands, words, { ...key, ...variables }).values['base-url'] as Address).url;
   const variable = { PARTNER_NETWORK_BASE_URL: 'https://network.example/network/v1/' };
   assert.equal(addressOf([], {}), sandboxAddress);
   assert.equal(addressOf([], variable), 'https://network.example/network/v1');
@@ -87,8 +88,18 @@ test('--curl of all is a line for the largest page, and a remark on how to go on
 });
 
 /** A server that answers every request with this. */
-async function answering(t: TestContext, status: number, body: string): Promise<string> {
-  const server = createServer((_request, response) => response.writeHead(status).end(body));
+function answering(t: TestContext, status: number, body: string): Promise<string> {
+  return answeringEach(t, () => [status, body]);
+}
+
+async function answeringEach(
+  t: TestContext,
+  answerOf: () => readonly [status: number, body: string],
+): Promise<string> {
+  const server = createServer((_request, response) => {
+    const [status, body] = answerOf();
+    response.writeHead(status).end(body);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -96,11 +107,11 @@ async function answering(t: TestContext, status: number, body: string): Promise<
 }
 
 /** What is said of a call that fails there. */
-async function saidOf(address: string): Promise<string> {
+async function saidOf(address: string, origin = addressVariable): Promise<string> {
   const network = new PartnerNetwork({ apiKey: keys.acme, baseUrl: address, maxRetries: 0 });
   const error = await Promise.resolve(network.brands.list()).then(
     () => assert.fail('it did not fail'),
-    (reason) => explained(reason, address, flagOf),
+    (reason) => explained(reason, { url: address, origin }, flagOf),
   );
   assert.ok(error instanceof OperatorError);
   assert.ok(!error.message.includes(keys.acme));
@@ -121,7 +132,7 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
 
 test('says what to do where it was not the service that answered, or nobody', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
-  const check = "Check that this is the service's address: PARTNER_NETWORK_BASE_URL or --base-url sets it.";
+  const check = "Check that this is the service's address: PARTNER_NETWORK_BASE_URL sets it.";
   assert.match(await saidOf(nobody), /ECONNREFUSED/);
   assert.ok((await saidOf(nobody)).endsWith(`\n${check}`));
   const page = await saidOf(await answering(t, 200, '<html>'));
@@ -142,6 +153,49 @@ test('says what to do where it was not the service that answered, or nobody', as
   assert.match(lost, /\nPARTNER_NETWORK_BASE_URL must be .*\/network\/v1 at its end\.$/);
 });
 
+test('blames what the address was given by, the flag or the variable', async (t) => {
+  const nobody = `http://127.0.0.1:${await freePort()}`;
+  for (const address of [nobody, await answering(t, 404, ''), await answering(t, 200, '{}')]) {
+    assert.match(await saidOf(address), /PARTNER_NETWORK_BASE_URL (sets|must|and)/);
+    const ofFlag = await saidOf(address, '--base-url');
+    assert.match(ofFlag, /--base-url (sets|must|and)/);
+    assert.doesNotMatch(ofFlag, /PARTNER_NETWORK_BASE_URL/);
+  }
+  const originOf = (...words: string[]) =>
+    (parseLine(listBrands, words, { ...key, PARTNER_NETWORK_BASE_URL: nobody }).values['base-url'] as Address)
+      .origin;
+  assert.deepEqual([originOf(), originOf('--base-url', nobody)], [addressVariable, '--base-url']);
+});
+
+test('takes no key in the address, which --curl would print', () => {
+  const { problems } = parseLine(listBrands, ['--curl', '--base-url', `http://here/${keys.acme}`], {});
+  assert.deepEqual(problems, ['--base-url must not hold an API key.']);
+});
+
+test('says which flag is meant by the name of the parameter', () => {
+  const { problems } = parseLine(listBalances, ['--customer-id', 'alice'], key);
+  assert.equal(problems[0], 'There is no flag --customer-id; did you mean --customer?');
+});
+
+test('ends the line of a document that is cut, so that what is said of it stands by itself', async (t) => {
+  let requests = 0;
+  const page = '{"brands":[{"id":"b1"}],"cursor":"next"}';
+  const answers = () => (++requests === 1 ? ([200, page] as const) : ([403, '{"errors":[]}'] as const));
+  const address = await answeringEach(t, answers);
+  const written: string[] = [];
+  const output = {
+    answer: (text: string) => written.push(text),
+    write: async (text: string) => void written.push(text),
+    remark: (text: string) => written.push(text),
+  };
+  const { values } = parseLine(listBrands, ['--all', '--json', '--base-url', address], key);
+  await assert.rejects(listBrands.run(values, [], output), OperatorError);
+  assert.match(
+    written.join(''),
+    /\{"id":"b1"\}\nThe output is incomplete, for not all pages came: list again\.$/,
+  );
+});
+
 test('tells a newcomer whose sandbox is not there how to start it', async () => {
   const network = new PartnerNetwork({
     apiKey: keys.acme,
@@ -150,7 +204,7 @@ test('tells a newcomer whose sandbox is not there how to start it', async () => 
     fetch: () => Promise.reject(new TypeError('fetch failed')),
   });
   const error = await Promise.resolve(network.brands.list()).catch((reason) => reason);
-  const { message } = explained(error, sandboxAddress, flagOf) as Error;
+  const { message } = explained(error, sandbox, flagOf) as Error;
   assert.match(
     message,
     /\nStart a sandbox there with "npx partner-network sandbox", or set PARTNER_NETWORK_BASE_URL/,
@@ -159,7 +213,7 @@ test('tells a newcomer whose sandbox is not there how to start it', async () => 
 
 test('leaves a fault of ours as it is', () => {
   const fault = new TypeError('undefined is not a function');
-  assert.equal(explained(fault, sandboxAddress, flagOf), fault);
+  assert.equal(explained(fault, sandbox, flagOf), fault);
 });
 
 test('tells a terminal once what it waits for, when that takes a while', async (t) => {

@@ -5,10 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import {
   browserFiles,
   playInPage,
@@ -18,6 +16,7 @@ import {
 import { expectedProof, type Proof, type Stage } from '../packages/client/test/runtimes/scenario.ts';
 import { startStage } from '../packages/client/test/runtimes/stage.ts';
 import { type PackedClient, packClient } from '../packages/client/test/support/packed.ts';
+import { launchChromium } from '../packages/server/test/support/chromium.ts';
 
 interface Runtime {
   readonly name: string;
@@ -78,25 +77,17 @@ function programs(client: PackedClient, on: Stage): Runtime[] {
 /** The machine's own Chromium, in which a page of the stage is opened. */
 function browsers(address: string, on: Stage): Runtime[] {
   const inPage = (play: (page: Page, stage: Stage) => Promise<Proof[]>) => async () => {
-    await using browser = await launch();
+    await using browser = await launchChromium();
     const page = await browser.newPage();
     await page.goto(address);
     return await play(page, on);
   };
   const version = async () => {
-    await using browser = await launch();
+    await using browser = await launchChromium();
     return browser.version();
   };
   return [
     { name: 'Chromium, page', version, play: inPage(playInPage) },
     { name: 'Chromium, worker', version, play: inPage(playInWorker) },
   ];
-}
-
-async function launch(): Promise<Browser> {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const paths = (process.env.PATH ?? '').split(delimiter);
-  const executablePath = paths.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
-  if (executablePath === undefined) throw new Error('there is no Chromium on the PATH');
-  return await chromium.launch({ executablePath });
 }

@@ -1,15 +1,16 @@
 /** What partners install, judged as it comes out of the package and not as it stands in the repository. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { publint } from 'publint';
+import { programsOnPath } from '../../server/test/support/programs.ts';
 import { playOnCommandLine } from './runtimes/play.ts';
 import { expectedProof } from './runtimes/scenario.ts';
 import { startStage } from './runtimes/stage.ts';
@@ -164,18 +165,15 @@ for (const [where, { lib, types }] of Object.entries(surroundings)) {
   });
 }
 
-/** The first Node on the PATH that is not the one of this repository: older, as a partner's may be. */
-function nodeOfTheMachine(): string | undefined {
-  const folders = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((folder) => !folder.includes('node_modules'));
-  return folders.map((folder) => join(folder, 'node')).find(existsSync);
-}
+/** Not the one of this repository: older, as a partner's may be. */
+const [nodeOfTheMachine = process.execPath] = programsOnPath(['node']).filter(
+  (path) => !path.includes('node_modules'),
+);
 
 test('it works in this Node and in the one of the machine, loaded in both ways', async (t) => {
   const stage = await startStage();
   t.after(stage.close);
-  for (const node of new Set([process.execPath, nodeOfTheMachine() ?? process.execPath])) {
+  for (const node of new Set([process.execPath, nodeOfTheMachine])) {
     const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
     const isTooOld = Number.parseInt(version.slice(1), 10) < 20;
     t.diagnostic(`${version}${isTooOld ? ', which is too old, is skipped' : ''}`);

@@ -17,7 +17,7 @@ const titles = readdirSync(folder).map(
 test('the reference, in a browser', needsChromium, async (t) => {
   const { port } = await startTestService(t);
   const origin = `http://127.0.0.1:${port}`;
-  const browser = await launchChromium(t);
+  await using browser = await launchChromium();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
   // Short enough for the last part to be reached, which tells what the browser complained of.
   page.setDefaultTimeout(20_000);

@@ -2,8 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programsOnPath } from './programs.ts';
 
 const oldestVersion = 15;
 const npmVersion = '17.10.0-beta.17';
@@ -22,13 +23,15 @@ export function programsFolder(): string | undefined {
 function installedPrograms(): string | undefined {
   const newestFirst = (pattern: string) =>
     globSync(pattern).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter),
-    ...newestFirst('/usr/lib/postgresql/*/bin'),
-    ...newestFirst('/opt/homebrew/opt/postgresql*/bin'),
-    ...newestFirst('/usr/local/opt/postgresql*/bin'),
-  ];
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && versionIn(folder) >= oldestVersion);
+  const initdbs = programsOnPath(
+    ['initdb'],
+    [
+      ...newestFirst('/usr/lib/postgresql/*/bin'),
+      ...newestFirst('/opt/homebrew/opt/postgresql*/bin'),
+      ...newestFirst('/usr/local/opt/postgresql*/bin'),
+    ],
+  );
+  return initdbs.map((path) => dirname(path)).find((folder) => versionIn(folder) >= oldestVersion);
 }
 
 /** 0 where there is none that the server's user may run. */

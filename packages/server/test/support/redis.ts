@@ -1,14 +1,15 @@
 /** A real Redis for tests: the one at TEST_REDIS_URL, or one of a test's own, which ends with the test. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, readFileSync } from 'node:fs';
+import { chownSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
+import { programsOnPath } from './programs.ts';
 
 export interface OwnRedis {
   readonly url: string;
@@ -23,7 +24,8 @@ export interface OwnRedis {
 }
 
 const sharedUrl = process.env.TEST_REDIS_URL;
-const program = findProgram();
+const foldersOfBrew = ['/opt/homebrew/bin', '/usr/local/bin', '/home/linuxbrew/.linuxbrew/bin'];
+const [program] = programsOnPath(['redis-server', 'valkey-server'], foldersOfBrew);
 const howToGetOne = 'needs redis-server or valkey-server (apt-get install redis-server, brew install redis)';
 const isShared = sharedUrl !== undefined && program === undefined;
 const notOurs = isShared ? ': what is at TEST_REDIS_URL is not ours to stop' : '';
@@ -121,24 +123,4 @@ function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };
-}
-
-function findProgram(): string | undefined {
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter),
-    ...['/opt/homebrew/bin', '/usr/local/bin', '/home/linuxbrew/.linuxbrew/bin'],
-  ];
-  const candidates = folders.flatMap((folder) =>
-    ['redis-server', 'valkey-server'].map((name) => join(folder, name)),
-  );
-  return candidates.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,32 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { holdSecondPage, partnerVariables } from '../support/partner.ts';
-import { executable } from '../support/run.ts';
 import { startTestService } from '../support/service.ts';
+import { needsTerminal, onTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
-const skip =
-  spawnSync('script', ['--version']).status !== 0 &&
-  'needs "script" of util-linux, which gives it a terminal';
-
-/** Runs a command on a terminal of so many columns; what was shown there comes as lines. */
-function onTerminal(t: TestContext, columns: number, words: string[], variables: Record<string, string>) {
-  const command = [process.execPath, executable, ...words].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', `stty cols ${columns}; exec ${command}`, '/dev/null'], {
-    env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...variables },
-  });
-  t.after(() => child.kill());
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (more) => (text += more));
-  const ended = once(child, 'close').then(([status]) => status as number);
-  return { shown: () => text.replaceAll('\r\n', '\n'), ended };
-}
-
-test('shows a terminal a table that fits, each page when it comes, with colours and how many', {
-  skip,
-}, async (t) => {
+test('shows a table that fits, each page when it comes, coloured, counted', needsTerminal, async (t) => {
   const held = holdSecondPage();
   const { port, database } = await startTestService(t, { reads: held.reads });
   const purple = '\u001b[38;2;171;18;239m';
@@ -52,9 +31,7 @@ test('shows a terminal a table that fits, each page when it comes, with colours 
   );
 });
 
-test('shows money, no escapes where colours are not wanted, and JSON that does no harm', {
-  skip,
-}, async (t) => {
+test('shows money, no escapes where colours are not wanted, harmless JSON', needsTerminal, async (t) => {
   const { port, database } = await startTestService(t);
   const name = 'a\u009b2Jb';
   await database.execute('update brands set name = $1 where id = $2', name, 'b2');

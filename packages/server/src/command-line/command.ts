@@ -1,4 +1,3 @@
-import { printable } from '../text.ts';
 import type { Options, Values } from './options.ts';
 
 /** Where a command speaks: answers to standard output, everything else to standard error. */
@@ -27,18 +26,4 @@ export function command<O extends Options>(definition: Command<O>): Command {
 /** With --json one document and nothing else, without it words for a person. */
 export function tell(output: Output, asJson: boolean, value: unknown, words: () => string): void {
   output.answer(asJson ? JSON.stringify(value, null, 2) : words());
-}
-
-/** Columns as wide as their widest cell; the first row is the heading. */
-export function table(cells: readonly (readonly string[])[]): string {
-  const rows = cells.map((row) => row.map((cell) => printable(cell)));
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

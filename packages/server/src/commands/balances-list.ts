@@ -1,8 +1,8 @@
 import { lengths } from '@partner-network/contract/limits';
 import { balanceSchema } from '@partner-network/contract/records';
 import { money, shortTime } from '../command-line/amounts.ts';
-import { neverShortened } from '../command-line/growing-table.ts';
 import { oneOf, optional, plainText, required } from '../command-line/options.ts';
+import { neverShortened } from '../command-line/table.ts';
 import { partnerListing } from './partner-listing.ts';
 
 const types = balanceSchema.properties.type.enum;

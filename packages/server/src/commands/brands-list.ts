@@ -1,8 +1,8 @@
 import { lengths } from '@partner-network/contract/limits';
 import { shortTime } from '../command-line/amounts.ts';
-import { issuedIdCells, neverShortened } from '../command-line/growing-table.ts';
 import { optional, plainText } from '../command-line/options.ts';
 import { paintSwatch, swatchCell } from '../command-line/swatch.ts';
+import { issuedIdCells, neverShortened } from '../command-line/table.ts';
 import { partnerListing } from './partner-listing.ts';
 
 export const listBrands = partnerListing({

@@ -1,8 +1,9 @@
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
-import { type Output, table } from '../command-line/command.ts';
+import type { Output } from '../command-line/command.ts';
 import { flag, plainText, required } from '../command-line/options.ts';
 import { createProgress } from '../command-line/progress.ts';
+import { table } from '../command-line/table.ts';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
 import { anywhere, publicOnly } from '../images/download.ts';
 import { OperatorError } from '../operator-error.ts';

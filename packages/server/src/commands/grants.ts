@@ -1,6 +1,7 @@
 import { lengths } from '@partner-network/contract/limits';
-import { table, tell } from '../command-line/command.ts';
+import { tell } from '../command-line/command.ts';
 import { expiresAt, optional, plainText, required } from '../command-line/options.ts';
+import { table } from '../command-line/table.ts';
 import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Grant } from '../store/port.ts';

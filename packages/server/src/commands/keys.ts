@@ -3,7 +3,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, newApiKey } from '../api-key.ts';
 import { bounds } from '../bounds.ts';
-import { table, tell } from '../command-line/command.ts';
+import { tell } from '../command-line/command.ts';
 import {
   durationMs,
   expiresAt,
@@ -13,6 +13,7 @@ import {
   repeated,
   required,
 } from '../command-line/options.ts';
+import { table } from '../command-line/table.ts';
 import { newId } from '../ids.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ApiKey, Store } from '../store/port.ts';

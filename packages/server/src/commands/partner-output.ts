@@ -1,7 +1,7 @@
 /** How records of a listing are printed, page by page: a hundred thousand need no more memory than a page. */
 import type { Output } from '../command-line/command.ts';
-import { type Column, growingTable } from '../command-line/growing-table.ts';
 import { colorBits } from '../command-line/swatch.ts';
+import { type Column, growingTable } from '../command-line/table.ts';
 import { escapeUnprintable } from '../text.ts';
 
 interface Printed<R> {

@@ -1,6 +1,7 @@
 import { lengths } from '@partner-network/contract/limits';
-import { type Command, table, tell } from '../command-line/command.ts';
+import { type Command, tell } from '../command-line/command.ts';
 import { optional, plainText, required } from '../command-line/options.ts';
+import { table } from '../command-line/table.ts';
 import { newId } from '../ids.ts';
 import { toTime } from '../times.ts';
 import { explainConflict, onDatabase, requirePartner } from './database.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
-import { type Output, table, tell } from '../command-line/command.ts';
+import { type Output, tell } from '../command-line/command.ts';
 import {
   durationMs,
   flag,
@@ -11,6 +11,13 @@ import {
   timeOrAge,
   wholeNumber,
 } from '../command-line/options.ts';
+import {
+  boundless,
+  type Column,
+  growingTable,
+  issuedIdCells,
+  neverShortened,
+} from '../command-line/table.ts';
 import type { Receipt, ReceiptsQuery, Store } from '../store/port.ts';
 import { toTime } from '../times.ts';
 import { onDatabase, requireKey, requirePartner } from './database.ts';
@@ -69,21 +76,25 @@ async function printJson(pages: AsyncIterable<readonly Receipt[]>, output: Outpu
   output.answer(before === '[' ? '[]' : '\n]');
 }
 
-const headings = ['TIME', 'PARTNER', 'KEY', 'CUSTOMER', 'GRANT', 'OUTCOME', 'REQUEST ID'];
+/** On a terminal the last of them give way; --json has all. */
+const columns: readonly Column<Receipt>[] = [
+  { heading: 'TIME', shortestCells: neverShortened, cell: ({ at }) => at },
+  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
+  { heading: 'CUSTOMER', cell: ({ customer_id = '-' }) => customer_id },
+  { heading: 'OUTCOME', shortestCells: neverShortened, cell: ({ outcome }) => outcome },
+  { heading: 'REQUEST ID', shortestCells: issuedIdCells, cell: ({ request_id }) => request_id },
+  { heading: 'KEY', shortestCells: issuedIdCells, cell: ({ key_id }) => key_id },
+  { heading: 'GRANT', shortestCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
+];
 
-function cellsOf(receipt: Receipt): string[] {
-  const { at, partner_id, key_id, customer_id = '-', grant_id = '-', outcome, request_id } = receipt;
-  return [at, partner_id, key_id, customer_id, grant_id, outcome, request_id];
-}
-
-/** Each page as wide as it needs to be, under a heading of its own. */
 async function printTable(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
-  let before = '';
+  const rows = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless);
+  let isEmpty = true;
   for await (const page of pages) {
-    await output.write(`${before}${table([headings, ...page.map(cellsOf)])}\n`);
-    before = '\n';
+    await output.write(rows(page));
+    isEmpty = false;
   }
-  if (before === '') output.answer('No receipts.');
+  if (isEmpty) output.answer('No receipts.');
 }
 
 export const pruneReceipts = onDatabase({

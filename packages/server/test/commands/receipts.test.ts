@@ -10,6 +10,7 @@ import { openTestDatabase } from '../support/database.ts';
 import { fillFixture, keys } from '../support/fixture.ts';
 import { createCaller } from '../support/http.ts';
 import { assertFailed, commandLine, run, start, withPartners } from '../support/run.ts';
+import { needsTerminal, onTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
 const limits = { timeout: 60_000 };
@@ -135,20 +136,20 @@ test(
     assert.deepEqual(heading?.split(/ {2,}/), [
       'TIME',
       'PARTNER',
-      'KEY',
       'CUSTOMER',
-      'GRANT',
       'OUTCOME',
       'REQUEST ID',
+      'KEY',
+      'GRANT',
     ]);
     assert.deepEqual(row?.split(/ +/), [
       ofNobody.at,
       'zenith',
-      'KEY_1',
       '-',
-      'g',
       'RATE_LIMITED',
       ofNobody.request_id,
+      'KEY_1',
+      'g',
     ]);
     assert.deepEqual(rest, []);
   },
@@ -163,6 +164,18 @@ test('lists what was asked for by a key, and says when there is no such key', li
   assert.deepEqual(await line.json('receipts', 'list', '--key', id), [itsOwn]);
   // A mistyped id would look like a key that nobody used.
   assertFailed(await line.run(['receipts', 'list', '--key', 'KEY_0']), 1, /^There is no key KEY_0: /);
+});
+
+test('shows a terminal of the receipts what it has room for', needsTerminal, async (t) => {
+  const line = commandLine(t);
+  const receipt = receiptAt(0, { key_id: `KEY_${'1'.repeat(32)}`, grant_id: `GRANT_${'1'.repeat(32)}` });
+  await line.inside((store) => store.recordReceipts([receipt]));
+  const terminal = onTerminal(t, 80, ['receipts', 'list', '--database', line.database]);
+  assert.equal(await terminal.ended, 0);
+  assert.deepEqual(terminal.shown().match(/\S+/g), [
+    ...['TIME', 'PARTNER', 'CUSTOMER', 'OUTCOME'],
+    ...[receipt.at, receipt.partner_id, receipt.customer_id, receipt.outcome],
+  ]);
 });
 
 test('lists more than a page of them, each once, in one JSON document', limits, async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { money, shortTime } from '../../src/command-line/amounts.ts';
-import { type Column, growingTable, neverShortened } from '../../src/command-line/growing-table.ts';
 import { paintSwatch, swatchCell } from '../../src/command-line/swatch.ts';
+import { type Column, growingTable, neverShortened, table } from '../../src/command-line/table.ts';
 import { displayWidth } from '../../src/command-line/width.ts';
 
 interface Row {
@@ -34,6 +34,19 @@ test('puts columns under each other by what a terminal shows, amounts to the rig
     'NAME        AMOUNT  ID',
     '日本語       $1.00  <b1>b1</>',
     'cafe\u0301    -$1,250.50  <b2>b2</>',
+  ]);
+});
+
+test('is as wide as it must be where it is whole, each row on one line', () => {
+  const whole = table([
+    ['NAME', 'ID'],
+    ['日本語', 'b1'],
+    [`a\nb${'c'.repeat(200)}`, 'b2'],
+  ]);
+  assert.deepEqual(whole.split('\n'), [
+    `NAME${' '.repeat(199)}  ID`,
+    `日本語${' '.repeat(197)}  b1`,
+    `a\ufffdb${'c'.repeat(200)}  b2`,
   ]);
 });
 

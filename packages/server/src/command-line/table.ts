@@ -11,6 +11,18 @@ export interface Column<R> {
   paint?(shown: string, row: R): string;
 }
 
+/** What is no terminal cuts nothing off. */
+export const boundless = { columns: Number.POSITIVE_INFINITY };
+
+/** Columns as wide as their widest cell, however wide that is; the first row is the heading. */
+export function table([headings, ...rows]: readonly (readonly string[])[]): string {
+  const columns = headings!.map((heading, index) => ({
+    heading,
+    cell: (row: readonly string[]) => row[index]!,
+  }));
+  return growingTable(columns, boundless)(rows).trimEnd();
+}
+
 const usualCells = 80;
 const gap = '  ';
 /** Shorter than this, a name tells nothing any more. */

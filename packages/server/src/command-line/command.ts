@@ -1,3 +1,4 @@
+import { jsonText } from './json.ts';
 import type { Options, Values } from './options.ts';
 
 /** Where a command speaks: answers to standard output, everything else to standard error. */
@@ -25,5 +26,5 @@ export function command<O extends Options>(definition: Command<O>): Command {
 
 /** With --json one document and nothing else, without it words for a person. */
 export function tell(output: Output, asJson: boolean, value: unknown, words: () => string): void {
-  output.answer(asJson ? JSON.stringify(value, null, 2) : words());
+  output.answer(asJson ? jsonText(value, 2) : words());
 }

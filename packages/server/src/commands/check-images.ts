@@ -1,6 +1,7 @@
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
 import type { Output } from '../command-line/command.ts';
+import { growingJson } from '../command-line/json.ts';
 import { flag, plainText, required } from '../command-line/options.ts';
 import { createProgress } from '../command-line/progress.ts';
 import { table } from '../command-line/table.ts';
@@ -17,20 +18,20 @@ export const checkImages = onDatabase({
   run: async (store, { partner, json, 'allow-private': allowPrivate }, _words, output) => {
     await requirePartner(store, partner);
     const counts = { ok: 0, faulty: 0, without_image: 0 };
-    const teller = json ? asJson(output) : asTable(output);
+    const teller = json ? asJson() : asTable(output);
     const progress = createProgress(process.stderr, 'checked');
     let checked = 0;
     try {
       for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
         counts[report.status] += 1;
-        teller.add(report);
+        await teller.add(report);
         // The lines of the document are what a terminal sees of it with --json.
         if (!json) progress.done(++checked);
       }
     } finally {
       progress.clear();
     }
-    teller.end(counts);
+    await teller.end(counts);
     if (counts.faulty > 0) {
       throw new OperatorError(
         'Mend the faulty images, or give their brands another profile_image_url; then check again.',
@@ -43,24 +44,22 @@ type Counts = Readonly<Record<ImageReport['status'], number>>;
 
 /** Tells of one brand after the other, and in the end of all together. */
 interface Teller {
-  add(report: ImageReport): void;
-  end(counts: Counts): void;
+  add(report: ImageReport): Promise<void>;
+  end(counts: Counts): Promise<void>;
 }
 
-/** One document, written as it grows: a hundred thousand images need no more memory than one. */
-function asJson(output: Output): Teller {
-  let last: string | undefined;
-  output.answer('{"images":[');
+/** Whoever stops reading still gets a status that tells of all images: so this is not the output's `write`. */
+function asJson(): Teller {
+  const write = async (text: string) => void process.stdout.write(text);
+  const { add, end } = growingJson(write, '{"images":[');
   return {
-    add: ({ errors, ...report }) => {
+    add: async ({ errors, ...report }) => {
       if (report.status === 'without_image') return;
-      if (last !== undefined) output.answer(`${last},`);
-      last = JSON.stringify(report.status === 'ok' ? report : { ...report, errors });
+      await add([report.status === 'ok' ? report : { ...report, errors }]);
     },
     end: ({ ok, faulty, without_image }) => {
-      if (last !== undefined) output.answer(last);
       const totals = JSON.stringify({ checked: ok + faulty, without_image, faulty });
-      output.answer(`],${totals.slice(1)}`);
+      return end(`],${totals.slice(1)}`);
     },
   };
 }
@@ -69,10 +68,10 @@ function asJson(output: Output): Teller {
 function asTable(output: Output): Teller {
   const rows = [['BRAND', 'HOST', 'FORMAT', 'PIXELS', 'BYTES', 'FAULTS', 'WHAT TO DO']];
   return {
-    add: (report) => {
+    add: async (report) => {
       if (report.status === 'faulty' && rows.length <= bounds.imageShownFaults) rows.push(rowOf(report));
     },
-    end: ({ ok, faulty, without_image }) => {
+    end: async ({ ok, faulty, without_image }) => {
       if (faulty > 0) output.answer(table(rows));
       const more = faulty - bounds.imageShownFaults;
       if (more > 0) output.answer(`… and ${more} more faulty ones; --json lists all.`);

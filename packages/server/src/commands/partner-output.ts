@@ -1,8 +1,8 @@
 /** How records of a listing are printed, page by page: a hundred thousand need no more memory than a page. */
 import type { Output } from '../command-line/command.ts';
+import { growingJson, jsonText } from '../command-line/json.ts';
 import { colorBits } from '../command-line/swatch.ts';
 import { type Column, growingTable } from '../command-line/table.ts';
-import { escapeUnprintable } from '../text.ts';
 
 interface Printed<R> {
   readonly name: 'brands' | 'balances';
@@ -11,7 +11,7 @@ interface Printed<R> {
 
 interface Printer<R> {
   add(records: readonly R[]): Promise<void>;
-  /** Where the next page did not come: what is said of it stands on a line of its own. */
+  /** Where the next page did not come. */
   cut(): Promise<void>;
   /** After the last page that was wanted; with its cursor there are more. */
   end(cursor: string | undefined): Promise<void>;
@@ -23,35 +23,19 @@ export function printerFor<R>(printed: Printed<R>, isJson: boolean, output: Outp
   return process.stdout.isTTY ? asTable(printed, output) : asLines(printed, output);
 }
 
-/** A record as it came. A terminal shows it, too, and must not obey what a name may hold. */
-function jsonOf(record: unknown): string {
-  const text = JSON.stringify(record);
-  return process.stdout.isTTY ? escapeUnprintable(text) : text;
-}
-
 /** The shape of the service's own answer, with the records of all the pages. */
 function asDocument<R>({ name }: Printed<R>, output: Output): Printer<R> {
-  const opening = `{"${name}":[`;
-  let isBegun = false;
+  const { add, cut, end } = growingJson(output.write, `{"${name}":[`);
   return {
-    add: async (records) => {
-      if (records.length === 0) return;
-      await output.write(`${isBegun ? ',' : opening}\n${records.map(jsonOf).join(',\n')}`);
-      isBegun = true;
-    },
-    cut: async () => {
-      if (isBegun) await output.write('\n');
-    },
-    end: async (cursor) => {
-      const rest = cursor === undefined ? '' : `,"cursor":${jsonOf(cursor)}`;
-      await output.write(`${isBegun ? '\n' : opening}]${rest}}\n`);
-    },
+    add,
+    cut,
+    end: (cursor) => end(cursor === undefined ? ']}' : `],"cursor":${jsonText(cursor)}}`),
   };
 }
 
 function asLines<R>({ name }: Printed<R>, output: Output): Printer<R> {
   return {
-    add: (records) => output.write(records.map((record) => `${jsonOf(record)}\n`).join('')),
+    add: (records) => output.write(records.map((record) => `${jsonText(record)}\n`).join('')),
     cut: async () => {},
     end: async (cursor) => remarkMore(name, cursor, output),
   };

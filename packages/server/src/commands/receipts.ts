@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { lengths } from '@partner-network/contract/limits';
 import { bounds } from '../bounds.ts';
 import { type Output, tell } from '../command-line/command.ts';
+import { growingJson } from '../command-line/json.ts';
 import {
   durationMs,
   flag,
@@ -68,12 +69,9 @@ async function* pagesOf(
 }
 
 async function printJson(pages: AsyncIterable<readonly Receipt[]>, output: Output): Promise<void> {
-  let before = '[';
-  for await (const page of pages) {
-    await output.write(`${before}${page.map((receipt) => `\n  ${JSON.stringify(receipt)}`).join(',')}`);
-    before = ',';
-  }
-  output.answer(before === '[' ? '[]' : '\n]');
+  const document = growingJson(output.write, '[');
+  for await (const page of pages) await document.add(page);
+  await document.end(']');
 }
 
 /** On a terminal the last of them give way; --json has all. */

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { importValues } from '../../src/ingest/import.ts';
 import { listenOn, serveHttp } from '../images/image-host.ts';
 import { jpg, png } from '../images/pictures.ts';
-import { assertFailed, type CommandLine, start, withPartners } from '../support/run.ts';
+import { assertFailed, type CommandLine, spawnCommand, start, withPartners } from '../support/run.ts';
 
 const check = ['brands', 'check-images', '--partner', 'acme'];
 
@@ -68,6 +68,13 @@ test('prints one JSON document with every image under --json', async (t) => {
   assert.deepEqual(faulty, { brand_id: 'b1002', status: 'faulty', host: '127.0.0.1' });
   assert.deepEqual(Object.keys(errors[0]), ['code', 'detail']);
   assert.doesNotMatch(stdout, /secret/);
+});
+
+test('fails for a faulty image also where nobody reads what it prints', async (t) => {
+  const line = await withImages(t, ['http://127.0.0.1:1/']);
+  const child = spawnCommand([...check, '--json', '--database', line.database]);
+  child.stdout.destroy();
+  assert.deepEqual(await once(child, 'close'), [1, null]);
 });
 
 test('succeeds when nothing is faulty, also when there is nothing to check', async (t) => {

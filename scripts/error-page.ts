@@ -1,7 +1,6 @@
 /** The catalogue of errors as a page. `npm run docs` writes it; a test fails when it is out of date. */
 import { writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { pathToFileURL } from 'node:url';
 import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
 import { exampleOf } from '@partner-network/contract/openapi-responses';
 import { listBalances } from '@partner-network/contract/operations';
@@ -36,4 +35,4 @@ function entryOf(code: ErrorCode): string {
   return `### \`${code}\`\n\n\`${category}\`. ${when}\n\n**What to do.** ${remedy}\n`;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(errorPagePath, errorPage());
+if (import.meta.main) writeFileSync(errorPagePath, errorPage());

@@ -1,6 +1,5 @@
 /** The codes in importing.md. `npm run docs` writes them; a test fails when they are out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';
 
 export const importPagePath = new URL('../docs/operators/importing.md', import.meta.url);
@@ -14,5 +13,4 @@ export function importPage(): string {
   return `${text}${heading}${rows.join('')}`;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  writeFileSync(importPagePath, importPage());
+if (import.meta.main) writeFileSync(importPagePath, importPage());

@@ -1,6 +1,5 @@
 /** docs/openapi.json, made from the contract. `npm run docs` writes it; a test fails when it is old. */
 import { writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { openApiDocument } from '@partner-network/contract/openapi';
 
 export const openApiFile = new URL('../docs/openapi.json', import.meta.url);
@@ -9,4 +8,4 @@ export function openApiText(): string {
   return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(openApiFile, openApiText());
+if (import.meta.main) writeFileSync(openApiFile, openApiText());

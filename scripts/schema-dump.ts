@@ -4,7 +4,6 @@
  */
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { migrate as migratePostgres } from '../packages/server/src/store/postgres/migrate.ts';
 import {
@@ -99,7 +98,7 @@ async function newPostgresSchema(): Promise<string> {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (import.meta.main) {
   writeFileSync(sqliteSchemaPath, sqliteSchema());
   writeFileSync(postgresSchemaPath, await newPostgresSchema());
 }

@@ -1,11 +1,11 @@
 /**
- * The client as it is published: `npm run build:client` makes packages/client/dist from packages/client/src,
+ * The client as it is published: `npm run client:build` makes packages/client/dist from packages/client/src,
  * which is what the repository itself runs. The JavaScript is left readable, so there are no source maps.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -68,4 +68,4 @@ function publishedManifest(): object {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildClient(join(client, 'dist'));
+if (import.meta.main) await buildClient(join(client, 'dist'));

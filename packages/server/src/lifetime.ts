@@ -1,12 +1,38 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
+const stops = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Calls back once when somebody wants the process to end, which it then has to do by itself; a second signal
+ * ends it at once. Returns what takes that back.
+ */
+export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
+  const ignore = () => {
+    for (const name of stops) process.off(name, hear);
+  };
+  const hear = (signal: NodeJS.Signals) => {
+    ignore();
+    listener(signal);
+  };
+  for (const name of stops) process.on(name, hear);
+  return ignore;
+}
+
+/** Says a last word before a signal ends the process as it would have without us. */
+export function onInterrupt(lastWord: () => void): () => void {
+  return onStop((signal) => {
+    lastWord();
+    process.kill(process.pid, signal);
+  });
+}
+
 /**
  * Resolves when the process is told to stop. To be called before anybody is told that the service is there: a
  * signal that comes without a listener kills.
  */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', resolve).once('SIGINT', resolve);
+    onStop(resolve);
   });
 }
 
@@ -21,7 +47,7 @@ export async function stopOn(
   close: () => Promise<void>,
 ): Promise<void> {
   const name = await signal;
-  process.once('SIGTERM', () => process.exit(0)).once('SIGINT', () => process.exit(0));
+  onStop(() => process.exit(0));
   drain();
   if (name === 'SIGTERM') await wait(drainDelaySeconds * 1_000);
   await close();

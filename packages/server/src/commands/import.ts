@@ -3,7 +3,6 @@ import { bounds } from '../bounds.ts';
 import { type Command, type Output, tell } from '../command-line/command.ts';
 import { flag, oneOf, optional, plainText, required } from '../command-line/options.ts';
 import { createProgress } from '../command-line/progress.ts';
-import { onInterrupt, onStop } from '../command-line/signals.ts';
 import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import { collectFaultyLines } from '../ingest/faulty-lines.ts';
 import { followRecords } from '../ingest/follow.ts';
@@ -17,6 +16,7 @@ import {
 import { readJsonLines } from '../ingest/json-lines.ts';
 import { kinds } from '../ingest/kinds.ts';
 import { personalDataPolicies } from '../ingest/personal-data.ts';
+import { onInterrupt, onStop } from '../lifetime.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ImportKind, Store } from '../store/port.ts';
 import { onDatabase, requirePartner } from './database.ts';

@@ -1,16 +1,13 @@
 /** What benches have in common: how they begin and end, and that they leave nothing behind. */
-import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime } from '../packages/server/test/support/postgres-start.ts';
 
-const endings: (() => Promise<void> | void)[] = [];
-export const wholeRun: Lifetime = { after: (work) => endings.push(work) };
+export const wholeRun = openLifetime();
 
 let cleaning: Promise<void> | undefined;
 
 /** Last things first, and once, though a signal may come when it has begun. */
 function cleanUp(): Promise<void> {
-  cleaning ??= (async () => {
-    while (endings.length > 0) await endings.pop()!();
-  })();
+  cleaning ??= wholeRun[Symbol.asyncDispose]();
   return cleaning;
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
 import { killImports } from '../packages/server/test/ingest/kill-imports.ts';
-import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime, startPostgres } from '../packages/server/test/support/postgres-start.ts';
 
 const { values } = parseArgs({
   options: { kills: { type: 'string', default: '100' }, rows: { type: 'string', default: '20000' } },
@@ -17,30 +17,23 @@ const counts = { kills: Number(values.kills), rows: Number(values.rows) };
 if (!(counts.kills > 0 && counts.rows > 0)) throw new Error('--kills and --rows must be numbers above 0.');
 
 const folder = mkdtempSync(join(tmpdir(), 'partner-network-chaos-'));
-const endings: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
-process.once('SIGINT', () => cleanUp().finally(() => process.exit(1)));
+await using lifetime = openLifetime();
+lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
+process.once('SIGINT', () => lifetime[Symbol.asyncDispose]().finally(() => process.exit(1)));
 
-async function cleanUp(): Promise<void> {
-  while (endings.length > 0) await endings.pop()!();
-}
-
-try {
-  const server = await startPostgres({ after: (work) => endings.push(work) });
-  for (const url of [`sqlite:${join(folder, 'chaos.db')}`, server.url()]) {
-    const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
-    await (await openStore(parseDatabaseUrl(url)!, 'sandbox', purpose)).close();
-    const { before, after, noticedMs } = await killImports({
-      url,
-      environment: 'sandbox',
-      folder,
-      ...counts,
-    });
-    process.stdout.write(
-      `${url.split(':')[0]}: ${before + after} imports of ${counts.rows} lines killed; ` +
-        `${before} tables as before, ${after} as after, none between; ` +
-        `noticed after ${noticedMs.toFixed(0)} ms at the most.\n`,
-    );
-  }
-} finally {
-  await cleanUp();
+const server = await startPostgres(lifetime);
+for (const url of [`sqlite:${join(folder, 'chaos.db')}`, server.url()]) {
+  const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
+  await (await openStore(parseDatabaseUrl(url)!, 'sandbox', purpose)).close();
+  const { before, after, noticedMs } = await killImports({
+    url,
+    environment: 'sandbox',
+    folder,
+    ...counts,
+  });
+  process.stdout.write(
+    `${url.split(':')[0]}: ${before + after} imports of ${counts.rows} lines killed; ` +
+      `${before} tables as before, ${after} as after, none between; ` +
+      `noticed after ${noticedMs.toFixed(0)} ms at the most.\n`,
+  );
 }

@@ -11,7 +11,7 @@ import {
   migrate as migrateSqlite,
   receiptsSchema,
 } from '../packages/server/src/store/sqlite/migrate.ts';
-import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime, startPostgres } from '../packages/server/test/support/postgres-start.ts';
 
 const store = new URL('../packages/server/src/store/', import.meta.url);
 export const postgresSchemaPath = new URL('postgres/schema.sql', store);
@@ -85,17 +85,13 @@ export function sqliteSchema(): string {
 }
 
 async function newPostgresSchema(): Promise<string> {
-  const endings: (() => Promise<void> | void)[] = [];
-  const server = await startPostgres({ after: (work) => endings.push(work) });
+  await using lifetime = openLifetime();
+  const server = await startPostgres(lifetime);
   const client = new pg.Client(server.url());
-  try {
-    await client.connect();
-    await migratePostgres(client, 'production');
-    return await postgresSchema(client);
-  } finally {
-    await client.end();
-    while (endings.length > 0) await endings.pop()!();
-  }
+  lifetime.after(() => client.end());
+  await client.connect();
+  await migratePostgres(client, 'production');
+  return await postgresSchema(client);
 }
 
 if (import.meta.main) {

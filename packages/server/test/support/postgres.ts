@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
 import type { PostgresServer } from './postgres-process.ts';
-import { afterAllElse, type Lifetime, startPostgres } from './postgres-start.ts';
+import { afterAllElse, type Lifetime, openLifetime, startPostgres } from './postgres-start.ts';
 
 export type { PostgresServer } from './postgres-process.ts';
 export {
@@ -24,11 +24,8 @@ export {
 } from './postgres-start.ts';
 
 /** For the end of all tests of this file, last things first: a hook given in a test would be the test's. */
-const endings: (() => Promise<void> | void)[] = [];
-export const wholeFile: Lifetime = { after: (work) => endings.push(work) };
-after(async () => {
-  while (endings.length > 0) await endings.pop()!();
-});
+export const wholeFile = openLifetime();
+after(wholeFile[Symbol.asyncDispose]);
 
 let server: Promise<string> | undefined;
 

@@ -1,8 +1,7 @@
 /** Before and after all test files of `npm test`: the one Postgres server on which they make databases. */
-import { type Lifetime, startPostgres, withoutOwnServers } from './postgres-start.ts';
+import { openLifetime, startPostgres, withoutOwnServers } from './postgres-start.ts';
 
-const endings: (() => Promise<void> | void)[] = [];
-const wholeRun: Lifetime = { after: (work) => endings.push(work) };
+const wholeRun = openLifetime();
 
 /** What stands in the environment here is inherited by the process of each test file. */
 export async function globalSetup(): Promise<void> {
@@ -12,5 +11,5 @@ export async function globalSetup(): Promise<void> {
 }
 
 export async function globalTeardown(): Promise<void> {
-  while (endings.length > 0) await endings.pop()!();
+  await wholeRun[Symbol.asyncDispose]();
 }

@@ -1,5 +1,6 @@
 /** What a partner sees of a service that the documents' commands have set up, and what is done to it. */
 import assert from 'node:assert/strict';
+import { documentedFetch } from '../packages/server/test/support/documented.ts';
 import { until } from '../packages/server/test/support/until.ts';
 import type { Clone } from './clone.ts';
 
@@ -18,7 +19,7 @@ export function keyIn(printed: string): IssuedKey {
 export interface Drill {
   /** What a partner gets with a key: status and text. */
   call(key: IssuedKey, path: string): Promise<string>;
-  /** Resolves when the key is refused in these words, within the promised second. */
+  /** Resolves when the key is refused in these words, which another test holds to its second. */
   refuses(key: IssuedKey, code: string): Promise<void>;
   newKey(settings?: string): Promise<IssuedKey>;
   /** A key, and a grant for a customer who is called as the key is. */
@@ -38,12 +39,12 @@ const renamed = '{"id":"BRAND_1","name":"Renamed since","reference_id":"shop-17"
 export function createDrill(clone: Clone): Drill {
   const call: Drill['call'] = async ({ key }, path) => {
     const url = clone.here(`http://127.0.0.1:8080/network/v1/${path}`);
-    const answer = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
+    const answer = await documentedFetch(url, { headers: { Authorization: `Bearer ${key}` } });
     return `${answer.status} ${await answer.text()}`;
   };
 
   const refuses: Drill['refuses'] = async (key, code) => {
-    await until(1_000, async () => (await call(key, balances)).includes(code));
+    await until(5_000, async () => (await call(key, balances)).includes(code));
   };
 
   const newKey = async (settings = '') => {

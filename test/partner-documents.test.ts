@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { demoKeys } from '../packages/server/src/demo/data.ts';
+import { documentedFetch } from '../packages/server/test/support/documented.ts';
 import {
   type Block,
   blocksOf,
@@ -136,7 +137,7 @@ test('docs/partners/sandbox.md says what its keys, customers and requests get', 
     ([, set]) => set,
   );
   const codeOf = async (path: string, key = ownKey) => {
-    const response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
+    const response = await documentedFetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
     const answer = (await response.json()) as { errors?: { code: string }[] };
     return answer.errors?.[0]?.code;
   };

@@ -4,7 +4,7 @@ import type { Cost, Measured } from './size-measure.ts';
 /** The middle and the last page may cost this much of the first one, and large this much of small. */
 export const goal = 1.2;
 
-export interface Figure {
+interface Figure {
   readonly title: string;
   readonly digits: number;
   readonly of: (cost: Cost) => number | undefined;

@@ -132,7 +132,7 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
   },
 };
 
-export const errorStatuses = Object.keys(meanings).map(Number);
+const errorStatuses = Object.keys(meanings).map(Number);
 
 /** What differs from operation to operation: which parameters can be wrong, and what a key may lack. */
 const ownStatuses = [400, 403];
@@ -140,7 +140,7 @@ const ownStatuses = [400, 403];
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
 /** The codes that an operation can answer with. */
-export function codesOf({ parameters }: Operation, status: number): ErrorCode[] {
+function codesOf({ parameters }: Operation, status: number): ErrorCode[] {
   const all = Object.values(parameters);
   const can: Partial<Record<ErrorCode, boolean>> = {
     MISSING_REQUIRED_PARAMETER: all.some(({ required }) => required),

@@ -11,7 +11,7 @@ import {
 } from './records.ts';
 
 /** Strings hold no control characters: they are refused at the door. */
-export const cleanText = '^[^\\x00-\\x1f\\x7f]*$';
+const cleanText = '^[^\\x00-\\x1f\\x7f]*$';
 
 /** A cursor is base64url, without padding. */
 export const cursorText = '^[A-Za-z0-9_-]+$';
@@ -95,7 +95,7 @@ export const pageExamples = {
   },
 } as const;
 
-export interface Schema {
+interface Schema {
   readonly type: string;
   readonly description?: string;
   readonly enum?: readonly string[];

@@ -1,6 +1,6 @@
 /** The two listings: where they are, what they need, what they take, in the order of the parameter tables. */
 import { lengths, pageSize } from './limits.ts';
-import { balanceSchema, balancesPageSchema, brandSchema, brandsPageSchema } from './records.ts';
+import { balanceSchema, brandSchema } from './records.ts';
 import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
@@ -10,7 +10,7 @@ export const openApiPath = `${basePath}/openapi.json`;
 
 export const allowedMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-export type ParameterSchema =
+type ParameterSchema =
   | {
       readonly type: 'string';
       readonly minLength?: number;
@@ -40,7 +40,6 @@ export interface Operation {
   readonly scope: Scope;
   readonly stability: 'stable' | 'beta';
   readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly answer: object;
 }
 
 const cursor = {
@@ -88,7 +87,6 @@ export const listBalances = {
     cursor,
     limit,
   },
-  answer: balancesPageSchema,
 } as const satisfies Operation;
 
 export const listBrands = {
@@ -106,7 +104,6 @@ export const listBrands = {
       schema: brandSchema.properties.reference_id,
     },
   },
-  answer: brandsPageSchema,
 } as const satisfies Operation;
 
 /** What the sentences of the catalogue may say about a parameter. */

@@ -19,7 +19,7 @@ const executable = fileURLToPath(new URL('../../../server/bin/partner-network.js
 /** What stands at a path: JavaScript, or a page where the path ends in .html. */
 export type Files = Readonly<Record<string, string>>;
 
-export interface RunningStage extends Stage {
+interface RunningStage extends Stage {
   readonly origin: string;
   close(): Promise<void>;
 }

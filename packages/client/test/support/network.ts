@@ -7,7 +7,7 @@ import { type Fault, type FaultyWay, startFaultyWay } from './faulty-way.ts';
 
 type Choices = Partial<PartnerNetworkOptions>;
 
-export interface TestNetwork {
+interface TestNetwork {
   readonly service: TestService;
   readonly baseUrl: string;
   /** A client of it, by the key of the partner that most of the fixture's records belong to. */

@@ -10,7 +10,7 @@ export interface Decision {
 export type Source = 'memory' | 'redis' | 'local';
 
 /** The decisions of one source so far. */
-export interface Tally {
+interface Tally {
   readonly source: Source;
   admitted: number;
   refused: number;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 
 /** Whether Redis is there to be asked, and what it said last of the other instances. */
-export interface RedisWatch {
+interface RedisWatch {
   /** False from the moment that something was not answered in time until a heartbeat is. */
   isAnswering(): boolean;
   /** To be told when something was not answered in time. */

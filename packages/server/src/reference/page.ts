@@ -1,6 +1,6 @@
 import { openApiPath } from '@partner-network/contract/operations';
 
-export interface PageFiles {
+interface PageFiles {
   readonly library: string;
   readonly start: string;
   readonly style: string;

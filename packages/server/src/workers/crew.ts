@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { MetricRead } from '../metric.ts';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 
-export interface Crew {
+interface Crew {
   /** The port that they answer on. */
   readonly port: number;
   /** How many of them answer now. */

@@ -15,7 +15,7 @@ export const names = [
   ...['replicas', 'redis', 'instances', 'keys'],
 ];
 
-export type Findings = Readonly<Record<string, Finding>>;
+type Findings = Readonly<Record<string, Finding>>;
 
 /** What an examination by these flags comes to; the clock may be another than this machine's. */
 export async function findingsOf(

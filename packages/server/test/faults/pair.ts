@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { connectTo, type PostgresServer, startPostgres, startStandby } from '../support/postgres.ts';
 import { fill } from './under-load.ts';
 
-export interface Pair {
+interface Pair {
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
 }

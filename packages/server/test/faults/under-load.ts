@@ -70,7 +70,7 @@ interface Judged {
   readonly isRight: boolean;
 }
 
-export interface Load {
+interface Load {
   /** Resolves to the first answer from now on that is so. */
   next(isSo: (answer: Judged) => boolean): Promise<Judged>;
   /**

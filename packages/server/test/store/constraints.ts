@@ -9,7 +9,7 @@ export type Value = string | number | bigint | Uint8Array | null;
 type Row = Readonly<Record<string, Value>>;
 
 /** A connection behind the store's back, to a database with the current schema. */
-export interface RawDatabase {
+interface RawDatabase {
   /** A statement with $1, $2, … in it. */
   execute(statement: string, ...values: Value[]): Promise<readonly Row[]>;
 }

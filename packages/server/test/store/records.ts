@@ -8,7 +8,7 @@ import { createdAt } from '../support/fixture.ts';
 
 /** A promise in words, and how it is kept. It sees the port and nothing of the engine behind it. */
 export type StoreTests = Readonly<Record<string, (open: OpenHandle) => Promise<void>>>;
-export type OpenHandle = (environment?: Environment) => Promise<Store>;
+type OpenHandle = (environment?: Environment) => Promise<Store>;
 
 export const times = { created_at: createdAt, updated_at: createdAt };
 

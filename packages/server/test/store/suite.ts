@@ -11,7 +11,7 @@ import { pageTests } from './suite-pages.ts';
 import { receiptTests } from './suite-receipts.ts';
 
 /** Opens the test's own database; called again within a test, it opens another handle on the same one. */
-export type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
+type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
 
 /** What every engine promises. */
 export function storeSuite(name: string, open: OpenStore): void {

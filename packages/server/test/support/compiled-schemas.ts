@@ -13,7 +13,7 @@ interface Validate {
 }
 
 /** By the name of the schema, or the key of the header. */
-export type CompiledSchemas = Readonly<Record<string, Validate>>;
+type CompiledSchemas = Readonly<Record<string, Validate>>;
 
 const folder = new URL('../../../../node_modules/.cache/openapi/', import.meta.url);
 

@@ -5,7 +5,7 @@ import type { ErrorRecord } from '@partner-network/contract/errors';
 import { basePath } from '@partner-network/contract/operations';
 import { compiledSchemas, headerKey } from './compiled-schemas.ts';
 
-export interface DocumentedAnswer {
+interface DocumentedAnswer {
   readonly status: number;
   /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -73,7 +73,7 @@ export const balances = [
   { id: 'bal1', customer_id: 'carol', ...money, amount: 515_151 },
 ];
 
-export const grants = [
+const grants = [
   { id: 'g-active', customer_id: 'alice', partner_id: 'acme' },
   { id: 'g-expired', customer_id: 'alice', partner_id: 'acme', expires_at: past },
   { id: 'g-revoked', customer_id: 'alice', partner_id: 'acme', status: 'REVOKED', expires_at: past },

@@ -84,7 +84,7 @@ function reachableCopy(native: string): string | undefined {
   return versionIn(programs) > 0 ? programs : undefined;
 }
 
-export interface User {
+interface User {
   readonly uid: number;
   readonly gid: number;
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
 /** A way to a server on which things can go wrong. */
-export interface Proxy {
+interface Proxy {
   readonly port: number;
   /** From now on everything takes this much longer. */
   delay(ms: number): void;

@@ -48,7 +48,7 @@ interface Teller {
   end(counts: Counts): Promise<void>;
 }
 
-/** Whoever stops reading still gets a status that tells of all images: so this is not the output's `write`. */
+/** Not through the output: whoever stops reading still gets a status that tells of all images. */
 function asJson(): Teller {
   const write = async (text: string) => void process.stdout.write(text);
   const { add, end } = growingJson(write, '{"images":[');

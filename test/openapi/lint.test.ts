@@ -40,19 +40,11 @@ async function lintBySpectral(source: string): Promise<Problem[]> {
   return problems.map(({ code, path, message }) => ({ rule: String(code), place: path.join('/'), message }));
 }
 
-const problems: Record<string, Problem[]> = {};
-
-async function lint(name: string, source: string): Promise<void> {
-  problems[name] = [...(await lintByRedocly(source)), ...(await lintBySpectral(source))];
-  const left = problems[name].filter(
-    ({ rule, place }) =>
-      !exceptions.some((exception) => exception.rule === rule && exception.place.test(place)),
-  );
-  assert.deepEqual(left, []);
-}
+const kept = readFileSync(openApiFile, 'utf8');
+let problems: readonly Problem[] = [];
 
 test('Redocly, of which there is no exception, finds what is wrong', async () => {
-  const document = JSON.parse(readFileSync(openApiFile, 'utf8'));
+  const document = JSON.parse(kept);
   delete document.paths['/brands'].get.operationId;
   const found = await lintByRedocly(JSON.stringify(document));
   assert.deepEqual(
@@ -61,17 +53,24 @@ test('Redocly, of which there is no exception, finds what is wrong', async () =>
   );
 });
 
-test('docs/openapi.json is clean', () => lint('kept', readFileSync(openApiFile, 'utf8')));
+test('docs/openapi.json is clean', async () => {
+  problems = [...(await lintByRedocly(kept)), ...(await lintBySpectral(kept))];
+  const left = problems.filter(
+    ({ rule, place }) =>
+      !exceptions.some((exception) => exception.rule === rule && exception.place.test(place)),
+  );
+  assert.deepEqual(left, []);
+});
 
-test('what the service serves is clean', async (t) => {
+// It differs by its address and its rates alone. Spectral takes a second for each document.
+test('what the service serves is clean for Redocly, too', async (t) => {
   const { call } = await startTestService(t);
-  await lint('served', (await call(openApiPath)).text);
+  assert.deepEqual(await lintByRedocly((await call(openApiPath)).text), []);
 });
 
 test('every exception from a rule is needed', () => {
-  const found = Object.values(problems).flat();
   for (const { rule, place } of exceptions) {
-    const isNeeded = found.some((problem) => problem.rule === rule && place.test(problem.place));
+    const isNeeded = problems.some((problem) => problem.rule === rule && place.test(problem.place));
     assert.ok(isNeeded, `nothing breaks ${rule} at ${place}`);
   }
 });

@@ -152,6 +152,7 @@ for (const [where, { lib, types }] of Object.entries(surroundings)) {
       strict: true,
       exactOptionalPropertyTypes: true,
       skipLibCheck: false,
+      skipDefaultLibCheck: true,
     };
     const files = ['consumer.mts', 'consumer.cts'];
     writeFileSync(join(packed.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));

@@ -2,7 +2,7 @@
  * Where the scenario is played: a real sandbox, and a server in front of it. That one has a path that never
  * answers, and the files for a browser, whose page must be of the same origin: the service allows no other.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,11 +10,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { demoKeys } from '../../../server/src/demo/data.ts';
+import { spawnCommand } from '../../../server/test/support/run.ts';
 import type { Stage } from './scenario.ts';
-
-const executable = fileURLToPath(new URL('../../../server/bin/partner-network.js', import.meta.url));
 
 /** What stands at a path: JavaScript, or a page where the path ends in .html. */
 export type Files = Readonly<Record<string, string>>;
@@ -26,10 +24,8 @@ interface RunningStage extends Stage {
 
 export async function startStage(files: Files = {}): Promise<RunningStage> {
   const data = mkdtempSync(join(tmpdir(), 'partner-network-stage-'));
-  const sandbox = spawn(process.execPath, [executable, 'sandbox', '--port', '0', '--data', data], {
-    env: {},
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const sandbox = spawnCommand(['sandbox', '--port', '0', '--data', data]);
+  sandbox.stderr.pipe(process.stderr);
   const ended = once(sandbox, 'exit');
   const sandboxPort = await announcedPort(sandbox);
   const front = createServer((request, response) => {

@@ -1,7 +1,7 @@
 import { command, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
-import { onInterrupt } from '../command-line/signals.ts';
 import { databaseConfig, databaseSettings } from '../config.ts';
+import { onInterrupt } from '../lifetime.ts';
 import { backUpSqlite } from '../store/sqlite/backup.ts';
 import { toTime } from '../times.ts';
 

@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { basePath } from '@partner-network/contract/operations';
 import { assertDocumented } from './documented.ts';
 
-/** To be called before the service answers on this server. An answer that is not documented fails the test. */
+/** To be called before the service answers there. An answer that is not documented fails the test. */
 export function watchAnswers(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (request.headers['user-agent'] === undefined) return;

@@ -1,10 +1,13 @@
-/** A list call: await it for one page, or iterate over it for every record of every page. */
-export interface PageList<Page, Item> extends PromiseLike<Page>, AsyncIterable<Item> {
+/** A list call: a promise of one page, or iterate over it for every record of every page. */
+export interface PageList<Page, Item> extends Promise<Page>, AsyncIterable<Item> {
   /** Page by page. */
   pages(): AsyncIterable<Page>;
 }
 
-/** Asks for nothing before it is awaited or iterated over; its first page is asked for once. */
+/**
+ * Asks for nothing before it is awaited or iterated over; its first page is asked for once. It is no real
+ * promise, since such a one could not know that somebody waits for it.
+ */
 export function createPageList<Page extends { next(): Promise<Page | null> }, Item>(
   askFirst: () => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
@@ -20,6 +23,9 @@ export function createPageList<Page extends { next(): Promise<Page | null> }, It
   return {
     // biome-ignore lint/suspicious/noThenProperty: to be awaited is what it is for
     then: (onPage, onError) => first().then(onPage, onError),
+    catch: (onError) => first().catch(onError),
+    finally: (onEnd) => first().finally(onEnd),
+    [Symbol.toStringTag]: 'PageList',
     pages,
     async *[Symbol.asyncIterator]() {
       for await (const page of pages()) yield* itemsOf(page);

@@ -77,6 +77,22 @@ test('sends nothing before it is awaited, and asks for the first page once', asy
   assert.equal(way.targets.length, 2, 'the first page was there already');
 });
 
+test('is used as a promise is: by then, catch and finally', async (t) => {
+  const { connect, baseUrl } = await startNetwork(t);
+  const list = connect().brands.list({ limit: 1 });
+  const ends: string[] = [];
+  const page = await list.catch(() => assert.fail('it did not fail')).finally(() => void ends.push('page'));
+  assert.equal(await list.finally(() => void ends.push('the same')), page);
+  assert.equal(await list.then(({ brands }) => brands[0]?.id), 'b1');
+
+  const refused = connectTo(baseUrl).brands.list({ limit: 0 });
+  assert.equal(await refused.catch(({ code }) => code), 'VALUE_TOO_LOW');
+  const ended = refused.finally(() => void ends.push('refused'));
+  await assert.rejects(ended, { code: 'VALUE_TOO_LOW' });
+  assert.deepEqual(ends, ['page', 'the same', 'refused']);
+  assert.equal(String(refused), '[object PageList]');
+});
+
 test('begins at a given cursor, and leaves out what is undefined', async (t) => {
   const { network, way } = await startFaultyNetwork(t, []);
   const { cursor } = await network.brands.list({ limit: 1, reference_id: undefined });

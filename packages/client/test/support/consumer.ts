@@ -45,6 +45,13 @@ export async function cents(customerId: string): Promise<number | ErrorCode | (s
   }
 }
 
+export const firstPage: Promise<BrandsPage> = network.brands.list();
+export const firstId: Promise<string | undefined> = network.brands
+  .list()
+  .then(({ brands }) => brands[0]?.id)
+  .catch((error: unknown) => String(error))
+  .finally(() => console.log('answered'));
+
 function colorOf({ color }: Brand): string {
   return color ?? 'none';
 }

@@ -109,7 +109,7 @@ async function answeringEach(
 /** What is said of a call that fails there. */
 async function saidOf(address: string, origin = addressVariable): Promise<string> {
   const network = new PartnerNetwork({ apiKey: keys.acme, baseUrl: address, maxRetries: 0 });
-  const error = await Promise.resolve(network.brands.list()).then(
+  const error = await network.brands.list().then(
     () => assert.fail('it did not fail'),
     (reason) => explained(reason, { url: address, origin }, flagOf),
   );
@@ -203,7 +203,7 @@ test('tells a newcomer whose sandbox is not there how to start it', async () => 
     maxRetries: 0,
     fetch: () => Promise.reject(new TypeError('fetch failed')),
   });
-  const error = await Promise.resolve(network.brands.list()).catch((reason) => reason);
+  const error = await network.brands.list().catch((reason) => reason);
   const { message } = explained(error, sandbox, flagOf) as Error;
   assert.match(
     message,

@@ -1,29 +1,14 @@
-/**
- * What a call rejects with. Names are set on the prototypes: a minifier renames classes, and a name that
- * is set in a constructor comes too late for the stack.
- */
+/** What a call rejects with. */
 import type { ErrorCategory, ErrorRecord } from './wire.ts';
 
 /** All errors of this package. */
-export class PartnerNetworkError extends Error {
-  static {
-    PartnerNetworkError.prototype.name = 'PartnerNetworkError';
-  }
-}
+export class PartnerNetworkError extends Error {}
 
 /** No whole answer came: no connection, or it broke, or what came is not JSON. */
-export class ConnectionError extends PartnerNetworkError {
-  static {
-    ConnectionError.prototype.name = 'ConnectionError';
-  }
-}
+export class ConnectionError extends PartnerNetworkError {}
 
 /** No whole answer came within `timeoutMs`. */
-export class TimeoutError extends PartnerNetworkError {
-  static {
-    TimeoutError.prototype.name = 'TimeoutError';
-  }
-}
+export class TimeoutError extends PartnerNetworkError {}
 
 /** What an answer told beside its error records. */
 export interface AnswerFacts {
@@ -34,10 +19,6 @@ export interface AnswerFacts {
 
 /** The service answered, and not with a page. The first error record's values stand here, all in `errors`. */
 export class ApiError extends PartnerNetworkError {
-  static {
-    ApiError.prototype.name = 'ApiError';
-  }
-
   /** HTTP status; 0 where a browser hides it, which it does of a redirect. */
   readonly status: number;
   /** Absent, as are `code`, `field` and `detail`, when it was not the service that answered. */
@@ -69,46 +50,40 @@ export class ApiError extends PartnerNetworkError {
 }
 
 /** INVALID_REQUEST_ERROR: what was sent is wrong; `field` names the parameter. */
-export class InvalidRequestError extends ApiError {
-  static {
-    InvalidRequestError.prototype.name = 'InvalidRequestError';
-  }
-}
+export class InvalidRequestError extends ApiError {}
 
 /** AUTHENTICATION_ERROR: no valid key, a disabled partner, or a scope that the key lacks. */
-export class AuthenticationError extends ApiError {
-  static {
-    AuthenticationError.prototype.name = 'AuthenticationError';
-  }
-}
+export class AuthenticationError extends ApiError {}
 
 /** API_KEY_ERROR: the key is expired, revoked or of the other environment. */
-export class ApiKeyError extends ApiError {
-  static {
-    ApiKeyError.prototype.name = 'ApiKeyError';
-  }
-}
+export class ApiKeyError extends ApiError {}
 
 /** GRANT_ERROR: no active grant lets you read this customer's balances. */
-export class GrantError extends ApiError {
-  static {
-    GrantError.prototype.name = 'GrantError';
-  }
-}
+export class GrantError extends ApiError {}
 
 /** RATE_LIMIT_ERROR: over the rate, after all retries; `retryAfterMs` tells when to ask again. */
-export class RateLimitError extends ApiError {
-  static {
-    RateLimitError.prototype.name = 'RateLimitError';
-  }
-}
+export class RateLimitError extends ApiError {}
 
 /** API_ERROR, or any status from 500 on: a fault of the service or on the way to it. */
-export class ServerError extends ApiError {
-  static {
-    ServerError.prototype.name = 'ServerError';
-  }
-}
+export class ServerError extends ApiError {}
+
+/**
+ * On the prototypes: a minifier renames classes, and a name that is set in a constructor comes too late for
+ * the stack. Not within the classes: one that names itself there is called `_ApiError` by who compiles it.
+ */
+const names = {
+  PartnerNetworkError,
+  ConnectionError,
+  TimeoutError,
+  ApiError,
+  InvalidRequestError,
+  AuthenticationError,
+  ApiKeyError,
+  GrantError,
+  RateLimitError,
+  ServerError,
+};
+for (const [name, kind] of Object.entries(names)) kind.prototype.name = name;
 
 const byCategory: ReadonlyMap<string | undefined, typeof ApiError> = new Map([
   ['INVALID_REQUEST_ERROR', InvalidRequestError],

@@ -132,6 +132,27 @@ test('a minifier does not rename the errors', async () => {
   for (const [name, { prototype }] of errors) assert.equal(prototype.name, name);
 });
 
+for (const [file, load] of [
+  ['thrown.mjs', "import * as client from '@partner-network/client';"],
+  ['thrown.cjs', "const client = require('@partner-network/client');"],
+] as const) {
+  test(`an error is printed under its name, caught or not, by ${file}`, () => {
+    const program = `${load}
+      const { inspect } = process.getBuiltinModule('node:util');
+      const facts = { status: 403, requestId: 'r-1' };
+      for (const [name, kind] of Object.entries(client)) {
+        if (kind.prototype instanceof Error) console.log(name, inspect(new kind(facts, [], 'x')));
+      }
+      throw new client.GrantError(facts, [], 'not today.');`;
+    writeFileSync(join(packed.folder, file), program);
+    const { stdout, stderr } = spawnSync(process.execPath, [file], { cwd: packed.folder, encoding: 'utf8' });
+    const names = [...stdout.matchAll(/^(\w+Error) (\w+): /gm)];
+    assert.ok(names.length >= 10);
+    for (const [, name, printed] of names) assert.equal(printed, name);
+    assert.match(stderr, /^GrantError: 403: not today\. \(request r-1\)$/m);
+  });
+}
+
 const surroundings = {
   'a browser': { lib: ['es2022', 'dom'], types: [] },
   'Node, without the types of a browser': { lib: ['es2022'], types: ['node'] },

@@ -5,6 +5,9 @@ import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 const backoffBaseMs = 500;
 const backoffCapMs = 8_000;
 
+/** Callers that were told the same moment come back within this time after it, and not all in one instant. */
+const spreadMs = 100;
+
 /** Asked to wait longer than this, a call fails at once, and its caller may decide. */
 const longestWaitMs = 60_000;
 
@@ -20,9 +23,9 @@ export async function withRetries<T>(
       return await attemptOnce(attempt);
     } catch (error) {
       if (attempt > maxRetries || !isPassing(error)) throw error;
-      const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+      const askedMs = (error instanceof ApiError && error.retryAfterMs) || 0;
       if (askedMs > longestWaitMs) throw error;
-      await pause(askedMs + backoffMs(attempt), signal);
+      await pause(askedMs + Math.random() * (askedMs > 0 ? spreadMs : backoffMs(attempt)), signal);
     }
   }
 }
@@ -33,19 +36,24 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Full jitter, so that callers who failed together do not come back together. It comes on top of what the
- * service asked to wait, for the same reason: it tells all of them when the next one place comes free.
+ * The most to wait where nothing was asked, or no time at all: chance decides how much of it (full jitter),
+ * so that callers who failed together do not come back together.
  */
 function backoffMs(attempt: number): number {
-  return Math.random() * Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 1));
+  return Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 1));
 }
 
-/** How long an answer asks to wait: exactly, or in whole seconds, or until a time of day. */
+/** How long an answer asks to wait: in milliseconds, or in seconds, or until a time of day. */
 export function retryAfterMs(headers: Headers): number | undefined {
-  const exact = headers.get('retry-after-ms') ?? '';
-  if (/^\d+$/.test(exact)) return Number(exact);
-  const rough = headers.get('retry-after') ?? '';
-  if (/^\d+$/.test(rough)) return Number(rough) * 1_000;
-  const time = Date.parse(rough);
-  return Number.isNaN(time) ? undefined : Math.max(0, time - Date.now());
+  const rough = headers.get('retry-after');
+  const asked = wholeMs(headers.get('retry-after-ms'), 1) ?? wholeMs(rough, 1_000);
+  if (asked !== undefined) return asked;
+  // As HTTP writes it. `Date.parse` makes a time of almost anything, and a past one of most.
+  const timeMs = /^[A-Z]\w+, .* GMT$/.test(rough ?? '') ? Date.parse(rough!) : Number.NaN;
+  return Number.isNaN(timeMs) ? undefined : Math.max(0, timeMs - Date.now());
+}
+
+/** A fraction is against the rule, and yet it is clear what it asks for. */
+function wholeMs(text: string | null, unitMs: number): number | undefined {
+  return /^\d+(\.\d+)?$/.test(text ?? '') ? Math.ceil(Number(text) * unitMs) : undefined;
 }

@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { PartnerNetwork } from '../src/index.ts';
 import { rejectionOf } from './support/rejection.ts';
 
-/** How long each retry waits when chance is at its highest. No wait is real. */
-async function waits(t: TestContext, maxRetries: number, answer: () => Promise<Response>) {
+/** How long each retry waits when chance is at its highest, or this. No wait is real. */
+async function waits(t: TestContext, maxRetries: number, answer: () => Promise<Response>, chance = 1) {
   const asked: number[] = [];
   const setTimer = globalThis.setTimeout;
-  t.mock.method(Math, 'random', () => 1);
+  t.mock.method(Math, 'random', () => chance);
   t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) => {
     if (ms === 10_000) return setTimer(run, ms);
     asked.push(ms);
@@ -16,6 +16,7 @@ async function waits(t: TestContext, maxRetries: number, answer: () => Promise<R
   const baseUrl = 'https://network.example/network/v1';
   const network = new PartnerNetwork({ apiKey: 'x', baseUrl, maxRetries, fetch: answer, maxRate: 0 });
   await rejectionOf(network.brands.list());
+  t.mock.restoreAll();
   return asked;
 }
 
@@ -24,24 +25,46 @@ test('backs off by up to half a second, twice as much each time, and never over 
   assert.deepEqual(await waits(t, 7, unreachable), [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
 });
 
-for (const [promise, headers, askedMs] of [
-  ['Retry-After-Ms counts before Retry-After', { 'retry-after-ms': '700', 'retry-after': '9' }, 700],
-  ['Retry-After counts in seconds', { 'retry-after': '9' }, 9_000],
-  ['what is no time counts for nothing', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, 0],
-  ['a time that is past counts for nothing', { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' }, 0],
+test('any part of a backoff is waited, as chance has it', async (t) => {
+  const unreachable = () => Promise.reject(new TypeError('fetch failed'));
+  assert.deepEqual(await waits(t, 2, unreachable, 0.25), [125, 250]);
+});
+
+/** As it would be if nothing had been asked. */
+const backoff = [500, 1_000, 2_000];
+
+for (const [promise, headers, expected] of [
+  ['Retry-After-Ms is waited for, and counts before', { 'retry-after-ms': '700', 'retry-after': '9' }, 700],
+  ['Retry-After is waited for, in seconds', { 'retry-after': '9' }, 9_000],
   ['a minute is waited for', { 'retry-after': '60' }, 60_000],
+  ['half a millisecond is one', { 'retry-after-ms': '0.5' }, 1],
+  ['half a second is no date', { 'retry-after': '0.5' }, 500],
+  ['what is no time counts for nothing', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, backoff],
+  ['an empty one counts for nothing', { 'retry-after-ms': '', 'retry-after': '' }, backoff],
+  ['what only looks like a date counts for nothing', { 'retry-after': '2099-01' }, backoff],
+  ['no time at all is backed off from', { 'retry-after-ms': '0' }, backoff],
+  ['no seconds at all are backed off from', { 'retry-after': '0' }, backoff],
+  ['a time that is past is backed off from', { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' }, backoff],
 ] as const) {
-  test(`${promise}, and chance comes on top`, async (t) => {
+  test(promise, async (t) => {
     const limited = async () => new Response('', { status: 429, headers });
-    assert.deepEqual(await waits(t, 1, limited), [askedMs + 500]);
+    const asked = typeof expected === 'number' ? Array(3).fill(expected + 100) : expected;
+    assert.deepEqual(await waits(t, 3, limited), asked);
+    const atOnce = await waits(t, 3, limited, 0);
+    assert.deepEqual(atOnce, Array(3).fill(typeof expected === 'number' ? expected : 0));
   });
 }
 
-test('Retry-After may be a time of day', async (t) => {
-  const headers = { 'retry-after': new Date(Date.now() + 30_000).toUTCString() };
-  const [ms = 0] = await waits(t, 1, async () => new Response('', { status: 503, headers }));
-  assert.ok(ms > 20_000 && ms <= 30_500, `${ms} ms`);
-});
+for (const [form, write] of [
+  ['as it is written today', (utc: string) => utc],
+  ['as it once was', (utc: string) => utc.replace(/^(...), (..) (...) ..(..)/, '$1day, $2-$3-$4')],
+] as const) {
+  test(`Retry-After may be a time of day, ${form}`, async (t) => {
+    const headers = { 'retry-after': write(new Date(Date.now() + 30_000).toUTCString()) };
+    const [ms = 0] = await waits(t, 1, async () => new Response('', { status: 503, headers }));
+    assert.ok(ms > 20_000 && ms <= 30_100, `${ms} ms`);
+  });
+}
 
 for (const status of [400, 401, 403, 404, 408, 409, 501, 505]) {
   test(`a ${status} is not tried again`, async (t) => {

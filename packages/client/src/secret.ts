@@ -8,13 +8,16 @@ export function withoutKey(text: string, apiKey: string): string {
   return apiKey.length < shortestKey ? text : text.split(apiKey).join(mask);
 }
 
+/** Far over any real chain; one that leads back to itself ends here. */
+const maxCauses = 10;
+
 /**
  * What went wrong, told anew: the error of a `fetch` may hold the request, and so the key. Of a chain the
  * innermost tells most; undici's outermost says only "fetch failed".
  */
-export function retold(cause: unknown, apiKey: string): Error & { code?: string } {
+export function retold(cause: unknown, apiKey: string, depth = 0): Error & { code?: string } {
   const { message, name, code, stack, cause: inner } = Object(cause);
-  if (inner instanceof Error) return retold(inner, apiKey);
+  if (inner instanceof Error && depth < maxCauses) return retold(inner, apiKey, depth + 1);
   const told: Error & { code?: string } = new Error(withoutKey(String(message ?? cause), apiKey));
   if (typeof name === 'string') told.name = name;
   if (typeof code === 'string') told.code = code;

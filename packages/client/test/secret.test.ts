@@ -107,6 +107,16 @@ test('what an own fetch throws is told without the key, wherever it held it', as
   assertSecret(error);
 });
 
+test('a cause that leads back to itself is told once', async () => {
+  const looped = new Error(`Bearer ${apiKey} goes round`);
+  looped.cause = new Error('and round', { cause: looped });
+  const fetch = () => Promise.reject(looped);
+  const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
+  assert.ok(error instanceof PartnerNetworkError);
+  assert.match(error.message, /round\.$/);
+  assertSecret(error);
+});
+
 test('the hooks are not given the key, even when it was passed as a parameter', async (t) => {
   const { baseUrl } = await startNetwork(t);
   const events: object[] = [];

@@ -45,8 +45,13 @@ function errorRecordsIn(text: string, apiKey: string): ErrorRecord[] {
     const { errors } = JSON.parse(text, (_, value) =>
       typeof value === 'string' ? withoutKey(value, apiKey) : value,
     );
-    return errors.filter(({ code }: ErrorRecord) => typeof code === 'string');
+    return errors.map(stringsOf).filter(({ code }: Partial<ErrorRecord>) => code !== undefined);
   } catch {
     return [];
   }
+}
+
+/** A record's values are strings. What is not would be "[object Object]" in a message, and belie its type. */
+function stringsOf(record: unknown): Partial<ErrorRecord> {
+  return Object.fromEntries(Object.entries(Object(record)).filter(([, value]) => typeof value === 'string'));
 }

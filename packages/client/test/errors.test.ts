@@ -135,6 +135,22 @@ for (const [promise, status, body, kind] of foreign) {
   });
 }
 
+test('what is no string in an error record is left out, and a record without a code', async (t) => {
+  const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
+  const errors = [
+    null,
+    { ...good, detail: { text: 'x' }, field: ['grant_id'] },
+    { category: {}, code: 'OTHER', detail: 'Told.', field: null },
+    { category: 'GRANT_ERROR', code: 7 },
+  ];
+  const { baseUrl } = await startScripted(t, () => ({ status: 403, body: JSON.stringify({ errors }) }));
+  const error = await rejectionOf(connectTo(baseUrl).brands.list());
+  assert.ok(error instanceof GrantError);
+  assert.equal(error.message, '403 GRANT_REVOKED.');
+  assert.deepEqual([error.detail, error.field], [undefined, undefined]);
+  assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Told.' }]);
+});
+
 for (const [promise, answer] of Object.entries({
   'has no list': { brand: [] },
   'is a list': [],

@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
 import { PartnerNetworkError } from './errors.ts';
-import { type CallOptions, checkRetries, checkTimeout, type Settings } from './options.ts';
+import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
 import { withRetries } from './retry.ts';
@@ -30,10 +30,8 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
     }
   }
 
-  return (params, options = {}) => {
-    const { signal } = options;
-    const timeoutMs = checkTimeout(options.timeoutMs ?? settings.timeoutMs);
-    const maxRetries = checkRetries(options.maxRetries ?? settings.maxRetries);
+  return (params, options) => {
+    const { signal, timeoutMs, maxRetries } = checkCall(options, settings);
     // A copy: nothing is sent before the list is awaited, and by then the caller's object may have changed.
     const given: Params = { ...params };
     function ask(query: Params): Promise<Answer> {

@@ -61,18 +61,56 @@ const defaults = { timeoutMs: 10_000, maxRetries: 3 } as const;
 /** The longest that a timer can wait; it would fire at once for more. */
 const maxTimerMs = 2 ** 31 - 1;
 
+const optionNames = [
+  'apiKey',
+  'baseUrl',
+  'timeoutMs',
+  'maxRetries',
+  'maxRate',
+  'fetch',
+  'onRequest',
+  'onResponse',
+];
+const callOptionNames = ['signal', 'timeoutMs', 'maxRetries'];
+
+/** Who writes JavaScript is told what the types would tell. Null counts as left out. */
 export function checkOptions(options: PartnerNetworkOptions): Settings {
-  const { maxRate, onRequest, onResponse } = options;
+  const given = options ?? {};
+  checkNames(given, optionNames);
+  const maxRate = given.maxRate ?? undefined;
   return {
-    apiKey: checkKey(options.apiKey),
-    baseUrl: checkBaseUrl(options.baseUrl),
-    timeoutMs: checkTimeout(options.timeoutMs ?? defaults.timeoutMs),
-    maxRetries: checkRetries(options.maxRetries ?? defaults.maxRetries),
+    apiKey: checkKey(given.apiKey),
+    baseUrl: checkBaseUrl(given.baseUrl),
+    ...checkBounds(given, defaults),
     maxRate: maxRate === undefined ? undefined : checkWhole('maxRate', maxRate, 0, 1_000_000),
     // Looked up late, so that what takes its place after this, as in tests, is used.
-    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    onRequest,
-    onResponse,
+    fetch: checkFunction('fetch', given.fetch) ?? ((url, init) => globalThis.fetch(url, init)),
+    onRequest: checkFunction('onRequest', given.onRequest),
+    onResponse: checkFunction('onResponse', given.onResponse),
+  };
+}
+
+/** The options of a call, with those of the client where it has none. */
+export function checkCall(options: CallOptions | undefined, settings: Settings) {
+  const given = options ?? {};
+  checkNames(given, callOptionNames);
+  const signal = given.signal ?? undefined;
+  if (signal !== undefined && typeof signal.aborted !== 'boolean') {
+    throw new PartnerNetworkError('signal must be an AbortSignal; that of a controller is its `signal`.');
+  }
+  return { signal, ...checkBounds(given, settings) };
+}
+
+function checkNames(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new PartnerNetworkError(`There is no option ${unknown} here; there are ${known.join(', ')}.`);
+}
+
+function checkBounds(given: CallOptions, otherwise: Pick<Settings, 'timeoutMs' | 'maxRetries'>) {
+  return {
+    timeoutMs: checkWhole('timeoutMs', given.timeoutMs ?? otherwise.timeoutMs, 1, maxTimerMs),
+    maxRetries: checkWhole('maxRetries', given.maxRetries ?? otherwise.maxRetries, 0, 100),
   };
 }
 
@@ -81,12 +119,9 @@ function checkWhole(name: string, value: number, min: number, max: number): numb
   throw new PartnerNetworkError(`${name} must be a whole number from ${min} to ${max}.`);
 }
 
-export function checkTimeout(ms: number): number {
-  return checkWhole('timeoutMs', ms, 1, maxTimerMs);
-}
-
-export function checkRetries(count: number): number {
-  return checkWhole('maxRetries', count, 0, 100);
+function checkFunction<T>(name: string, value: T): T {
+  if (typeof (value ?? checkFunction) === 'function') return value;
+  throw new PartnerNetworkError(`${name} must be a function.`);
 }
 
 /** Says nothing of the key but that it is wrong. What is no header value never gets as far as `fetch`. */

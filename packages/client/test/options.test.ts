@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type CallOptions,
   PartnerNetwork,
   PartnerNetworkError,
   type PartnerNetworkOptions,
@@ -43,15 +44,49 @@ test('says in a sentence what is wrong with the address', () => {
 });
 
 test('says in a sentence what is wrong with a number, of the client or of a call', () => {
-  for (const value of [-1, 0.5, Number.NaN, Infinity, 2 ** 31, '5', null]) {
+  for (const value of [-1, 0.5, Number.NaN, Infinity, 2 ** 31, '5']) {
     const bounds = /^\w+ must be a whole number from \d to \d+\.$/;
-    for (const name of ['timeoutMs', 'maxRetries', 'maxRate']) {
-      if (value !== null || name === 'maxRate') assertRefused({ [name]: value }, bounds);
-      if (value === null || name === 'maxRate') continue;
+    for (const name of ['timeoutMs', 'maxRetries', 'maxRate']) assertRefused({ [name]: value }, bounds);
+    for (const name of ['timeoutMs', 'maxRetries']) {
       assert.throws(() => offline().brands.list({}, { [name]: value }), { message: bounds });
     }
   }
   assertRefused({ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647\.$/);
+});
+
+test('says in a sentence what is no function, and what is no signal', () => {
+  for (const name of ['fetch', 'onRequest', 'onResponse']) {
+    assertRefused({ [name]: 'https://network.example' }, new RegExp(`^${name} must be a function\\.$`));
+  }
+  for (const signal of [new AbortController(), 5] as unknown[]) {
+    assert.throws(
+      () => offline().brands.list({}, { signal: signal as AbortSignal }),
+      (error) =>
+        error instanceof PartnerNetworkError && /^signal must be an AbortSignal;/.test(error.message),
+    );
+  }
+});
+
+test('names the options that there are in place of one that there is not', () => {
+  assertRefused({ timeout: 5 }, /^There is no option timeout here; there are apiKey, .*, timeoutMs, /);
+  for (const option of ['timeout', 'maxRate']) {
+    const message = `There is no option ${option} here; there are signal, timeoutMs, maxRetries.`;
+    assert.throws(() => offline().brands.list({}, { [option]: 5 }), { name: 'PartnerNetworkError', message });
+  }
+});
+
+test('takes null for an option, or for all of them, as left out', async () => {
+  const names = ['timeoutMs', 'maxRetries', 'maxRate', 'onRequest', 'onResponse'];
+  const network = offline(Object.fromEntries(names.map((name) => [name, null])));
+  const call = { signal: null, timeoutMs: null, maxRetries: null } as unknown as CallOptions;
+  for (const options of [call, null as unknown as CallOptions, undefined]) {
+    assert.equal((await network.brands.list({}, options)).brands.length, 1);
+  }
+  const PlainPartnerNetwork = PartnerNetwork as new (options?: null | object) => PartnerNetwork;
+  for (const options of [undefined, null, {}, 'pn_test_x']) {
+    assert.throws(() => new PlainPartnerNetwork(options as object), { name: 'PartnerNetworkError' });
+  }
+  assert.ok(new PlainPartnerNetwork({ ...good, fetch: null }));
 });
 
 test('forgives slashes at the end of the address', async () => {

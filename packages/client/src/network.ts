@@ -3,7 +3,7 @@ import { type CallOptions, checkOptions, type PartnerNetworkOptions } from './op
 import type { PageList } from './page-list.ts';
 import type { Balance, Brand, ListBalancesParams, ListBrandsParams } from './wire.ts';
 
-/** What the service admits; it counts each listing by itself. */
+/** What the service admits, by its contract, to which a test holds this; it counts each listing by itself. */
 const brandsPerSecond = 50;
 const unbounded = 0;
 

@@ -5,14 +5,14 @@ import type { Settings } from './options.ts';
 import { retryAfterMs } from './retry.ts';
 import { retold, withoutKey } from './secret.ts';
 
-export interface Request {
+interface Request {
   /** The plural under which the records stand in the answer. */
   readonly name: string;
   readonly url: string;
   readonly attempt: number;
 }
 
-export interface Bounds {
+interface Bounds {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
 }

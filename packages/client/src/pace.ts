@@ -4,9 +4,9 @@ import { abortable } from './abortable.ts';
  * The service counts the requests in any span of a second. A hundredth more, for clocks that drift and
  * that browsers round.
  */
-export const windowMs = 1_010;
+const windowMs = 1_010;
 
-export interface Pace {
+interface Pace {
   /** Resolves when a request may be sent, first come, first served; to be called back when it is answered. */
   take(signal: AbortSignal | undefined): Promise<() => void>;
 }

@@ -15,9 +15,10 @@ export function trailFrom(cursor: unknown): Trail {
 }
 
 /**
- * The trail with one more cursor, or null when the walk has been there. A set of all cursors would grow with
- * the walk; the anchor, which moves up whenever the number of pages doubles (Brent's way), finds a cycle of
- * any length by one more string, within three rounds.
+ * The trail with one more cursor, or null when the walk has been there. The recent ones alone would let a
+ * cycle of 101 pages go on forever, and all of them would grow with the walk. The anchor, which moves up
+ * whenever the number of pages doubles (Brent's way), finds a cycle of any length within three rounds, for
+ * one more string.
  */
 export function follow({ recent, anchor, pages }: Trail, cursor: string): Trail | null {
   if (cursor === anchor || recent.includes(cursor)) return null;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { acmeBrands, balances, keys } from '../../server/test/support/fixture.ts';
 import { PartnerNetworkError } from '../src/index.ts';
 import { addBrands, connectTo, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
 import { startScripted } from './support/scripted.ts';
 
@@ -106,6 +107,19 @@ test('sends any characters in a parameter so that they arrive', async (t) => {
   await addBrands(service, 1);
   await service.database.execute('update brands set reference_id = $1 where id = $2', odd, 'c0000');
   assert.deepEqual(await idsOf(connect().brands.list({ reference_id: odd })), ['c0000']);
+});
+
+test('a character that comes in two pieces arrives whole', async () => {
+  const bytes = new TextEncoder().encode('{"brands":[{"id":"é🦊"}]}');
+  const pieces = () =>
+    new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+  const network = offline({ fetch: async () => new Response(pieces()), maxRetries: 0 });
+  assert.deepEqual(await idsOf(network.brands.list()), ['é🦊']);
 });
 
 test('stops asking when the caller stops iterating', async (t) => {

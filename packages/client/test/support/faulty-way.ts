@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** What becomes of one request on its way. */
 export type Fault =
@@ -19,9 +20,14 @@ export type Fault =
   | '503 in an hour'
   | 'silence'
   | 'silence in the body'
+  | 'late'
+  | 'late in the body'
   | 'redirect'
   | 'HTML 200'
   | 'key in the error';
+
+/** How late a late answer is, or the rest of one. */
+export const latenessMs = 300;
 
 /** A proxy that speaks HTTP byte by byte, and does to each request what the test says. */
 export interface FaultyWay {
@@ -95,7 +101,12 @@ async function answer(near: Socket, head: string, fault: Fault, port: number, ag
   else if (fault === 'cut in the head') near.end(bytes.subarray(0, bodyAt / 2));
   else if (fault === 'cut in the body') near.end(bytes.subarray(0, middle));
   else if (fault === 'silence in the body') near.write(bytes.subarray(0, middle));
-  else if (fault === 'shortened body') {
+  else if (fault === 'late' || fault === 'late in the body') {
+    const lateFrom = fault === 'late' ? 0 : middle;
+    near.write(bytes.subarray(0, lateFrom));
+    await wait(latenessMs);
+    near.write(bytes.subarray(lateFrom));
+  } else if (fault === 'shortened body') {
     near.write(message('200 OK', bytes.subarray(bodyAt, middle).toString('latin1')));
   } else {
     if (fault === 'broken JSON') bytes.write('x', bodyAt);

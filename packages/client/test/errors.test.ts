@@ -93,8 +93,8 @@ test('a fault of the service is a ServerError', async (t) => {
 });
 
 test('a base address without the prefix is told as the service tells it', async (t) => {
-  const { baseUrl } = await startNetwork(t);
-  const error = await rejectionOf(connectTo(new URL(baseUrl).origin).brands.list());
+  const { connect, baseUrl } = await startNetwork(t);
+  const error = await rejectionOf(connect({ baseUrl: new URL(baseUrl).origin }).brands.list());
   assert.ok(error instanceof InvalidRequestError);
   assert.deepEqual([error.status, error.code], [404, 'NOT_FOUND']);
 });

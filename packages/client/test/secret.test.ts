@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { keys } from '../../server/test/support/fixture.ts';
 import { PartnerNetwork, PartnerNetworkError, type PartnerNetworkOptions } from '../src/index.ts';
-import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
+import { startFaultyNetwork, startNetwork } from './support/network.ts';
 import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
 
@@ -118,10 +118,10 @@ test('a cause that leads back to itself is told once', async () => {
 });
 
 test('the hooks are not given the key, even when it was passed as a parameter', async (t) => {
-  const { baseUrl } = await startNetwork(t);
+  const { connect } = await startNetwork(t);
   const events: object[] = [];
   const note = (event: object) => void events.push(event);
-  const network = connectTo(baseUrl, { onRequest: note, onResponse: note });
+  const network = connect({ onRequest: note, onResponse: note });
   await network.brands.list({ reference_id: apiKey });
   assert.equal(events.length, 2);
   assertSecret(events);

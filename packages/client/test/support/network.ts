@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import { importValues } from '../../../server/src/ingest/import.ts';
+import { documentedFetch } from '../../../server/test/support/documented.ts';
 import { keys } from '../../../server/test/support/fixture.ts';
 import { startTestService, type TestService } from '../../../server/test/support/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
@@ -10,7 +11,10 @@ type Choices = Partial<PartnerNetworkOptions>;
 interface TestNetwork {
   readonly service: TestService;
   readonly baseUrl: string;
-  /** A client of it, by the key of the partner that most of the fixture's records belong to. */
+  /**
+   * A client of it, by the key of the partner that most of the fixture's records belong to. Every answer that
+   * it gets is held against the OpenAPI document.
+   */
   connect(options?: Choices): PartnerNetwork;
 }
 
@@ -20,7 +24,11 @@ export async function startNetwork(
 ): Promise<TestNetwork> {
   const service = await startTestService(t, choices);
   const baseUrl = `http://127.0.0.1:${service.port}/network/v1`;
-  return { service, baseUrl, connect: (options) => connectTo(baseUrl, options) };
+  return {
+    service,
+    baseUrl,
+    connect: (options) => connectTo(baseUrl, { fetch: documentedFetch, ...options }),
+  };
 }
 
 export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwork {

@@ -45,13 +45,18 @@ function errorRecordsIn(text: string, apiKey: string): ErrorRecord[] {
     const { errors } = JSON.parse(text, (_, value) =>
       typeof value === 'string' ? withoutKey(value, apiKey) : value,
     );
-    return errors.map(stringsOf).filter(({ code }: Partial<ErrorRecord>) => code !== undefined);
+    return errors.map(recordOf).filter(({ code }: Partial<ErrorRecord>) => code !== undefined);
   } catch {
     return [];
   }
 }
 
-/** A record's values are strings. What is not would be "[object Object]" in a message, and belie its type. */
-function stringsOf(record: unknown): Partial<ErrorRecord> {
-  return Object.fromEntries(Object.entries(Object(record)).filter(([, value]) => typeof value === 'string'));
+const fields = ['category', 'code', 'detail', 'field'];
+
+/** Nothing but what its type has: no "[object Object]" in a message, and no key under a name of its own. */
+function recordOf(value: unknown): Partial<ErrorRecord> {
+  const entries = Object.entries(Object(value));
+  return Object.fromEntries(
+    entries.filter(([name, text]) => fields.includes(name) && typeof text === 'string'),
+  );
 }

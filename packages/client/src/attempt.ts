@@ -44,7 +44,8 @@ async function exchange(
   const startedMs = performance.now();
   const response = await send(settings, url, signal);
   const { status, headers } = response;
-  const requestId = headers.get('x-request-id') ?? undefined;
+  // Something on the way may have put it into a header, too.
+  const requestId = withoutKey(headers.get('x-request-id') ?? '', apiKey) || undefined;
   await settings.onResponse?.({ ...event, status, requestId, durationMs: performance.now() - startedMs });
 
   const facts = { status, requestId, retryAfterMs: retryAfterMs(headers) };

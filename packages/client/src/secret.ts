@@ -18,9 +18,12 @@ const maxCauses = 10;
 export function retold(cause: unknown, apiKey: string, depth = 0): Error & { code?: string } {
   const { message, name, code, stack, cause: inner } = Object(cause);
   if (inner instanceof Error && depth < maxCauses) return retold(inner, apiKey, depth + 1);
-  const told: Error & { code?: string } = new Error(withoutKey(String(message ?? cause), apiKey));
-  if (typeof name === 'string') told.name = name;
-  if (typeof code === 'string') told.code = code;
-  if (typeof stack === 'string') told.stack = withoutKey(stack, apiKey);
+  const isText = (text: unknown) => typeof text === 'string' && text !== '';
+  const told: Error & { code?: string } = new Error(
+    withoutKey([cause, message, name].find(isText) ?? 'it gave no reason', apiKey),
+  );
+  for (const [what, text] of Object.entries({ name, code, stack })) {
+    if (isText(text)) Object.assign(told, { [what]: withoutKey(text, apiKey) });
+  }
   return told;
 }

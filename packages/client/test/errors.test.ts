@@ -135,11 +135,11 @@ for (const [promise, status, body, kind] of foreign) {
   });
 }
 
-test('what is no string in an error record is left out, and a record without a code', async (t) => {
+test('what an error record does not have, or not as a string, is left out, and a record without a code', async (t) => {
   const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
   const errors = [
     null,
-    { ...good, detail: { text: 'x' }, field: ['grant_id'] },
+    { ...good, detail: { text: 'x' }, field: ['grant_id'], more: 'x' },
     { category: {}, code: 'OTHER', detail: 'Told.', field: null },
     { category: 'GRANT_ERROR', code: 7 },
   ];

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { keys } from '../../server/test/support/fixture.ts';
 import { PartnerNetwork, PartnerNetworkError, type PartnerNetworkOptions } from '../src/index.ts';
-import { startFaultyNetwork, startNetwork } from './support/network.ts';
+import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
 import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
+import { startScripted } from './support/scripted.ts';
 
 const apiKey = keys.acme;
 
@@ -77,6 +78,21 @@ test('no error of the service shows the key, even where something on the way rep
   assertSecret(await rejectionOf(network.brands.list({}, { maxRetries: 0 })));
 });
 
+test('an answer that repeats the key wherever it can shows it to nobody', async (t) => {
+  const escaped = `\\u${apiKey.charCodeAt(0).toString(16).padStart(4, '0')}${apiKey.slice(1)}`;
+  const record = `{"code":"${escaped}","category":"${apiKey}","detail":"${apiKey}","${apiKey}":"${escaped}"}`;
+  const headers = { 'x-request-id': `to ${apiKey}`, 'retry-after': apiKey };
+  const answer = { status: 400, headers, body: `{"errors":[${record}]}` };
+  const { baseUrl } = await startScripted(t, () => answer);
+  const events: object[] = [];
+  const network = connectTo(baseUrl, { onResponse: (event) => void events.push(event) });
+  const error = await rejectionOf(network.brands.list());
+  assert.ok(error instanceof PartnerNetworkError);
+  assert.equal(error.message, '400 [API key]: [API key] (request to [API key])');
+  assert.equal(events.length, 1);
+  assertSecret([error, events]);
+});
+
 test('no error of a connection shows the key', async (t) => {
   const faults = ['cut before the answer', 'cut in the body', 'broken JSON', 'silence'] as const;
   const { network } = await startFaultyNetwork(t, [...faults]);
@@ -91,7 +107,8 @@ test('what an own fetch throws is told without the key, wherever it held it', as
   const request = { headers: { authorization: `Bearer ${apiKey}` } };
   const inner = Object.assign(new Error(`Bearer ${apiKey} was refused`), { request, code: 'EODD' });
   const outer = Object.assign(new TypeError('failed', { cause: inner }), { config: request });
-  for (const thrown of [inner, outer, apiKey, request, null]) {
+  const named = Object.assign(new Error(''), { name: apiKey, code: `E${apiKey}` });
+  for (const thrown of [inner, outer, named, apiKey, request, null, undefined, Object.create(null)]) {
     const fetch = () => Promise.reject(thrown);
     const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
     assert.ok(error instanceof PartnerNetworkError);
@@ -105,6 +122,18 @@ test('what an own fetch throws is told without the key, wherever it held it', as
   assert.match(error.message, /did not answer: EODD\.$/);
   assert.equal((error.cause as Error).message, 'Bearer [API key] was refused');
   assertSecret(error);
+});
+
+test('what has neither message nor code is told by its name', async () => {
+  for (const [thrown, told] of [
+    [new AggregateError([]), 'AggregateError'],
+    [Object.create(null), 'it gave no reason'],
+    ['a word', 'a word'],
+  ]) {
+    const network = offline({ fetch: () => Promise.reject(thrown), maxRetries: 0 });
+    const { message } = (await rejectionOf(network.brands.list())) as Error;
+    assert.equal(message, `https://network.example/network/v1 did not answer: ${told}.`);
+  }
 });
 
 test('a cause that leads back to itself is told once', async () => {

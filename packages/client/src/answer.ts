@@ -29,8 +29,8 @@ export async function bodyOf(response: Response): Promise<string | null> {
 /** The page in the JSON of a 2xx answer. */
 export function pageIn(json: unknown, name: string, facts: AnswerFacts): Answer {
   const { [name]: items, cursor } = Object(json);
-  const isPage = Array.isArray(items) && typeof (cursor ?? '') === 'string';
-  if (isPage) return { items, cursor: cursor ?? '' };
+  const isList = Array.isArray(items) && items.every((item) => Object(item) === item);
+  if (isList && typeof (cursor ?? '') === 'string') return { items, cursor: cursor ?? '' };
   throw new ApiError(facts, [], `the answer is no page of ${name}; check baseUrl.`);
 }
 

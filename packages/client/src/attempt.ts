@@ -22,10 +22,14 @@ export function attemptOnce(settings: Settings, request: Request, bounds: Bounds
   const { signal, timeoutMs } = bounds;
   return abortable(signal, (done, fail) => {
     const controller = new AbortController();
+    let refusal: ApiError | undefined;
     const timer = setTimeout(() => {
-      fail(new TimeoutError(`${placeOf(settings)} did not answer in full within ${timeoutMs} ms.`));
+      const late = `${placeOf(settings)} did not answer in full within ${timeoutMs} ms.`;
+      fail(refusal ?? new TimeoutError(late));
     }, timeoutMs);
-    exchange(settings, request, controller.signal).then(done, fail);
+    exchange(settings, request, controller.signal, (error) => {
+      refusal = error;
+    }).then(done, fail);
     return () => {
       clearTimeout(timer);
       controller.abort();
@@ -37,6 +41,7 @@ async function exchange(
   settings: Settings,
   { name, url, attempt }: Request,
   signal: AbortSignal,
+  onRefusal: (error: ApiError) => void,
 ): Promise<Answer> {
   const { apiKey } = settings;
   const event = { method: 'GET', url: withoutKey(url, apiKey), attempt } as const;
@@ -52,8 +57,11 @@ async function exchange(
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     throw new ApiError(facts, [], 'a redirect, which a key is not sent along; check baseUrl.');
   }
-  // An error's status says enough where the rest of it is lost.
-  if (!response.ok) throw errorIn(await bodyOf(response).catch(() => null), apiKey, facts);
+  if (!response.ok) {
+    // An error's status says enough where the rest of it is lost, or does not come in time.
+    onRefusal(errorIn(null, apiKey, facts));
+    throw errorIn(await bodyOf(response).catch(() => null), apiKey, facts);
+  }
   return pageIn(await jsonOf(settings, response, facts), name, facts);
 }
 

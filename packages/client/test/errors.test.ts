@@ -156,6 +156,7 @@ for (const [promise, answer] of Object.entries({
   'is a list': [],
   'is null': { body: 'null' },
   'has a cursor that is a number': { brands: [], cursor: 7 },
+  'has something else than records': { brands: [{ id: 'one' }, null] },
 })) {
   test(`a 200 that ${promise} is told as no page, at once`, async (t) => {
     const { baseUrl, targets } = await startScripted(t, () => answer);
@@ -191,6 +192,23 @@ test('an error whose body breaks off is told by its status', async () => {
   assert.ok(error instanceof ApiError);
   assert.equal(error.status, 403);
 });
+
+for (const [status, kind, attempts] of [
+  [401, AuthenticationError, 1],
+  [429, RateLimitError, 2],
+] as const) {
+  test(`a ${status} whose body does not come in time is told by its status`, async (t) => {
+    const body = () => new ReadableStream({ pull: () => new Promise(() => {}) });
+    const headers = { 'retry-after-ms': '1' };
+    const fetch = async () => new Response(body(), { status, headers });
+    const onRequest = t.mock.fn();
+    const network = offline({ fetch, onRequest, timeoutMs: 30, maxRetries: 1 });
+    const error = await rejectionOf(network.brands.list());
+    assert.ok(error instanceof kind);
+    assert.equal(error.retryAfterMs, 1);
+    assert.equal(onRequest.mock.callCount(), attempts);
+  });
+}
 
 test('a redirect is not followed, and told', async (t) => {
   const { network, way } = await startFaultyNetwork(t, ['redirect']);

@@ -45,15 +45,21 @@ function backoffMs(attempt: number): number {
 
 /** How long an answer asks to wait: in milliseconds, or in seconds, or until a time of day. */
 export function retryAfterMs(headers: Headers): number | undefined {
-  const rough = headers.get('retry-after');
-  const asked = wholeMs(headers.get('retry-after-ms'), 1) ?? wholeMs(rough, 1_000);
-  if (asked !== undefined) return asked;
-  // As HTTP writes it. `Date.parse` makes a time of almost anything, and a past one of most.
-  const timeMs = /^[A-Z]\w+, .* GMT$/.test(rough ?? '') ? Date.parse(rough!) : Number.NaN;
-  return Number.isNaN(timeMs) ? undefined : Math.max(0, timeMs - Date.now());
+  const header = (name: string) => headers.get(name) ?? '';
+  const rough = header('retry-after');
+  const askedMs = wholeMs(header('retry-after-ms'), 1) ?? wholeMs(rough, 1_000);
+  if (askedMs !== undefined) return askedMs;
+  const timeMs = httpTimeMs(rough);
+  // By the clock of whoever wrote it, where it is told: ours may be an hour off.
+  return timeMs && Math.max(0, timeMs - (httpTimeMs(header('date')) ?? Date.now()));
 }
 
-/** A fraction is against the rule, and yet it is clear what it asks for. */
-function wholeMs(text: string | null, unitMs: number): number | undefined {
-  return /^\d+(\.\d+)?$/.test(text ?? '') ? Math.ceil(Number(text) * unitMs) : undefined;
+/** A fraction, or a list that a proxy made of two, is against the rule; yet it is clear what is asked. */
+function wholeMs(text: string, unitMs: number): number | undefined {
+  return /^\d+(\.\d+)?(,|$)/.test(text) ? Math.ceil(Number.parseFloat(text) * unitMs) : undefined;
+}
+
+/** Only of what HTTP writes: `Date.parse` makes a time of almost anything, and a past one of most. */
+function httpTimeMs(text: string): number | undefined {
+  return (/^[A-Z]\w+, .* GMT$/.test(text) && Date.parse(text)) || undefined;
 }

@@ -33,12 +33,21 @@ test('any part of a backoff is waited, as chance has it', async (t) => {
 /** As it would be if nothing had been asked. */
 const backoff = [500, 1_000, 2_000];
 
+/** A time so much after that of the answer, by a clock that is slow. */
+function atAnHourAgo(ms: number) {
+  const date = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;
+  return { date: new Date(date).toUTCString(), 'retry-after': new Date(date + ms).toUTCString() };
+}
+
 for (const [promise, headers, expected] of [
   ['Retry-After-Ms is waited for, and counts before', { 'retry-after-ms': '700', 'retry-after': '9' }, 700],
   ['Retry-After is waited for, in seconds', { 'retry-after': '9' }, 9_000],
   ['a minute is waited for', { 'retry-after': '60' }, 60_000],
   ['half a millisecond is one', { 'retry-after-ms': '0.5' }, 1],
   ['half a second is no date', { 'retry-after': '0.5' }, 500],
+  ['the first of two counts', { 'retry-after': '1, 2' }, 1_000],
+  ['a time is one of the clock that told it', atAnHourAgo(2_000), 2_000],
+  ['a date that is none counts for nothing', { 'retry-after': 'Sun, 99 Foo 2099 GMT' }, backoff],
   ['what is no time counts for nothing', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, backoff],
   ['an empty one counts for nothing', { 'retry-after-ms': '', 'retry-after': '' }, backoff],
   ['what only looks like a date counts for nothing', { 'retry-after': '2099-01' }, backoff],

@@ -1,6 +1,7 @@
 import { abortable } from './abortable.ts';
 import { type Answer, bodyOf, errorIn, pageIn } from './answer.ts';
-import { type AnswerFacts, ApiError, ConnectionError, TimeoutError } from './errors.ts';
+import { type AnswerFacts, ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from './errors.ts';
+import { tell } from './hooks.ts';
 import type { Settings } from './options.ts';
 import { retryAfterMs } from './retry.ts';
 import { retold, withoutKey } from './secret.ts';
@@ -45,13 +46,16 @@ async function exchange(
 ): Promise<Answer> {
   const { apiKey } = settings;
   const event = { method: 'GET', url: withoutKey(url, apiKey), attempt } as const;
-  await settings.onRequest?.(event);
+  await tell(settings.onRequest, event);
+  // It may have been given up meanwhile, and not every fetch looks at its signal first.
+  signal.throwIfAborted();
   const startedMs = performance.now();
   const response = await send(settings, url, signal);
   const { status, headers } = response;
   // Something on the way may have put it into a header, too.
   const requestId = withoutKey(headers.get('x-request-id') ?? '', apiKey) || undefined;
-  await settings.onResponse?.({ ...event, status, requestId, durationMs: performance.now() - startedMs });
+  const durationMs = performance.now() - startedMs;
+  await tell(settings.onResponse, { ...event, status, requestId, durationMs });
 
   const facts = { status, requestId, retryAfterMs: retryAfterMs(headers) };
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
@@ -79,8 +83,10 @@ async function jsonOf(settings: Settings, response: Response, facts: AnswerFacts
 }
 
 async function send(settings: Settings, url: string, signal: AbortSignal): Promise<Response> {
-  // A browser's own is not to be called as a method of something else.
-  const { fetch } = settings;
+  // Looked up late, so that what takes its place, as in tests, is used. Not called as a method: a browser's
+  // own would refuse.
+  const fetch = settings.fetch ?? globalThis.fetch;
+  if (fetch === undefined) throw new PartnerNetworkError('There is no fetch here: pass one as an option.');
   try {
     return await fetch(url, {
       headers: { accept: 'application/json', authorization: `Bearer ${settings.apiKey}` },

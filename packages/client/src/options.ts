@@ -46,14 +46,13 @@ export interface ResponseEvent extends RequestEvent {
 }
 
 /** The options once checked, with what was left out. */
-export interface Settings extends Pick<PartnerNetworkOptions, 'onRequest' | 'onResponse'> {
+export interface Settings extends Pick<PartnerNetworkOptions, 'fetch' | 'onRequest' | 'onResponse'> {
   readonly apiKey: string;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly maxRate: number | undefined;
-  readonly fetch: NonNullable<PartnerNetworkOptions['fetch']>;
 }
 
 const defaults = { timeoutMs: 10_000, maxRetries: 3 } as const;
@@ -83,8 +82,7 @@ export function checkOptions(options: PartnerNetworkOptions): Settings {
     baseUrl: checkBaseUrl(given.baseUrl),
     ...checkBounds(given, defaults),
     maxRate: maxRate === undefined ? undefined : checkWhole('maxRate', maxRate, 0, 1_000_000),
-    // Looked up late, so that what takes its place after this, as in tests, is used.
-    fetch: checkFunction('fetch', given.fetch) ?? ((url, init) => globalThis.fetch(url, init)),
+    fetch: checkFunction('fetch', given.fetch),
     onRequest: checkFunction('onRequest', given.onRequest),
     onResponse: checkFunction('onResponse', given.onResponse),
   };

@@ -1,5 +1,6 @@
 import { pause } from './abortable.ts';
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
+import { isOfHook } from './hooks.ts';
 
 /** Backoff of a first retry is anything up to this, of each further one up to twice as much. */
 const backoffBaseMs = 500;
@@ -31,6 +32,7 @@ export async function withRetries<T>(
 }
 
 function isPassing(error: unknown): boolean {
+  if (isOfHook(error)) return false;
   if (error instanceof ApiError) return retriedStatuses.includes(error.status);
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }

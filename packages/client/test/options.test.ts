@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type CallOptions,
+  ConnectionError,
   PartnerNetwork,
   PartnerNetworkError,
   type PartnerNetworkOptions,
@@ -149,7 +150,8 @@ test('tells the hooks of each attempt and each answer', async (t) => {
 });
 
 test('a call rejects with what a hook throws, and is not tried again', async () => {
-  const bug = new Error('a bug of the hook');
+  // As it is when the hook makes a call itself.
+  const bug = new ConnectionError('a bug of the hook');
   const throwing = () => {
     throw bug;
   };
@@ -167,6 +169,27 @@ test('a call rejects with what a hook throws, and is not tried again', async () 
     assert.equal(await rejectionOf(offline({ fetch, ...hooks }).brands.list()), bug);
     assert.equal(sent, 'onRequest' in hooks ? 0 : 1);
   }
+});
+
+test('a call that is given up in its hook sends nothing', async () => {
+  let sent = 0;
+  const fetch = async () => {
+    sent += 1;
+    return Response.json({ brands: [] });
+  };
+  const controller = new AbortController();
+  const onRequest = async () => controller.abort(new Error('enough'));
+  const network = offline({ fetch, onRequest });
+  await assert.rejects(network.brands.list({}, { signal: controller.signal }), { message: 'enough' });
+  await new Promise(setImmediate);
+  assert.equal(sent, 0);
+});
+
+test('where there is no fetch, a call says so at once', async (t) => {
+  const network = new PartnerNetwork(good);
+  t.mock.property(globalThis, 'fetch', undefined as unknown as typeof fetch);
+  const message = 'There is no fetch here: pass one as an option.';
+  await assert.rejects(network.brands.list(), { name: 'PartnerNetworkError', message });
 });
 
 test('an option of a call counts before that of the client', async () => {

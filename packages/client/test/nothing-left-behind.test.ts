@@ -87,6 +87,23 @@ test('a thousand calls leave no listener on their signal, and no timer', async (
   assert.deepEqual([getEventListeners(signal, 'abort').length, timers()], [0, before]);
 });
 
+test('a hundred calls at once have one listener on a signal that they share, and all end by it', async () => {
+  const network = offline({ fetch: () => new Promise(() => {}) });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const other = new AbortController();
+  const list = () => network.brands.list({}, { signal });
+  const calls = Array.from({ length: 100 }, () => rejectionOf(list()));
+  const apart = rejectionOf(network.brands.list({}, { signal: other.signal }));
+  await new Promise(setImmediate);
+  assert.equal(getEventListeners(signal, 'abort').length, 1);
+  controller.abort(reason);
+  assert.deepEqual(await Promise.all(calls), Array(100).fill(reason));
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+  other.abort('another reason');
+  assert.equal(await apart, 'another reason');
+});
+
 test('a time-out covers a fetch that does not listen, and a late answer is let go', async () => {
   const { promise: late, resolve } = Promise.withResolvers<Response>();
   const network = offline({ fetch: () => late, timeoutMs: 10, maxRetries: 0 });

@@ -4,7 +4,7 @@ import { PartnerNetworkError } from './errors.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
-import { withRetries } from './retry.ts';
+import { holdMsOf, withRetries } from './retry.ts';
 import { follow, type Trail, trailFrom } from './trail.ts';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -19,14 +19,18 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
   name: string,
   ratePerSecond: number,
 ): (params?: ListParams, options?: CallOptions) => PageList<Page, Item> {
-  const pace = ratePerSecond === 0 ? undefined : createPace(ratePerSecond);
+  const pace = createPace(ratePerSecond || Infinity);
 
   async function attempt(url: string, number: number, signal: AbortSignal | undefined, timeoutMs: number) {
-    const release = await pace?.take(signal);
+    const release = await pace.take(signal);
+    let holdMs = 0;
     try {
       return await attemptOnce(settings, { name, url, attempt: number }, { signal, timeoutMs });
+    } catch (error) {
+      holdMs = holdMsOf(error);
+      throw error;
     } finally {
-      release?.();
+      release(holdMs);
     }
   }
 

@@ -7,8 +7,11 @@ import { abortable } from './abortable.ts';
 const windowMs = 1_010;
 
 interface Pace {
-  /** Resolves when a request may be sent, first come, first served; to be called back when it is answered. */
-  take(signal: AbortSignal | undefined): Promise<() => void>;
+  /**
+   * Resolves when a request may be sent, first come, first served; to be called back when it is answered,
+   * with the time for which the answer asks everybody to wait.
+   */
+  take(signal: AbortSignal | undefined): Promise<(holdMs: number) => void>;
 }
 
 /**
@@ -20,6 +23,8 @@ export function createPace(ratePerSecond: number): Pace {
   const freeAtMs: number[] = [];
   const waiting = new Set<() => void>();
   let taken = 0;
+  let heldUntilMs = 0;
+  let rate = ratePerSecond;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function admit(): void {
@@ -28,19 +33,27 @@ export function createPace(ratePerSecond: number): Pace {
       freeAtMs.shift();
       taken -= 1;
     }
+    const isHeld = now < heldUntilMs;
     for (const go of waiting) {
-      if (taken >= ratePerSecond) break;
+      if (isHeld || taken >= rate) break;
       taken += 1;
       waiting.delete(go);
       go();
     }
     // Nobody waits: no timer, which would keep a process from ending.
     clearTimeout(timer);
-    if (waiting.size > 0 && freeAtMs.length > 0) timer = setTimeout(admit, freeAtMs[0]! - now);
+    const nextMs = isHeld ? heldUntilMs : freeAtMs[0];
+    if (waiting.size > 0 && nextMs !== undefined) timer = setTimeout(admit, nextMs - now);
   }
 
-  function release(): void {
-    freeAtMs.push(performance.now() + windowMs);
+  function release(holdMs: number): void {
+    const now = performance.now();
+    freeAtMs.push(now + windowMs);
+    // Others use the same rate: half as much from here on, once for all that were refused together, and
+    // with each answer one more again. Of four clients with 100 calls each this brings every call through.
+    if (holdMs === 0) rate = Math.min(ratePerSecond, rate + 1);
+    else if (now >= heldUntilMs) rate = Math.max(1, rate / 2);
+    heldUntilMs = Math.max(heldUntilMs, now + holdMs);
     admit();
   }
 

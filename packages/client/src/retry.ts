@@ -37,6 +37,12 @@ function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }
 
+/** How long the listing's other calls wait, too: over the rate they are all. */
+export function holdMsOf(error: unknown): number {
+  const askedMs = (error instanceof ApiError && error.status === 429 && error.retryAfterMs) || 0;
+  return askedMs > longestWaitMs ? 0 : askedMs;
+}
+
 /**
  * The most to wait where nothing was asked, or no time at all: chance decides how much of it (full jitter),
  * so that callers who failed together do not come back together.

@@ -56,10 +56,10 @@ for (const [promise, headers, expected] of [
   ['a time that is past is backed off from', { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' }, backoff],
 ] as const) {
   test(promise, async (t) => {
-    const limited = async () => new Response('', { status: 429, headers });
+    const busy = async () => new Response('', { status: 503, headers });
     const asked = typeof expected === 'number' ? Array(3).fill(expected + 100) : expected;
-    assert.deepEqual(await waits(t, 3, limited), asked);
-    const atOnce = await waits(t, 3, limited, 0);
+    assert.deepEqual(await waits(t, 3, busy), asked);
+    const atOnce = await waits(t, 3, busy, 0);
     assert.deepEqual(atOnce, Array(3).fill(typeof expected === 'number' ? expected : 0));
   });
 }

@@ -6,6 +6,7 @@ import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
 import { documentedFetch } from '../../server/test/support/documented.ts';
 import { createPace } from '../src/pace.ts';
 import { connectTo, startNetwork } from './support/network.ts';
+import { rejectionOf } from './support/rejection.ts';
 
 test('well over a hundred calls at once draw no 429, however long each is on its way', async (t) => {
   const limiters = { brands: createMemoryLimiter(brandsPerSecond) };
@@ -32,7 +33,7 @@ function paceOf(t: TestContext, rate: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(performance, 'now', () => clock.ms);
   const admitted: string[] = [];
-  const releases: (() => void)[] = [];
+  const releases: ((holdMs: number) => void)[] = [];
   const pace = createPace(rate);
   return {
     admitted,
@@ -41,7 +42,7 @@ function paceOf(t: TestContext, rate: number) {
       admitted.push(name);
       releases.push(release);
     },
-    answer: () => releases.shift()!(),
+    answer: (holdMs = 0) => releases.shift()!(holdMs),
     pass: async (ms: number) => {
       clock.ms += ms;
       t.mock.timers.tick(ms);
@@ -87,6 +88,53 @@ test('who gives up waiting leaves the place to the next', async (t) => {
   await assert.rejects(givenUp, reason);
   await pass(1_020);
   assert.deepEqual(admitted, ['a', 'c']);
+});
+
+test('while a refusal asks to wait, nobody is sent, also not who comes later or whose place is free', async (t) => {
+  const { admitted, take, answer, pass } = paceOf(t, 2);
+  take('a');
+  await pass(0);
+  answer(3_000);
+  take('b');
+  await pass(2_000);
+  take('c');
+  await pass(990);
+  assert.deepEqual(admitted, ['a']);
+  await pass(20);
+  assert.deepEqual(admitted, ['a', 'b'], 'one, since others use the same rate');
+});
+
+test('the rate is halved by those that are refused together, and grows with each answer', async (t) => {
+  const { admitted, take, answer, pass } = paceOf(t, 8);
+  for (let call = 0; call < 30; call += 1) take(String(call));
+  await pass(0);
+  for (let call = 0; call < 8; call += 1) answer(100);
+  await pass(1_020);
+  assert.equal(admitted.length, 8 + 4);
+  for (let call = 0; call < 4; call += 1) answer();
+  await pass(1_020);
+  assert.equal(admitted.length, 8 + 4 + 8, 'as before');
+  for (let call = 0; call < 8; call += 1) answer();
+  await pass(1_020);
+  assert.equal(admitted.length, 8 + 4 + 8 + 8, 'and not more');
+});
+
+test('a 429 holds back the other calls of its listing, for as long as it says', async () => {
+  const sentMs: number[] = [];
+  const fetch = async (url: string) => {
+    sentMs.push(performance.now());
+    if (url.includes('balances')) return Response.json({ balances: [] });
+    const askedMs = sentMs.length < 3 ? 200 : 50_000;
+    return new Response('', { status: 429, headers: { 'retry-after-ms': String(askedMs) } });
+  };
+  const network = connectTo('http://localhost/network/v1', { fetch, maxRetries: 0 });
+  for (let call = 0; call < 3; call += 1) await rejectionOf(network.brands.list());
+  const [first = 0, second = 0, third = 0] = sentMs;
+  // A timer may come a millisecond early.
+  assert.ok(second - first > 190 && third - second > 190, `${sentMs}`);
+
+  await network.balances.list({ customer_id: 'alice', type: 'CHECKING' });
+  assert.ok(sentMs[3]! - third < 20_000, 'another listing has a rate of its own');
 });
 
 /** More than are sent at once. */

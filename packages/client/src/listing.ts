@@ -38,9 +38,16 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
     const { signal, timeoutMs, maxRetries } = checkCall(options, settings);
     // A copy: nothing is sent before the list is awaited, and by then the caller's object may have changed.
     const given: Params = { ...params };
-    function ask(query: Params): Promise<Answer> {
+    // Here the stack leads to the caller's line, and after an await no more. It takes some 6 µs.
+    const caller = new Error();
+    async function ask(query: Params): Promise<Answer> {
       const url = `${settings.baseUrl}/${name}${queryOf(query)}`;
-      return withRetries(maxRetries, signal, (number) => attempt(url, number, signal, timeoutMs));
+      try {
+        return await withRetries(maxRetries, signal, (number) => attempt(url, number, signal, timeoutMs));
+      } catch (error) {
+        if (error instanceof PartnerNetworkError) error.stack += `\n${caller.stack?.replace(/^Error\n/, '')}`;
+        throw error;
+      }
     }
     return createPageList(
       () => askPage<Page>(name, ask, given, trailFrom(given.cursor)),

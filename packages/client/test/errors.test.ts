@@ -218,6 +218,20 @@ test('a redirect is not followed, and told', async (t) => {
   assert.equal(way.targets.length, 1);
 });
 
+test('the stack of an error leads to the line that made the call', async () => {
+  const network = offline({ fetch: () => Promise.reject(new Error('no')), maxRetries: 0 });
+  async function awaiting() {
+    await network.brands.list();
+  }
+  async function iterating() {
+    for await (const _ of network.brands.list()) assert.fail('nothing comes');
+  }
+  for (const call of [awaiting, iterating]) {
+    const { stack } = (await rejectionOf(call())) as Error;
+    assert.match(stack ?? '', new RegExp(`^ConnectionError: .*\n(    at .*\n)+    at ${call.name} `));
+  }
+});
+
 test('a service that is not there is a ConnectionError that says why', async (t) => {
   const { baseUrl, service } = await startNetwork(t);
   await service.close();

@@ -5,13 +5,18 @@ import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
 import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
 import { openApiDocument, serverOf } from '@partner-network/contract/openapi';
-import { basePath, listBalances, listBrands, type Operation } from '@partner-network/contract/operations';
+import {
+  basePath,
+  listBalances,
+  listBrands,
+  type Operation,
+  operations,
+} from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';
 import { scopes } from '@partner-network/contract/scopes';
 import { openApiFile, openApiText } from '../../scripts/openapi.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 
-const operations: readonly Operation[] = [listBrands, listBalances];
 const document: Json = openApiDocument();
 const { schemas } = document.components;
 

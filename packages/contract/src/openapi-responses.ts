@@ -4,6 +4,7 @@ import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from '.
 import { brandsPerSecond } from './limits.ts';
 import { exampleCursor, pageExamples } from './openapi-schemas.ts';
 import { allowedMethods, factsOf, type Operation } from './operations.ts';
+import { capitalized } from './sentence.ts';
 
 const exampleRequestId = '0b4e7a52-6c1d-4f39-9a80-2d5e8c7f1b36';
 
@@ -227,8 +228,6 @@ function errorResponse(operation: Operation, status: number): object {
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' }, examples } },
   };
 }
-
-const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
 function responseName(operation: Operation, status: number): string {
   const { name } = meanings[status]!;

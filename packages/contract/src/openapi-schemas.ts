@@ -8,6 +8,8 @@ import {
   brandsPageSchema,
   errorBodySchema,
   errorRecordSchema,
+  type FieldSchema,
+  type RecordSchema,
 } from './records.ts';
 
 /** Strings hold no control characters: they are refused at the door. */
@@ -95,25 +97,8 @@ export const pageExamples = {
   },
 } as const;
 
-interface Schema {
-  readonly type: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
-interface ObjectSchema {
-  readonly required: readonly string[];
-  readonly properties: Readonly<Record<string, Schema>>;
-}
-
 /** A schema with all that is true of its values on the wire, also where an import is not as strict. */
-export function asSent(schema: Schema): Schema {
+export function asSent(schema: FieldSchema): FieldSchema {
   if (schema.type === 'integer')
     return { ...schema, format: (schema.maximum ?? 0) < 2 ** 31 ? 'int32' : 'int64' };
   if (schema.type !== 'string' || schema.enum !== undefined) return schema;
@@ -129,7 +114,7 @@ export function asSent(schema: Schema): Schema {
 function record(
   name: string,
   description: string,
-  { required, properties }: ObjectSchema,
+  { required, properties }: RecordSchema,
   example: Readonly<Record<string, unknown>>,
   own: Readonly<Record<string, object>> = {},
 ): object {

@@ -3,8 +3,9 @@ import { type Environment, environments, keyPrefixes } from './environments.ts';
 import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
 import { errorResponses, headers, parameterExamples, responsesOf } from './openapi-responses.ts';
 import { asSent, cursorText, schemas } from './openapi-schemas.ts';
-import { basePath, listBalances, listBrands, type Operation, type Parameter } from './operations.ts';
+import { basePath, type Operation, operations, type Parameter } from './operations.ts';
 import { scopeMeanings } from './scopes.ts';
+import { capitalized } from './sentence.ts';
 
 interface Server {
   readonly url: string;
@@ -16,8 +17,6 @@ interface Server {
 
 /** Requests of a partner in a second. A listing without a rate is not limited. */
 export type Rates = Readonly<Partial<Record<Operation['name'], number>>>;
-
-const operations: readonly Operation[] = [listBrands, listBalances];
 
 /** Where one environment is served, by the public address of a service. */
 export function serverOf(environment: Environment, publicUrl: string): Server {
@@ -141,8 +140,6 @@ function operationObject(operation: Operation, rate: number | undefined): object
     ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),
   };
 }
-
-const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
 /** `customer_id` is CustomerId: a name that generators make types of. */
 function componentName(parameter: string): string {

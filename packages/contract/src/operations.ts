@@ -106,6 +106,9 @@ export const listBrands = {
   },
 } as const satisfies Operation;
 
+/** Both, in the order in which they are shown. */
+export const operations: readonly Operation[] = [listBrands, listBalances];
+
 /** What the sentences of the catalogue may say about a parameter. */
 export function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
   const remedy = whenEmpty ?? (required ? 'give it a value' : 'give it a value or leave it out');

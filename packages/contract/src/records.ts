@@ -6,6 +6,25 @@ import type { XStatic } from 'typebox/schema';
 import { errorCategories } from './errors.ts';
 import { amount, lengths } from './limits.ts';
 
+/** The part of JSON Schema that the records are written in. */
+export interface FieldSchema {
+  readonly type: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxProperties?: number;
+}
+
+export interface RecordSchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, FieldSchema>>;
+}
+
 const time = { type: 'string', format: 'date-time' } as const;
 
 export const balanceSchema = {

@@ -5,3 +5,7 @@ export function fillIn(
 ): string {
   return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name]));
 }
+
+export function capitalized(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
+}

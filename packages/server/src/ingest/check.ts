@@ -1,27 +1,10 @@
+import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
 import { bounds } from '../bounds.ts';
 import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime } from '../times.ts';
 import { type ImportFault, importFault, unknownField } from './faults.ts';
 import { InexactNumber } from './json.ts';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data.ts';
-
-/** The part of JSON Schema that our records are written in. */
-interface FieldSchema {
-  readonly type: string;
-  readonly enum?: readonly string[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxProperties?: number;
-}
-
-export interface RecordSchema {
-  readonly properties: Readonly<Record<string, FieldSchema>>;
-  readonly required: readonly string[];
-}
 
 type Value = string | number | undefined;
 

@@ -1,7 +1,8 @@
 /** The first line of CSV: which columns there are, and all that is wrong with them. */
+
+import type { RecordSchema } from '@partner-network/contract/records';
 import { bounds } from '../bounds.ts';
 import { isCleanText } from '../text.ts';
-import type { RecordSchema } from './check.ts';
 import { csvFault } from './csv-faults.ts';
 import { type ImportFault, importFault, unknownField } from './faults.ts';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import type { RecordSchema } from '@partner-network/contract/records';
 import { isPlainInteger } from '../text.ts';
-import type { RecordSchema } from './check.ts';
 import { type CsvFlaw, csvFault } from './csv-faults.ts';
 import { type Column, columnOf, faultsOfHeader, isSeparatedOtherwise } from './csv-header.ts';
 import { type CsvRecord, cutRecords } from './csv-records.ts';

@@ -1,8 +1,7 @@
 /** The three kinds of records that can be imported. */
 import { lengths } from '@partner-network/contract/limits';
-import { balanceSchema, brandSchema } from '@partner-network/contract/records';
+import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
 import { grantStatuses, type ImportKind, type ImportRow } from '../store/port.ts';
-import type { RecordSchema } from './check.ts';
 
 interface KindOfRecord {
   readonly schema: RecordSchema;

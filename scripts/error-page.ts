@@ -1,7 +1,7 @@
 /** The catalogue of errors as a page. `npm run docs` writes it; a test fails when it is out of date. */
 import { writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
+import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';
 import { exampleOf } from '@partner-network/contract/openapi-responses';
 import { listBalances } from '@partner-network/contract/operations';
 
@@ -14,14 +14,11 @@ words of the answer's \`detail\`. Where they depend on the request, they are an 
 handles them is in [Errors](errors.md).
 `;
 
-/** Which of them it helps to send again unchanged. */
-const isWorthRepeating = (status: number) => [408, 429, 500, 503].includes(status);
-
 export function errorPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];
   const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))].sort((a, b) => a - b);
   const sections = statuses.map((status) => {
-    const repeat = isWorthRepeating(status) ? 'Try again' : 'Trying again unchanged does not help';
+    const repeat = passingStatuses.includes(status) ? 'Try again' : 'Trying again unchanged does not help';
     const entries = codes.filter((code) => errorCatalogue[code].status === status).map(entryOf);
     return `## ${status} ${STATUS_CODES[status]}\n\n${repeat}.\n\n${entries.join('\n')}`;
   });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
 import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
-import { openApiDocument, serverOf } from '@partner-network/contract/openapi';
+import { openApiDocument, serversOf } from '@partner-network/contract/openapi';
 import {
   basePath,
   listBalances,
@@ -42,7 +42,7 @@ test('has both listings and nothing else, each with its id, scope and stability'
   assert.deepEqual([type, scheme, Object.keys(meanings)], ['http', 'bearer', [...scopes]]);
 });
 
-test('has every parameter in its order, with its bounds, a description and an example', () => {
+test('has every parameter in its order, with its bounds, a description and an example that can be sent', () => {
   for (const operation of operations) {
     const shown = operationAt(operation).parameters.map((parameter: object) => resolve(document, parameter));
     assert.deepEqual(
@@ -53,7 +53,8 @@ test('has every parameter in its order, with its bounds, a description and an ex
       const { required, description, schema } = operation.parameters[parameter.name]!;
       const { description: _, ...bounds } = schema as { description?: string };
       assert.partialDeepStrictEqual(parameter, { in: 'query', required, description, schema: bounds });
-      assert.ok(parameter.example !== undefined, parameter.name);
+      // No cursor is good for whoever reads of it here.
+      assert.equal('example' in parameter, parameter.name !== 'cursor', parameter.name);
       if (schema.type === 'string' && schema.enum === undefined) {
         assert.equal(parameter.schema.minLength, 1, `an empty ${parameter.name} is refused`);
       }
@@ -166,10 +167,11 @@ test('tells of the rates that are set, and of servers by their public address', 
     assert.match(variables.host.default, /\.example$/);
   }
 
-  const server = serverOf('sandbox', 'https://here.example');
-  assert.equal(server.url, 'https://here.example/network/v1');
-  const own: Json = openApiDocument({ servers: [server], rates: { balances: 7 } });
-  assert.deepEqual(own.servers, [server]);
+  const servers = serversOf('sandbox', 'https://here.example');
+  const own: Json = openApiDocument({ servers, rates: { balances: 7 } });
+  assert.equal(own.servers[0].url, 'https://here.example/network/v1');
+  assert.match(own.servers[0].description, /^Sandbox/);
+  assert.deepEqual(own.servers.slice(1), [production], 'the other one is as in the kept document');
   assert.equal(own.paths['/brands'].get['x-rate-limit'], undefined);
   assert.equal(own.paths['/balances'].get['x-rate-limit'].requests, 7);
   assert.match(own.paths['/balances'].get.description, /At most 7 requests/);

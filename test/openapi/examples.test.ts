@@ -48,7 +48,7 @@ test('every field, parameter and header that has an example has one that fits', 
   }
   for (const [name, { schema }] of Object.entries<Json>(headers)) shows(schema, name);
   for (const [name, { schema, example }] of Object.entries<Json>(parameters)) {
-    shows({ ...schema, examples: [example] }, name);
+    if (example !== undefined) shows({ ...schema, examples: [example] }, name);
   }
   assert.ok(examples > 30, `${examples} examples`);
 });

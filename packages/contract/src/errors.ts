@@ -166,7 +166,8 @@ export const errorCatalogue = {
     status: 404,
     category: 'INVALID_REQUEST_ERROR',
     when: 'No such path exists; paths are exact in case and have no trailing slash.',
-    detail: 'Check the path: it must match exactly, as /network/v1/brands does, without a trailing slash.',
+    detail:
+      'Look the path up in /docs: it must match exactly, as /network/v1/brands does, without a trailing slash.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -206,6 +207,9 @@ export const errorCatalogue = {
     detail: 'The service is briefly unavailable; try again after the seconds in Retry-After.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
+
+/** The statuses after which the same request may do better. After any other it gets the same answer. */
+export const passingStatuses: readonly number[] = [408, 429, 500, 503];
 
 export type ErrorCode = keyof typeof errorCatalogue;
 

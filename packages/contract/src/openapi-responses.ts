@@ -2,7 +2,7 @@
 import { keyPrefixes } from './environments.ts';
 import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from './errors.ts';
 import { brandsPerSecond } from './limits.ts';
-import { exampleCursor, pageExamples } from './openapi-schemas.ts';
+import { pageExamples } from './openapi-schemas.ts';
 import { allowedMethods, factsOf, type Operation } from './operations.ts';
 import { capitalized } from './sentence.ts';
 
@@ -261,12 +261,11 @@ export function responsesOf(operation: Operation): Record<string, object> {
   return { 200: page, ...Object.fromEntries(errors) };
 }
 
-/** A value for each parameter that means something in the sandbox. */
+/** A value for each parameter that means something in the sandbox. A cursor of somebody else's means nothing. */
 export const parameterExamples: Readonly<Record<string, string | number>> = {
   customer_id: 'CUSTOMER_1001',
   type: 'CHECKING',
   grant_id: 'GRANT_1001',
   reference_id: 'shop-17',
-  cursor: exampleCursor,
   limit: 50,
 };

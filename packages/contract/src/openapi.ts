@@ -1,11 +1,12 @@
 /** The OpenAPI document, made from what the service itself goes by. */
 import { type Environment, environments, keyPrefixes } from './environments.ts';
+import { passingStatuses } from './errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
 import { errorResponses, headers, parameterExamples, responsesOf } from './openapi-responses.ts';
 import { asSent, cursorText, schemas } from './openapi-schemas.ts';
 import { basePath, type Operation, operations, type Parameter } from './operations.ts';
 import { scopeMeanings } from './scopes.ts';
-import { capitalized } from './sentence.ts';
+import { capitalized, inWords } from './sentence.ts';
 
 interface Server {
   readonly url: string;
@@ -18,8 +19,13 @@ interface Server {
 /** Requests of a partner in a second. A listing without a rate is not limited. */
 export type Rates = Readonly<Partial<Record<Operation['name'], number>>>;
 
-/** Where one environment is served, by the public address of a service. */
-export function serverOf(environment: Environment, publicUrl: string): Server {
+/** The servers as a service names them: itself first, by its public address, and then the other environment's. */
+export function serversOf(environment: Environment, publicUrl: string): Server[] {
+  const others = environments.filter((other) => other !== environment);
+  return [serverOf(environment, publicUrl), ...others.map(anyServerOf)];
+}
+
+function serverOf(environment: Environment, publicUrl: string): Server {
   return {
     url: publicUrl + basePath,
     description: serverDescriptions[environment],
@@ -32,16 +38,18 @@ const serverDescriptions: Readonly<Record<Environment, string>> = {
   sandbox: `Sandbox: test keys, that begin with ${keyPrefixes.sandbox}.`,
 };
 
-/** For a document that is no service's own: the reader fills in the host. */
-const anyServers: readonly Server[] = environments.map((environment) => ({
-  ...serverOf(environment, 'https://{host}'),
-  variables: {
-    host: {
-      default: environment === 'production' ? 'network.example' : 'sandbox.network.example',
-      description: `The host of the ${environment} environment, as you were told it.`,
+/** A server whose address is not known here: the reader fills in the host. */
+function anyServerOf(environment: Environment): Server {
+  return {
+    ...serverOf(environment, 'https://{host}'),
+    variables: {
+      host: {
+        default: environment === 'production' ? 'network.example' : 'sandbox.network.example',
+        description: `The host of the ${environment} environment, as you were told it.`,
+      },
     },
-  },
-}));
+  };
+}
 
 interface Choices {
   readonly servers?: readonly Server[];
@@ -50,7 +58,10 @@ interface Choices {
 
 const defaultRates: Rates = { brands: brandsPerSecond };
 
-export function openApiDocument({ servers = anyServers, rates = defaultRates }: Choices = {}): object {
+export function openApiDocument({
+  servers = environments.map(anyServerOf),
+  rates = defaultRates,
+}: Choices = {}): object {
   const paths = operations.map((operation) => [
     operation.path.slice(basePath.length),
     { get: operationObject(operation, rates[operation.name]) },
@@ -82,8 +93,9 @@ const info = {
     'Send your API key as `Authorization: Bearer <key>`, from your servers only: there are no CORS headers.',
     'Both listings are paged by an opaque cursor. Send it back with the same other parameters; an answer ' +
       `without one is the last. A cursor is good for ${cursorLifetimeHours} hours.`,
-    'Every answer that is not a 2xx has the body `{"errors": […]}`. Retry 408, 429, 500 and 503, after the ' +
-      'time in `Retry-After-Ms` or `Retry-After` where there is one; retrying anything else does not help.',
+    'Every answer that is not a 2xx has the body `{"errors": […]}`. Retry ' +
+      `${inWords(passingStatuses)}, after the time in \`Retry-After-Ms\` or \`Retry-After\` where there is ` +
+      'one; retrying anything else does not help.',
     'HEAD gives the headers of GET. OPTIONS needs no key, and answers 204 with `Allow`.',
     'New optional fields, error codes and headers may be added. Ignore those that you do not know.',
   ].join('\n\n'),
@@ -157,12 +169,13 @@ function parameterComponents({ parameters }: Operation): [string, object][] {
 
 function parameterObject(name: string, { required, description, schema }: Parameter): object {
   const { description: _, ...bounds } = asSent(schema);
+  const example = parameterExamples[name];
   return {
     name,
     in: 'query',
     required,
     description,
     schema: name === 'cursor' ? { ...bounds, pattern: cursorText } : bounds,
-    example: parameterExamples[name],
+    ...(example !== undefined && { example }),
   };
 }

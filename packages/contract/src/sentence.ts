@@ -9,3 +9,8 @@ export function fillIn(
 export function capitalized(name: string): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
+
+/** `1, 2 and 3`. */
+export function inWords(list: readonly number[]): string {
+  return `${list.slice(0, -1).join(', ')} and ${list.at(-1)}`;
+}

@@ -1,4 +1,5 @@
 import { promisify } from 'node:util';
+import type { Route } from '../http/answer.ts';
 import { headerValues } from '../http/headers.ts';
 
 const encodings = ['br', 'gzip', 'identity'] as const;
@@ -50,8 +51,19 @@ async function gzipped(content: Buffer): Promise<Buffer> {
   return promisify(gzip)(content);
 }
 
+/** Answers with a body in the form that suits the caller, under these headers. */
+export function bodyRoute(body: Body, ofBody: readonly string[]): Route {
+  return async ({ rawHeaders, headers }) => {
+    const encoding = encodingFor(rawHeaders);
+    const content = await body(encoding);
+    headers.push(...ofBody, 'Vary', 'Accept-Encoding');
+    if (encoding !== 'identity') headers.push('Content-Encoding', encoding);
+    return content;
+  };
+}
+
 /** The smallest form that a caller takes. One who says nothing takes only the body as it is. */
-export function encodingFor(rawHeaders: readonly string[]): Encoding {
+function encodingFor(rawHeaders: readonly string[]): Encoding {
   const offers = headerValues(rawHeaders, 'accept-encoding').join(',').toLowerCase().split(',');
   const taken = new Set(offers.filter((offer) => !/;\s*q=0(\.0*)?\s*$/.test(offer)).map(nameOf));
   return encodings.find((encoding) => taken.has(encoding)) ?? 'identity';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import type { Exchange, Route } from '../http/answer.ts';
-import { type Body, bodyOf, bodyOfBrotli, encodingFor } from './body.ts';
+import { type Body, bodyOf, bodyOfBrotli, bodyRoute } from './body.ts';
 import { pageOf, policyOf } from './page.ts';
 
 interface Surroundings {
@@ -31,7 +31,7 @@ function ownFile(name: string, type: string) {
   const [stem, ending] = name.split('.');
   return {
     path: `/docs/${stem}-${digest}.${ending}`,
-    route: route(
+    route: fileRoute(
       bodyOf(async () => content),
       type,
       forAYear,
@@ -39,14 +39,8 @@ function ownFile(name: string, type: string) {
   };
 }
 
-function route(body: Body, type: string, cacheControl: string): Route {
-  return async ({ rawHeaders, headers }: Exchange) => {
-    const encoding = encodingFor(rawHeaders);
-    const content = await body(encoding);
-    headers.push('Content-Type', type, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...apart);
-    if (encoding !== 'identity') headers.push('Content-Encoding', encoding);
-    return content;
-  };
+function fileRoute(body: Body, type: string, cacheControl: string): Route {
+  return bodyRoute(body, ['Content-Type', type, 'Cache-Control', cacheControl, ...apart]);
 }
 
 const javascript = 'text/javascript; charset=utf-8';
@@ -73,8 +67,8 @@ export function referenceRoutes({ environment, publicUrl, demoKey }: Surrounding
   });
   return [
     ['/docs', page],
-    [files.library, route(stored, javascript, forAYear)],
-    [files.guides, route(guides, 'application/json; charset=utf-8', askEachTime)],
+    [files.library, fileRoute(stored, javascript, forAYear)],
+    [files.guides, fileRoute(guides, 'application/json; charset=utf-8', askEachTime)],
     ...[start, style, icon].map(({ path, route }): [string, Route] => [path, route]),
   ];
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApiDocument, serverOf } from '@partner-network/contract/openapi';
+import { brotliDecompressSync } from 'node:zlib';
+import { openApiDocument, serversOf } from '@partner-network/contract/openapi';
 import { openApiPath } from '@partner-network/contract/operations';
+import type { Exchange } from '../../src/http/answer.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { openApiRoute } from '../../src/reference/openapi.ts';
 import { keys } from '../support/fixture.ts';
 import { assertRefused } from '../support/http.ts';
 import { publicUrl, startTestService } from '../support/service.ts';
@@ -21,7 +24,7 @@ test('anybody gets the OpenAPI document, with its own address and the rates that
   assert.equal(headers['cache-control'], 'public, max-age=300');
   assert.equal(headers.ratelimit, undefined);
   assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
-  const expected = openApiDocument({ servers: [serverOf('sandbox', publicUrl)], rates });
+  const expected = openApiDocument({ servers: serversOf('sandbox', publicUrl), rates });
   assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
   assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
 });
@@ -37,3 +40,31 @@ test('HEAD has its headers, OPTIONS its methods, and nothing else is allowed', a
   assertRefused(await call(openApiPath, { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
   assertRefused(await call(`${openApiPath}/`), 404, 'NOT_FOUND');
 });
+
+test('it comes compressed to whoever takes that', async () => {
+  const route = openApiRoute('sandbox', rates, () => publicUrl);
+  const exchange = exchangeOf('gzip, deflate, br');
+  const compressed = Buffer.from(await route(exchange));
+  assert.partialDeepStrictEqual(new Set(exchange.headers), new Set(['Content-Encoding', 'br', 'Vary']));
+  const plain = Buffer.from(await route(exchangeOf('')));
+  assert.ok(brotliDecompressSync(compressed).equals(plain));
+  assert.ok(compressed.length * 5 < plain.length);
+});
+
+test('a fault in making it is not kept: the next who asks gets it', async () => {
+  const known: string[] = [];
+  const route = openApiRoute('sandbox', rates, () => known[0] ?? assert.fail('not known yet'));
+  await assert.rejects(route(exchangeOf('')), /not known yet/);
+  known.push(publicUrl);
+  assert.match(String(await route(exchangeOf(''))), /^\{"openapi"/);
+});
+
+function exchangeOf(accepted: string): Exchange {
+  return {
+    requestId: '',
+    startedMs: 0,
+    rawHeaders: ['Accept-Encoding', accepted],
+    query: '',
+    headers: [],
+  };
+}

@@ -3,6 +3,7 @@ import { type Environment, environments, keyPrefixes } from './environments.ts';
 import { passingStatuses } from './errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
 import { errorResponses, headers, parameterExamples, responsesOf } from './openapi-responses.ts';
+import { samplesOf } from './openapi-samples.ts';
 import { asSent, cursorText, schemas } from './openapi-schemas.ts';
 import { basePath, type Operation, operations, type Parameter } from './operations.ts';
 import { scopeMeanings } from './scopes.ts';
@@ -149,6 +150,7 @@ function operationObject(operation: Operation, rate: number | undefined): object
     })),
     responses: responsesOf(operation),
     'x-stability': stability,
+    'x-codeSamples': samplesOf(operation),
     ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),
   };
 }

@@ -33,7 +33,6 @@ function show([openapi, { guides, demoKey }]) {
     generateTagSlug: slugOf,
     authentication: {
       preferredSecurityScheme: scheme,
-      ...(demoKey !== undefined && { securitySchemes: { [scheme]: { token: demoKey } } }),
     },
     // Nothing is kept of a key, and nothing is asked of other hosts.
     persistAuth: false,
@@ -48,7 +47,44 @@ function show([openapi, { guides, demoKey }]) {
     hideModels: true,
     defaultOpenAllTags: true,
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+    hiddenClients: unaskedClients,
   });
+  if (demoKey !== undefined) fillIn('input.scalar-password-input', demoKey);
+}
+
+/** One way in each of the languages that servers are written in, and that without a library where there is one. */
+const unaskedClients = {
+  ...Object.fromEntries(
+    ['c', 'clojure', 'dart', 'fsharp', 'http', 'julia', 'objc', 'ocaml', 'powershell', 'r', 'swift'].map(
+      (language) => [language, true],
+    ),
+  ),
+  csharp: ['restsharp'],
+  java: ['asynchttp', 'okhttp', 'unirest'],
+  js: ['axios', 'jquery', 'ofetch', 'xhr'],
+  node: ['axios', 'ofetch', 'undici'],
+  php: ['guzzle', 'laravel'],
+  python: ['python3', 'aiohttp', 'httpx_sync', 'httpx_async'],
+  shell: ['httpie', 'wget'],
+};
+
+/**
+ * Types a text into a box as soon as there is one, for a reader to keep, change or remove. What the library
+ * is given as a key comes back into the box whenever it is emptied.
+ */
+function fillIn(selector, text) {
+  const box = document.querySelector(selector);
+  if (box !== null) {
+    box.value = text;
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    return;
+  }
+  const observer = new MutationObserver(() => {
+    if (document.querySelector(selector) === null) return;
+    observer.disconnect();
+    fillIn(selector, text);
+  });
+  observer.observe(document.querySelector('#reference'), { childList: true, subtree: true });
 }
 
 /**
@@ -56,7 +92,10 @@ function show([openapi, { guides, demoKey }]) {
  * each of the others is a part by itself.
  */
 function withGuides(openapi, guides, demoKey) {
-  const introduced = openapi.tags.map((tag) => {
+  // The document has its parts in the order of the alphabet, the page in that of the operations.
+  const order = Object.values(openapi.paths).map(({ get }) => get.tags[0]);
+  const parts = openapi.tags.toSorted((left, right) => order.indexOf(left.name) - order.indexOf(right.name));
+  const introduced = parts.map((tag) => {
     const guide = guides.find(({ name }) => name === slugOf(tag));
     return guide === undefined ? tag : { ...tag, description: guide.text };
   });

@@ -15,7 +15,7 @@ const titles = readdirSync(folder).map(
 );
 
 test('the reference, in a browser', needsChromium, async (t) => {
-  const { port } = await startTestService(t);
+  const { port } = await startTestService(t, { demoKey: keys.acme });
   const origin = `http://127.0.0.1:${port}`;
   await using browser = await launchChromium();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
@@ -30,6 +30,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
   });
   await page.goto(`${origin}/docs#tag/brands/GET/brands`);
   const client = page.getByRole('dialog', { name: 'API Client' });
+  const box = client.getByLabel('Bearer Token');
 
   await t.test('it names every guide and both operations', async () => {
     const sidebar = page.getByRole('complementary');
@@ -38,20 +39,37 @@ test('the reference, in a browser', needsChromium, async (t) => {
     }
   });
 
-  await t.test('a call with a wrong key shows the 401, and what to do about it', async () => {
+  await t.test('a call with the key that is offered goes to where the page is from', async () => {
     await page.getByRole('button', { name: 'Test Request' }).first().click();
-    await send(client, keys.neverIssued);
+    assert.equal(await box.inputValue(), keys.acme);
+    const call = await send(client);
+    assert.equal(new URL(call.url()).origin, origin);
+    await client.getByText('200 OK').waitFor();
+    await client.getByText(acmeBrands[1]!.name).waitFor();
+  });
+
+  await t.test('the key can be removed, and then the 401 says what to do about it', async () => {
+    await client.getByRole('button', { name: 'Clear Value' }).click();
+    const call = await send(client);
+    assert.equal(await call.headerValue('authorization'), 'Bearer');
     await client.getByText('401 Unauthorized').waitFor();
-    await client.getByText('"UNAUTHORIZED"').waitFor();
+    assert.equal(await box.inputValue(), '');
     assert.match(await client.innerText(), /"detail": "Send /);
   });
 
-  await t.test('a call with a key goes to where the page is from, and shows the answer', async () => {
-    await send(client, keys.acme);
-    await client.getByText('200 OK').waitFor();
-    await client.getByText(acmeBrands[1]!.name).waitFor();
-    const calls = requests.filter((request) => request.url().includes('/network/v1/brands'));
-    assert.equal(new URL(calls.at(-1)!.url()).origin, origin);
+  await t.test('a key that is typed is the one that is sent', async () => {
+    await box.pressSequentially('mine');
+    const call = await send(client);
+    assert.equal(await call.headerValue('authorization'), 'Bearer mine');
+    await client.getByText('"UNAUTHORIZED"').waitFor();
+  });
+
+  await t.test('a call is tried with a key and parameters, and nothing else', async () => {
+    const form = client.getByRole('region', { name: 'Request: List brands' });
+    const parts = (await form.getByRole('button', { expanded: true }).allInnerTexts()).map((name) =>
+      name.trim(),
+    );
+    assert.deepEqual(parts, ['Authentication\nRequired', 'Query Parameters']);
   });
 
   await t.test('the key is kept nowhere', async () => {
@@ -86,20 +104,20 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.deepEqual([...new Set(elsewhere.map((request) => new URL(request.url()).origin))], [origin]);
   });
 
-  await t.test('the browser complained of nothing but the 401', () => {
+  await t.test('the browser complained of nothing but the 401s', () => {
     assert.deepEqual(
       complaints.map((text) => text.replace(/.*status of (\d+).*/, '$1')),
-      ['401'],
+      ['401', '401'],
     );
   });
 });
 
-async function send(client: Locator, key: string): Promise<void> {
-  await client.getByLabel('Bearer Token').fill(key);
-  await client
-    .getByRole('button', { name: /^Send get request/ })
-    .filter({ visible: true })
-    .click();
+/** Sends the call of the form, and resolves to the request that was made of it. */
+async function send(client: Locator): Promise<Request> {
+  const sent = client.page().waitForRequest(/\/network\/v1\/brands/);
+  const button = client.getByRole('button', { name: /^Send get request/ });
+  await button.filter({ visible: true }).click();
+  return sent;
 }
 
 /** Everything that outlives a page in a browser, cookies aside. */

@@ -31,6 +31,8 @@ interface Choices {
   readonly limiters?: Partial<Record<Operation['name'], Limiter>>;
   /** Without one, receipts are forgotten, for most tests are not about them. */
   readonly journal?: (database: TestDatabase) => Journal;
+  /** A key that the reference offers to whoever has none. */
+  readonly demoKey?: string;
   readonly nowMs?: () => number;
 }
 
@@ -50,6 +52,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     limiters: choices.limiters ?? {},
     journal: choices.journal?.(database) ?? forgetful,
     publicUrl: () => publicUrl,
+    demoKey: choices.demoKey,
     nowMs,
   });
   const server = createHttpServer();

@@ -139,13 +139,18 @@ async function brightness(page: Page): Promise<number> {
   return Math.max(...(color.match(/\d+/g) ?? []).slice(0, 3).map(Number));
 }
 
-/** The library shows a part when it comes into sight: scrolls until the last of them is there. */
+/** The library shows a part when it comes into sight: goes through all of them. */
 async function seeAll(page: Page): Promise<void> {
-  for (const part of await page.locator('section[id*="tag/"]').all()) {
-    await part.scrollIntoViewIfNeeded();
-  }
+  await page.evaluate(scrollThrough);
   await page.getByRole('button', { name: 'Test Request' }).nth(1).waitFor();
 }
+
+const scrollThrough = `(async () => {
+  for (const part of document.querySelectorAll('section[id*="tag/"]')) {
+    part.scrollIntoView();
+    await new Promise(requestAnimationFrame);
+  }
+})()`;
 
 /** Links of the guides and the sidebar to what is not on the page, but for the document. */
 const deadLinks = `[...document.querySelectorAll('.markdown a[href], aside a[href]')]

@@ -17,7 +17,11 @@ export async function launchChromium(): Promise<Browser> {
     executablePath: program,
     // Root has no sandbox to run it in.
     chromiumSandbox: process.getuid?.() !== 0,
-    // Whatever it would ask of another host, it finds nobody there.
-    args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    args: [
+      // Whatever it would ask of another host, it finds nobody there.
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      // Its address bar is a page of its own, which takes a second to load and is never seen.
+      '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
+    ],
   });
 }

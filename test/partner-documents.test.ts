@@ -33,7 +33,13 @@ const pages: Readonly<Record<string, Expected>> = {
     programs: /^Golden Bakery\n(.+\n){119}$/,
   },
   'sandbox.md': {
-    commands: [/^$/, /INSUFFICIENT_SCOPES/, /^(100[1-5] 200\n){5}(100[6-9] 403\n){4}1010 403\n$/],
+    commands: [
+      /^$/,
+      /INSUFFICIENT_SCOPES/,
+      /^(100[1-5] 200\n){5}(100[6-9] 403\n){4}1010 403\n$/,
+      /^200\n200\n$/,
+      /^Key KEY_JUNIPER is revoked.*\n.*"API_KEY_REVOKED"/,
+    ],
   },
   'brands.md': { commands: [/"shop-17"/], programs: /^Little Greens\n$/ },
   'balances.md': {
@@ -60,12 +66,7 @@ const pages: Readonly<Record<string, Expected>> = {
   },
   'error-catalogue.md': {},
   'keys.md': {
-    commands: [
-      /^200\n$/,
-      /^200\n200\n$/,
-      /^Key KEY_JUNIPER is revoked.*\n.*"API_KEY_REVOKED"/,
-      /^No production key here\.\n$/,
-    ],
+    commands: [/^200\n$/, /^No production key here\.\n$/],
     programs: /^1\n$/,
   },
   'rate-limits.md': {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { slugOf } from '../packages/server/src/reference/guides.ts';
 import { root } from './clone.ts';
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -98,14 +99,9 @@ test('each file keeps to its room', () => {
 /** A document without its blocks of code, in which a `#` begins no section and brackets are no link. */
 const proseOf = (file: string) => read(file).replaceAll(/^```.*?^```$/gms, '');
 
-/** The names by which the sections of a document are linked to, as GitHub makes them. */
+/** The names by which the sections of a document are linked to. */
 function sectionsOf(file: string): string[] {
-  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slugOf(title));
 }
 
 test('every link of the documents leads to a file, and to a section that it has', () => {

@@ -42,7 +42,7 @@ test('has both listings and nothing else, each with its id, scope and stability'
   assert.deepEqual([type, scheme, Object.keys(meanings)], ['http', 'bearer', [...scopes]]);
 });
 
-test('has every parameter in its order, with its bounds, a description and an example that can be sent', () => {
+test('has every parameter in its order, with its bounds, a description and an example to send', () => {
   for (const operation of operations) {
     const shown = operationAt(operation).parameters.map((parameter: object) => resolve(document, parameter));
     assert.deepEqual(

@@ -261,7 +261,7 @@ export function responsesOf(operation: Operation): Record<string, object> {
   return { 200: page, ...Object.fromEntries(errors) };
 }
 
-/** A value for each parameter that means something in the sandbox. A cursor of somebody else's means nothing. */
+/** A value for each parameter that means something in the sandbox, as nobody else's cursor does. */
 export const parameterExamples: Readonly<Record<string, string | number>> = {
   customer_id: 'CUSTOMER_1001',
   type: 'CHECKING',

@@ -1,6 +1,8 @@
 /** Programs that call an operation by the client, which no tool could make up from the document. */
 import type { Operation } from './operations.ts';
 
+const client = '@partner-network/client';
+
 const calls: Readonly<Record<Operation['name'], string>> = {
   brands: `for await (const brand of network.brands.list()) {
   console.log(brand.reference_id, brand.name);
@@ -15,12 +17,12 @@ for await (const { amount, currency } of listed) {
 };
 
 export function samplesOf({ name }: Operation): object[] {
-  const source = `import { PartnerNetwork } from '@partner-network/client';
+  const source = `import { PartnerNetwork } from '${client}';
 
 const network = new PartnerNetwork({
   apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
   baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
 });
 ${calls[name]}`;
-  return [{ lang: 'TypeScript', label: '@partner-network/client', source }];
+  return [{ lang: 'TypeScript', label: client, source }];
 }

@@ -20,7 +20,7 @@ interface Server {
 /** Requests of a partner in a second. A listing without a rate is not limited. */
 export type Rates = Readonly<Partial<Record<Operation['name'], number>>>;
 
-/** The servers as a service names them: itself first, by its public address, and then the other environment's. */
+/** The servers as a service names them: itself by its public address, and then the other environment's. */
 export function serversOf(environment: Environment, publicUrl: string): Server[] {
   const others = environments.filter((other) => other !== environment);
   return [serverOf(environment, publicUrl), ...others.map(anyServerOf)];

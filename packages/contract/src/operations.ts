@@ -5,6 +5,10 @@ import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
 
+/** Where a sandbox of one's own is, unless it is told otherwise. The documents name it. */
+export const sandboxOrigin = 'http://127.0.0.1:8080';
+export const sandboxAddress = sandboxOrigin + basePath;
+
 /** Where the OpenAPI document is. */
 export const openApiPath = `${basePath}/openapi.json`;
 

@@ -52,7 +52,7 @@ function show([openapi, { guides, demoKey }]) {
   if (demoKey !== undefined) fillIn('input.scalar-password-input', demoKey);
 }
 
-/** One way in each of the languages that servers are written in, and that without a library where there is one. */
+/** What is left is one way, if possible without a library, in each language of servers. */
 const unaskedClients = {
   ...Object.fromEntries(
     ['c', 'clojure', 'dart', 'fsharp', 'http', 'julia', 'objc', 'ocaml', 'powershell', 'r', 'swift'].map(

@@ -1,7 +1,9 @@
 /** What went wrong with a call, told to whoever made it at a command line. */
+
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
+import { sandboxAddress } from '@partner-network/contract/operations';
 import { OperatorError } from '../operator-error.ts';
-import { type Address, keyVariable, sandboxAddress } from './partner-settings.ts';
+import { type Address, keyVariable } from './partner-settings.ts';
 
 /** The flag that sets a parameter. */
 type FlagOf = (parameter: string) => string | undefined;

@@ -1,5 +1,6 @@
 /** The flags and variables of a partner's call, whichever it is. */
 import { lengths, pageSize } from '@partner-network/contract/limits';
+import { sandboxAddress } from '@partner-network/contract/operations';
 import {
   flag,
   httpUrl,
@@ -14,8 +15,6 @@ import {
 
 export const keyVariable = 'PARTNER_NETWORK_API_KEY';
 export const addressVariable = 'PARTNER_NETWORK_BASE_URL';
-/** Where a sandbox is unless it is told otherwise: the first call of a newcomer needs a key alone. */
-export const sandboxAddress = 'http://127.0.0.1:8080/network/v1';
 
 /** Where the service is, and which flag or variable sets that, to be named where it is wrong. */
 export interface Address {
@@ -23,6 +22,7 @@ export interface Address {
   readonly origin: string;
 }
 
+/** A sandbox here, unless told otherwise: the first call of a newcomer needs a key alone. */
 function addressSetting(): Option<Address> {
   const help = `address of the service (${sandboxAddress}, a sandbox here)`;
   const url = setting('URL', addressVariable, httpUrl, sandboxAddress, help);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { basePath } from '@partner-network/contract/operations';
 import { pino } from 'pino';
 import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
@@ -37,7 +38,7 @@ export const sandbox = command({
 });
 
 function greeting(publicUrl: string): string {
-  const baseUrl = `${publicUrl}/network/v1`;
+  const baseUrl = publicUrl + basePath;
   const key = demoKeys[0].text;
   const call = (path: string) => `curl -H 'Authorization: Bearer ${key}' '${baseUrl}${path}'`;
   return `Partner Network sandbox

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basePath } from '@partner-network/contract/operations';
+import { sandboxOrigin } from '@partner-network/contract/operations';
 
 /** A page of docs/partners, as a part of the reference. */
 export interface Guide {
@@ -11,15 +11,32 @@ export interface Guide {
 
 const folder = new URL('../../../../docs/partners/', import.meta.url);
 
-/** The first things first. What is not named here comes after them, and about the service itself last. */
-const order = ['quick-start', 'pagination', 'errors', 'error-catalogue', 'rate-limits', 'keys', 'sandbox'];
+/** The first things first. What is not named here comes after them, or with the operation that it is about. */
+const order = [
+  'quick-start',
+  'command-line',
+  'pagination',
+  'errors',
+  'error-catalogue',
+  'rate-limits',
+  'keys',
+  'sandbox',
+];
 
-/** What the guides name as an example, and the page as it is. */
-const exampleAddress = `http://127.0.0.1:8080${basePath}`;
-const exampleKey = /pn_test_demo\w+/g;
+/** What the guides have a reader set. Other keys of the demo data are what a text is about, and stay. */
+const exampleKey = /(?<=PARTNER_NETWORK_API_KEY=)pn_test_demo\w+/g;
 
-/** The guides for partners, from the same files that the repository shows, with this address and this key. */
-export async function readGuides(publicUrl: string, key: string): Promise<Guide[]> {
+/** Whose page the guides are on. */
+interface Place {
+  readonly publicUrl: string;
+  /** The key to set: one that works here, or how one begins. */
+  readonly key: string;
+  /** Whether this is a sandbox with the demo data, such as the guides are written for. */
+  readonly isOwnSandbox: boolean;
+}
+
+/** The guides for partners, from the same files that the repository shows, as they read at this place. */
+export async function readGuides(here: Place): Promise<Guide[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md') && file !== 'README.md');
   const names = files.map((file) => file.slice(0, -'.md'.length));
   const guides = await Promise.all(
@@ -29,7 +46,7 @@ export async function readGuides(publicUrl: string, key: string): Promise<Guide[
   return guides
     .toSorted((left, right) => place(left) - place(right) || (left.name < right.name ? -1 : 1))
     .map((guide) => ({ ...guide, text: withAnchors(guide, names) }))
-    .map((guide) => localGuide(guide, publicUrl, key));
+    .map((guide) => localGuide(guide, here));
 }
 
 function guideOf(name: string, markdown: string): Guide {
@@ -37,10 +54,10 @@ function guideOf(name: string, markdown: string): Guide {
   return { name, title, text: text.trim() };
 }
 
-/** The sandbox that one runs oneself is always at the same address. All else is about this service. */
-function localGuide({ text, ...guide }: Guide, publicUrl: string, key: string): Guide {
-  if (guide.name === 'sandbox') return { ...guide, text };
-  const addressed = text.replaceAll(exampleAddress, () => publicUrl + basePath);
+/** Elsewhere the guide to the sandbox is about the reader's own. All else is about this service. */
+function localGuide({ text, ...guide }: Guide, { publicUrl, key, isOwnSandbox }: Place): Guide {
+  if (guide.name === 'sandbox' && !isOwnSandbox) return { ...guide, text };
+  const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
   return { ...guide, text: addressed.replaceAll(exampleKey, () => key) };
 }
 
@@ -59,9 +76,9 @@ function withAnchors({ name, text }: Guide, names: readonly string[]): string {
 }
 
 /** What a heading is called in links, as GitHub has it. */
-function slugOf(title: string): string {
+export function slugOf(title: string): string {
   return title
     .toLowerCase()
-    .replace(/[^\w\s-]/g, '')
-    .replace(/\s/g, '-');
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
 }

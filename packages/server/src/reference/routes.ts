@@ -62,8 +62,9 @@ export function referenceRoutes({ environment, publicUrl, demoKey }: Surrounding
   const offered = environment === 'sandbox' ? demoKey : undefined;
   const guides = bodyOf(async () => {
     const { readGuides } = await import('./guides.ts');
-    const shown = offered ?? `${keyPrefixes[environment]}…`;
-    return Buffer.from(JSON.stringify({ demoKey: offered, guides: await readGuides(publicUrl(), shown) }));
+    const key = offered ?? `${keyPrefixes[environment]}…`;
+    const read = await readGuides({ publicUrl: publicUrl(), key, isOwnSandbox: offered !== undefined });
+    return Buffer.from(JSON.stringify({ demoKey: offered, guides: read }));
   });
   return [
     ['/docs', page],

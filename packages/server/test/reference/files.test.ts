@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
+import { sandboxAddress } from '@partner-network/contract/operations';
+import { demoKeys } from '../../src/demo/data.ts';
 import type { Exchange } from '../../src/http/answer.ts';
 import type { Guide } from '../../src/reference/guides.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
@@ -124,6 +126,27 @@ test('the guides name the address of this service, and a demo key in the sandbox
     /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_test_demo/,
   );
   assert.deepEqual([production.demoKey, sandbox.demoKey], [undefined, demoKey]);
+});
+
+test('a key of the demo data that a guide is about is not replaced by another', async () => {
+  const juniper = demoKeys.find(({ text }) => text.includes('Juniper'))!.text;
+  for (const environment of ['production', 'sandbox'] as const) {
+    const { guides } = await guidesOf(environment);
+    const about = guides.filter(({ text }) => text.includes('KEY_JUNIPER'));
+    assert.deepEqual(
+      about.map(({ name }) => name),
+      ['sandbox'],
+      'what is done in a sandbox only is in its own guide',
+    );
+    assert.ok(about[0]!.text.includes(`old=${juniper}`), environment);
+  }
+});
+
+test("a sandbox of one's own is at its address in all guides, and elsewhere at the usual one", async () => {
+  const textOf = async (environment: Environment) =>
+    (await guidesOf(environment)).guides.map(({ text }) => text).join('\n');
+  assert.doesNotMatch(await textOf('sandbox'), /127\.0\.0\.1/);
+  assert.ok((await textOf('production')).includes(sandboxAddress));
 });
 
 test('the page answers HEAD and OPTIONS as all else does, and nothing else is below it', async (t) => {

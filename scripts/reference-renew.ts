@@ -16,6 +16,10 @@ const recordPath = new URL('library.json', folder);
 const record = JSON.parse(readFileSync(recordPath, 'utf8'));
 const version = process.argv[2] ?? record.version;
 
+const otherCode = `This is the license of Scalar. The file library.js.br also holds code of other libraries,
+each under the license that its banner in there names.
+`;
+
 const place = mkdtempSync(join(tmpdir(), 'partner-network-'));
 try {
   const wanted = `${record.name}@${version}`;
@@ -27,8 +31,17 @@ try {
 
   const unpack = (name: string) =>
     execFileSync('tar', ['-xzOf', archive, `package/${name}`], { maxBuffer: 64 * 1024 * 1024 });
+  const entries = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).split('\n');
   const { license } = JSON.parse(unpack('package.json').toString());
   assert.equal(license, record.license, 'The license changed: read it, and change the record and its text.');
+
+  // A package without the text of its license has that of the repository it is made from, as it is kept here.
+  if (entries.includes('package/LICENSE')) {
+    writeFileSync(
+      new URL('LICENSE-scalar.txt', folder),
+      `${unpack('LICENSE').toString().trim()}\n\n${otherCode}`,
+    );
+  }
 
   const bundle = unpack(record.file);
   const params = {

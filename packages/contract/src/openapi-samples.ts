@@ -16,7 +16,13 @@ for await (const { amount, currency } of listed) {
 }`,
 };
 
-export function samplesOf({ name }: Operation): object[] {
+interface Sample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
+
+export function samplesOf({ name }: Operation): Sample[] {
   const source = `import { PartnerNetwork } from '${client}';
 
 const network = new PartnerNetwork({

@@ -11,7 +11,7 @@ export interface Guide {
 
 const folder = new URL('../../../../docs/partners/', import.meta.url);
 
-/** The first things first. What is not named here comes after them, or with the operation that it is about. */
+/** The first things first. What is not named here comes after them, or with the operation it is about. */
 const order = [
   'quick-start',
   'command-line',

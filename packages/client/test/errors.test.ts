@@ -135,7 +135,7 @@ for (const [promise, status, body, kind] of foreign) {
   });
 }
 
-test('what an error record does not have, or not as a string, is left out, and a record without a code', async (t) => {
+test('leaves out of an error record what is no string, and a record without a code', async (t) => {
   const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
   const errors = [
     null,

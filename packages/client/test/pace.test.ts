@@ -90,7 +90,7 @@ test('who gives up waiting leaves the place to the next', async (t) => {
   assert.deepEqual(admitted, ['a', 'c']);
 });
 
-test('while a refusal asks to wait, nobody is sent, also not who comes later or whose place is free', async (t) => {
+test('while a refusal asks to wait, nobody is sent, not even to a place that is free', async (t) => {
   const { admitted, take, answer, pass } = paceOf(t, 2);
   take('a');
   await pass(0);

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -68,4 +68,8 @@ function publishedManifest(): object {
   };
 }
 
-if (import.meta.main) await buildClient(join(client, 'dist'));
+if (import.meta.main) {
+  const folder = join(client, 'dist');
+  await buildClient(folder);
+  console.log(`The package is in ${relative(process.cwd(), folder)}.`);
+}

@@ -39,6 +39,18 @@ test('the package holds two programs, their types and what a person reads', () =
   assert.ok(files.includes(join('types', 'index.d.ts')) && files.includes(join('types', 'index.d.cts')));
 });
 
+test('the README names the commands that make it, and the file that they make', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const readme = readFileSync(join(packed.installed, 'README.md'), 'utf8');
+  const commands = [...readme.matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
+  assert.deepEqual(commands, [
+    'npm run client:build',
+    'npm pack ./packages/client/dist',
+    `npm install ./${packed.filename}`,
+  ]);
+  assert.equal(scripts['client:build'], 'node scripts/client-build.ts');
+});
+
 test('the package depends on nothing and runs nothing when it is installed', () => {
   const { private: isPrivate, ...fields } = manifest();
   assert.equal(isPrivate, undefined, 'npm refuses to publish it');

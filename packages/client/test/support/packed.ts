@@ -10,6 +10,8 @@ export interface PackedClient {
   readonly folder: string;
   /** Where the package is in that folder. */
   readonly installed: string;
+  /** What npm calls it. */
+  readonly filename: string;
   readonly tarball: Uint8Array<ArrayBuffer>;
 }
 
@@ -21,7 +23,8 @@ export async function packClient(): Promise<PackedClient> {
   await buildClient(built);
   const words = ['pack', built, '--json', '--silent', '--pack-destination', folder];
   const [packed] = Object.values(JSON.parse(execFileSync('npm', words, { encoding: 'utf8' })));
-  const path = join(folder, (packed as { filename: string }).filename);
+  const { filename } = packed as { filename: string };
+  const path = join(folder, filename);
   rmSync(built, { recursive: true });
   const installed = join(folder, 'node_modules/@partner-network/client');
   mkdirSync(installed, { recursive: true });
@@ -31,6 +34,7 @@ export async function packClient(): Promise<PackedClient> {
   return {
     folder,
     installed,
+    filename,
     tarball: new Uint8Array(readFileSync(path)),
   };
 }

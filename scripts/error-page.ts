@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';
+import { brandsPerSecond } from '@partner-network/contract/limits';
 import { exampleOf } from '@partner-network/contract/openapi-responses';
 import { listBalances } from '@partner-network/contract/operations';
 
@@ -13,6 +14,8 @@ Every code that an answer can have, by status: its category, when you get it, an
 words of the answer's \`detail\`. Where they depend on the request, they are an example. How a program
 handles them is in [Errors](errors.md).
 `;
+
+const setting = { environment: 'production', publicUrl: '', rate: brandsPerSecond } as const;
 
 export function errorPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];
@@ -28,7 +31,7 @@ export function errorPage(): string {
 function entryOf(code: ErrorCode): string {
   const { category, when } = errorCatalogue[code];
   // Of the two operations this one can answer with every code.
-  const remedy = exampleOf(listBalances, code).detail.replace(/"([^"]*)"/, '`$1`');
+  const remedy = exampleOf(listBalances, code, setting).detail.replace(/"([^"]*)"/, '`$1`');
   return `### \`${code}\`\n\n\`${category}\`. ${when}\n\n**What to do.** ${remedy}\n`;
 }
 

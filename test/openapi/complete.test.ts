@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
 import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
-import { openApiDocument, serversOf } from '@partner-network/contract/openapi';
+import { openApiDocument } from '@partner-network/contract/openapi';
 import {
   basePath,
   listBalances,
@@ -14,6 +14,7 @@ import {
 } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';
 import { scopes } from '@partner-network/contract/scopes';
+import { isWebAddress } from '../../packages/server/src/text.ts';
 import { openApiFile, openApiText } from '../../scripts/openapi.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 
@@ -75,10 +76,11 @@ test('has every field of every record, with its bounds and a description', () =>
     const shown = schemas[name];
     assert.deepEqual(shown.required, required);
     assert.deepEqual(Object.keys(shown.properties), Object.keys(properties));
-    for (const [field, { description, additionalProperties, ...bounds }] of Object.entries<
+    for (const [field, { description, additionalProperties, format, ...bounds }] of Object.entries<
       Record<string, unknown>
     >(properties)) {
       assert.partialDeepStrictEqual(shown.properties[field], bounds, `${name}.${field}`);
+      if (format === 'date-time') assert.equal(shown.properties[field].format, format);
       assert.ok(shown.properties[field].description.length >= String(description).length);
       assert.equal(shown.properties[field].additionalProperties?.type, additionalProperties && 'string');
     }
@@ -167,12 +169,40 @@ test('tells of the rates that are set, and of servers by their public address', 
     assert.match(variables.host.default, /\.example$/);
   }
 
-  const servers = serversOf('sandbox', 'https://here.example');
-  const own: Json = openApiDocument({ servers, rates: { balances: 7 } });
+  const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
+  const own: Json = openApiDocument({ place, rates: { balances: 7 } });
   assert.equal(own.servers[0].url, 'https://here.example/network/v1');
   assert.match(own.servers[0].description, /^Sandbox/);
   assert.deepEqual(own.servers.slice(1), [production], 'the other one is as in the kept document');
   assert.equal(own.paths['/brands'].get['x-rate-limit'], undefined);
   assert.equal(own.paths['/balances'].get['x-rate-limit'].requests, 7);
   assert.match(own.paths['/balances'].get.description, /At most 7 requests/);
+});
+
+test('shows in the document of a service what this very service would answer', () => {
+  const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
+  const { components, paths }: Json = openApiDocument({ place, rates: { brands: 7 } });
+  const { Unauthorized, RateLimited } = components.responses;
+  const said = new Map([...examplesOf(Unauthorized), ...examplesOf(RateLimited)]);
+  const detailOf = (code: string) => said.get(code)?.value.errors[0].detail;
+  assert.match(detailOf('API_KEY_ENVIRONMENT_MISMATCH'), /sandbox environment.* pn_test_/);
+  assert.match(detailOf('RATE_LIMITED'), /limit is 7 requests/);
+  assert.deepEqual(components.headers['RateLimit-Policy'].schema.examples, ['"brands";q=7;w=1']);
+  const [page] = examplesOf(paths['/brands'].get.responses[200]);
+  assert.equal(
+    page?.[1].value.brands[1].profile_image_url,
+    'https://here.example/assets/brand-placeholder.png',
+  );
+});
+
+test('promises of an image only what an import asks of its address', () => {
+  const { pattern, format } = schemas.Brand.properties.profile_image_url;
+  assert.equal(format, undefined, 'a strict reader would refuse a page for what RFC 3986 does not know');
+  for (const address of ['https://example.com/ü.png', 'HTTP://a/%zz', 'http://a.example/a[1].png?x={y}|^`']) {
+    assert.ok(isWebAddress(address));
+    assert.match(address, new RegExp(pattern, 'u'));
+  }
+  for (const address of ['ftp://a.example/', 'http://', 'https:///a', 'https://a b']) {
+    assert.doesNotMatch(address, new RegExp(pattern, 'u'));
+  }
 });

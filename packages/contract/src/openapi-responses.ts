@@ -1,8 +1,7 @@
 /** The answers of the OpenAPI document: their headers, and every code of the catalogue under its status. */
 import { keyPrefixes } from './environments.ts';
 import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from './errors.ts';
-import { brandsPerSecond } from './limits.ts';
-import { pageExamples } from './openapi-schemas.ts';
+import { pageExamples, type Setting } from './openapi-schemas.ts';
 import { allowedMethods, factsOf, type Operation } from './operations.ts';
 import { capitalized } from './sentence.ts';
 
@@ -15,7 +14,7 @@ function header(description: string, required: boolean, schema: object): object 
 const text = { type: 'string', maxLength: 64 };
 const count = { type: 'integer', format: 'int32', minimum: 1 };
 
-export const headers = {
+export const headersIn = ({ rate }: Setting) => ({
   'X-Request-Id': header('Names this answer. Give it to us when you report a problem.', true, {
     ...text,
     format: 'uuid',
@@ -32,12 +31,12 @@ export const headers = {
   'RateLimit-Policy': header(
     'The limit: `q` requests of a partner, all its keys together, in any `w` seconds. Absent where none is set.',
     false,
-    { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"brands";q=${brandsPerSecond};w=1`] },
+    { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"brands";q=${rate};w=1`] },
   ),
   RateLimit: header(
     'What is left of it: `r` requests now, and more in `t` seconds. Absent where no limit is set.',
     false,
-    { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"brands";r=${brandsPerSecond - 1};t=1`] },
+    { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"brands";r=${rate - 1};t=1`] },
   ),
   'Retry-After': header('Whole seconds to wait before the next attempt.', true, {
     ...count,
@@ -54,9 +53,9 @@ export const headers = {
     type: 'string',
     enum: [allowedMethods.join(', ')],
   }),
-};
+});
 
-type HeaderName = keyof typeof headers;
+type HeaderName = keyof ReturnType<typeof headersIn>;
 
 const always: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
 /** On answers that can come from behind the limiter; a 403 can where it is about a grant. */
@@ -156,7 +155,7 @@ function codesOf({ parameters }: Operation, status: number): ErrorCode[] {
 }
 
 /** The error that an operation gives for a code, with facts as they are in life. */
-export function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
+export function exampleOf(operation: Operation, code: ErrorCode, setting: Setting): ErrorRecord {
   const parameters = Object.entries(operation.parameters);
   const nameOf = (fits: (parameter: Operation['parameters'][string]) => boolean) =>
     parameters.find(([, parameter]) => fits(parameter))![0];
@@ -188,10 +187,10 @@ export function exampleOf(operation: Operation, code: ErrorCode): ErrorRecord {
       return errorRecord(code, {}, 'grant_id');
     default:
       return errorRecord(code, {
-        environment: 'production',
-        prefix: keyPrefixes.production,
+        environment: setting.environment,
+        prefix: keyPrefixes[setting.environment],
         scope: operation.scope,
-        rate: brandsPerSecond,
+        rate: setting.rate,
         requestId: exampleRequestId,
       });
   }
@@ -204,11 +203,11 @@ const together: readonly ErrorCode[] = [
   'UNKNOWN_QUERY_PARAMETER',
 ];
 
-function errorExamples(operation: Operation, status: number): Record<string, object> {
+function errorExamples(operation: Operation, status: number, setting: Setting): Record<string, object> {
   const given = codesOf(operation, status);
   const showing = (summary: string, codes: readonly ErrorCode[]) => ({
     summary,
-    value: { errors: codes.map((code) => exampleOf(operation, code)) },
+    value: { errors: codes.map((code) => exampleOf(operation, code, setting)) },
   });
   const examples: Record<string, object> = {};
   for (const code of given) examples[code] = showing(errorCatalogue[code].when, [code]);
@@ -218,9 +217,9 @@ function errorExamples(operation: Operation, status: number): Record<string, obj
   return examples;
 }
 
-function errorResponse(operation: Operation, status: number): object {
+function errorResponse(operation: Operation, status: number, setting: Setting): object {
   const { description, headers: own = [] } = meanings[status]!;
-  const examples = errorExamples(operation, status);
+  const examples = errorExamples(operation, status, setting);
   const rates = 'GRANT_NOT_FOUND' in examples ? limited : [];
   return {
     description,
@@ -235,22 +234,25 @@ function responseName(operation: Operation, status: number): string {
 }
 
 /** Every answer but the page, by the name that `responsesOf` refers to. */
-export function errorResponses(operations: readonly Operation[]): Record<string, object> {
+export function errorResponses(operations: readonly Operation[], setting: Setting): Record<string, object> {
   return Object.fromEntries(
     operations.flatMap((operation) =>
-      errorStatuses.map((status) => [responseName(operation, status), errorResponse(operation, status)]),
+      errorStatuses.map((status) => [
+        responseName(operation, status),
+        errorResponse(operation, status, setting),
+      ]),
     ),
   );
 }
 
-export function responsesOf(operation: Operation): Record<string, object> {
+export function responsesOf(operation: Operation, setting: Setting): Record<string, object> {
   const page = {
     description: `A page of ${operation.name}. Send its cursor back to get the next; without one, it is the last.`,
     headers: headersOf([...always, ...limited]),
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${capitalized(operation.name)}Page` },
-        examples: pageExamples[operation.name],
+        examples: pageExamples(setting)[operation.name],
       },
     },
   };

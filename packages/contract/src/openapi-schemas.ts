@@ -1,4 +1,5 @@
 /** The records as the OpenAPI document shows them, with what holds for all that is sent. */
+import type { Environment } from './environments.ts';
 import { errorCatalogue } from './errors.ts';
 import { echoedCharacters, errorsOfAnswer, lengths, pageSize } from './limits.ts';
 import {
@@ -22,11 +23,21 @@ export const cursorText = '^[A-Za-z0-9_-]+$';
 const sentTime = '2025-01-06T09:01:00.000Z'.length;
 const timeText = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
 
+const addressText = '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]\\S*$';
+
 export const exampleCursor =
   'AfD5TgmJOnp1QN8iRH4Qwyi6EjZbylHRpo9XPnMqeNRF7pjmUHlKGv_hUpK_GTG_xVR6xs6-TDFJG-Xd---GEG_X7XDTM0rqsbYYsA';
 
+/** Where and how a service is set up, for examples that are true of it. */
+export interface Setting {
+  readonly environment: Environment;
+  readonly publicUrl: string;
+  /** Requests a second, as the headers and the 429 tell of them. */
+  readonly rate: number;
+}
+
 /** Of the sandbox's demo data, so that who reads of them can get them. */
-const exampleBrands = [
+const exampleBrands = (publicUrl: string) => [
   {
     id: 'BRAND_01943f5a256000005a881cd424e42a85',
     name: 'Golden Creamery',
@@ -44,7 +55,7 @@ const exampleBrands = [
     updated_at: '2025-01-27T09:01:00.000Z',
     reference_id: 'shop-5',
     color: '#2684E4',
-    profile_image_url: 'https://sandbox.network.example/assets/brand-placeholder.png',
+    profile_image_url: `${publicUrl}/assets/brand-placeholder.png`,
   },
 ];
 
@@ -70,15 +81,15 @@ const exampleBalances = [
 ];
 
 /** What the two answers look like: in the middle of a walk, and at its end. */
-export const pageExamples = {
+export const pageExamples = ({ publicUrl }: Setting) => ({
   brands: {
     'more-to-come': {
       summary: 'A page with a cursor: send it back to get the next one.',
-      value: { brands: exampleBrands, cursor: exampleCursor },
+      value: { brands: exampleBrands(publicUrl), cursor: exampleCursor },
     },
     'last-page': {
       summary: 'Without a cursor, this is the last page.',
-      value: { brands: exampleBrands.slice(1) },
+      value: { brands: exampleBrands(publicUrl).slice(1) },
     },
   },
   balances: {
@@ -95,7 +106,7 @@ export const pageExamples = {
       value: { balances: [] },
     },
   },
-} as const;
+});
 
 /** A schema with all that is true of its values on the wire, also where an import is not as strict. */
 export function asSent(schema: FieldSchema): FieldSchema {
@@ -104,6 +115,11 @@ export function asSent(schema: FieldSchema): FieldSchema {
   if (schema.type !== 'string' || schema.enum !== undefined) return schema;
   if (schema.format === 'date-time')
     return { ...schema, minLength: sentTime, maxLength: sentTime, pattern: timeText };
+  if (schema.format === 'uri') {
+    // Addresses are sent as they were imported, also with what only browsers take for a URI.
+    const { format: _, ...address } = schema;
+    return { ...address, pattern: addressText };
+  }
   return { ...schema, pattern: schema.pattern ?? cleanText };
 }
 
@@ -181,7 +197,7 @@ export const schemas = {
     'Brand',
     'A brand: the entity that a customer perceives they are transacting with.',
     brandSchema,
-    exampleBrands[0]!,
+    exampleBrands('')[0]!,
     ownOfBrand,
   ),
   Balance: record('Balance', "A balance of a customer's.", balanceSchema, exampleBalances[0]!),

@@ -2,9 +2,9 @@
 import { type Environment, environments, keyPrefixes } from './environments.ts';
 import { passingStatuses } from './errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
-import { errorResponses, headers, parameterExamples, responsesOf } from './openapi-responses.ts';
+import { errorResponses, headersIn, parameterExamples, responsesOf } from './openapi-responses.ts';
 import { samplesOf } from './openapi-samples.ts';
-import { asSent, cursorText, schemas } from './openapi-schemas.ts';
+import { asSent, cursorText, type Setting, schemas } from './openapi-schemas.ts';
 import { basePath, type Operation, operations, type Parameter } from './operations.ts';
 import { scopeMeanings } from './scopes.ts';
 import { capitalized, inWords } from './sentence.ts';
@@ -21,7 +21,7 @@ interface Server {
 export type Rates = Readonly<Partial<Record<Operation['name'], number>>>;
 
 /** The servers as a service names them: itself by its public address, and then the other environment's. */
-export function serversOf(environment: Environment, publicUrl: string): Server[] {
+function serversOf({ environment, publicUrl }: Place): Server[] {
   const others = environments.filter((other) => other !== environment);
   return [serverOf(environment, publicUrl), ...others.map(anyServerOf)];
 }
@@ -39,46 +39,58 @@ const serverDescriptions: Readonly<Record<Environment, string>> = {
   sandbox: `Sandbox: test keys, that begin with ${keyPrefixes.sandbox}.`,
 };
 
+const exampleHosts: Readonly<Record<Environment, string>> = {
+  production: 'network.example',
+  sandbox: 'sandbox.network.example',
+};
+
 /** A server whose address is not known here: the reader fills in the host. */
 function anyServerOf(environment: Environment): Server {
   return {
     ...serverOf(environment, 'https://{host}'),
     variables: {
       host: {
-        default: environment === 'production' ? 'network.example' : 'sandbox.network.example',
+        default: exampleHosts[environment],
         description: `The host of the ${environment} environment, as you were told it.`,
       },
     },
   };
 }
 
+interface Place {
+  readonly environment: Environment;
+  readonly publicUrl: string;
+}
+
 interface Choices {
-  readonly servers?: readonly Server[];
+  /** The service that the document is of. Without one it is for all of them. */
+  readonly place?: Place;
   readonly rates?: Rates;
 }
 
+const anyPlace: Place = { environment: 'production', publicUrl: `https://${exampleHosts.production}` };
+
 const defaultRates: Rates = { brands: brandsPerSecond };
 
-export function openApiDocument({
-  servers = environments.map(anyServerOf),
-  rates = defaultRates,
-}: Choices = {}): object {
+export function openApiDocument({ place, rates = defaultRates }: Choices = {}): object {
+  const rate = rates.brands ?? rates.balances ?? brandsPerSecond;
+  const setting: Setting = { ...(place ?? anyPlace), rate };
   const paths = operations.map((operation) => [
     operation.path.slice(basePath.length),
-    { get: operationObject(operation, rates[operation.name]) },
+    { get: operationObject(operation, rates[operation.name], setting) },
   ]);
   return {
     openapi: '3.1.1',
     info,
-    servers,
+    servers: place === undefined ? environments.map(anyServerOf) : serversOf(place),
     tags,
     security: [{ ApiKey: [] }],
     paths: Object.fromEntries(paths),
     components: {
       schemas,
       parameters: Object.fromEntries(operations.flatMap(parameterComponents)),
-      headers,
-      responses: errorResponses(operations),
+      headers: headersIn(setting),
+      responses: errorResponses(operations, setting),
       securitySchemes: { ApiKey: apiKeyScheme },
     },
   };
@@ -133,7 +145,7 @@ const descriptions: Readonly<Record<Operation['name'], string>> = {
     'checked on every page. This is a beta feature: it may change.',
 };
 
-function operationObject(operation: Operation, rate: number | undefined): object {
+function operationObject(operation: Operation, rate: number | undefined, setting: Setting): object {
   const { id, name, scope, stability, parameters } = operation;
   const limit =
     rate === undefined
@@ -148,7 +160,7 @@ function operationObject(operation: Operation, rate: number | undefined): object
     parameters: Object.keys(parameters).map((parameter) => ({
       $ref: `#/components/parameters/${componentName(parameter)}`,
     })),
-    responses: responsesOf(operation),
+    responses: responsesOf(operation, setting),
     'x-stability': stability,
     'x-codeSamples': samplesOf(operation),
     ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),

@@ -9,8 +9,8 @@ const headers = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Contr
 export function openApiRoute(environment: Environment, rates: Rates, publicUrl: () => string): Route {
   const body = bodyOf(async () => {
     // Loaded when somebody first reads it: a start does not wait for it.
-    const { openApiDocument, serversOf } = await import('@partner-network/contract/openapi');
-    const document = openApiDocument({ servers: serversOf(environment, publicUrl()), rates });
+    const { openApiDocument } = await import('@partner-network/contract/openapi');
+    const document = openApiDocument({ place: { environment, publicUrl: publicUrl() }, rates });
     return Buffer.from(JSON.stringify(document));
   });
   return bodyRoute(body, headers);

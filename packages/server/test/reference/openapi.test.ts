@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { openApiDocument, serversOf } from '@partner-network/contract/openapi';
+import { openApiDocument } from '@partner-network/contract/openapi';
 import { openApiPath } from '@partner-network/contract/operations';
 import type { Exchange } from '../../src/http/answer.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
@@ -24,7 +24,7 @@ test('anybody gets the OpenAPI document, with its own address and the rates that
   assert.equal(headers['cache-control'], 'public, max-age=300');
   assert.equal(headers.ratelimit, undefined);
   assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
-  const expected = openApiDocument({ servers: serversOf('sandbox', publicUrl), rates });
+  const expected = openApiDocument({ place: { environment: 'sandbox', publicUrl }, rates });
   assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
   assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
 });

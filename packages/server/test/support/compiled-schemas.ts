@@ -39,8 +39,7 @@ export function headerKey(name: string): string {
 
 /** Formats beside the patterns that the document has anyway. Those of integers say nothing of their own. */
 export const formats = {
-  'date-time': /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/,
-  uri: /^https?:\/\/[^\s/?#]\S*$/i,
+  'date-time': /-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31)T([01]\d|2[0-3])(:[0-5]\d){2}/,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   int32: true,
   int64: true,

@@ -11,14 +11,7 @@ import { samplesOf } from '@partner-network/contract/openapi-samples';
 import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../packages/server/test/support/documented.ts';
-import {
-  type Block,
-  blocksOf,
-  type Clone,
-  openTerminal,
-  type RunningScript,
-  root,
-} from './clone.ts';
+import { type Block, blocksOf, type Clone, openTerminal, type RunningScript, root } from './clone.ts';
 
 interface Expected {
   /** What each block of commands prints. */

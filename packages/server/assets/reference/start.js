@@ -9,6 +9,13 @@ document.createElement = (name, options) => {
   return element;
 };
 
+// A fragment that cannot be decoded, as of a link that was cut, would leave the library's page empty.
+try {
+  decodeURIComponent(location.hash);
+} catch {
+  history.replaceState(null, '', location.pathname + location.search);
+}
+
 const { dataset } = document.currentScript;
 const sources = Promise.all([load(dataset.document), load(dataset.guides)]);
 tell('Loading the reference …');
@@ -49,7 +56,9 @@ function show([openapi, { guides, demoKey }]) {
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     hiddenClients: unaskedClients,
   });
-  if (demoKey !== undefined) fillIn('input.scalar-password-input', demoKey);
+  if (demoKey !== undefined) whenThere('input.scalar-password-input', (box) => type(demoKey, box));
+  whenThere('button:has([class*="toggle-icon"])', (button) => button.setAttribute('aria-label', 'Dark mode'));
+  document.addEventListener('click', showAnswer);
 }
 
 /** What is left is one way, if possible without a library, in each language of servers. */
@@ -68,23 +77,37 @@ const unaskedClients = {
   shell: ['httpie', 'wget'],
 };
 
-/**
- * Types a text into a box as soon as there is one, for a reader to keep, change or remove. What the library
- * is given as a key comes back into the box whenever it is emptied.
- */
-function fillIn(selector, text) {
-  const box = document.querySelector(selector);
-  if (box !== null) {
-    box.value = text;
-    box.dispatchEvent(new Event('input', { bubbles: true }));
-    return;
-  }
+/** Does something with an element of the library's as soon as there is one. */
+function whenThere(selector, act) {
+  const found = document.querySelector(selector);
+  if (found !== null) return act(found);
   const observer = new MutationObserver(() => {
-    if (document.querySelector(selector) === null) return;
+    const element = document.querySelector(selector);
+    if (element === null) return;
     observer.disconnect();
-    fillIn(selector, text);
+    act(element);
   });
   observer.observe(document.querySelector('#reference'), { childList: true, subtree: true });
+}
+
+/**
+ * Types a text into a box, for a reader to keep, change or remove. What the library is given as a key comes
+ * back whenever its box is emptied.
+ */
+function type(text, box) {
+  box.value = text;
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+/** On a phone an answer comes below what is in sight. */
+function showAnswer({ target }) {
+  if (target.closest('[data-addressbar-action="send"]') === null) return;
+  const answer = document.querySelector('#reference section[aria-label="Response"]');
+  const observer = new MutationObserver(() => {
+    observer.disconnect();
+    answer.scrollIntoView();
+  });
+  observer.observe(answer, { childList: true, subtree: true, characterData: true });
 }
 
 /**

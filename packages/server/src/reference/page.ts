@@ -32,7 +32,7 @@ export function pageOf(files: PageFiles, nonce: string): string {
 <script defer src="${relative(files.library)}"></script>
 </head>
 <body>
-<main id="reference"></main>
+<div id="reference"></div>
 <noscript><p class="notice">This page needs JavaScript. All that it tells of the operations is in the
 <a href="${relative(openApiPath)}">OpenAPI document</a>, too.</p></noscript>
 </body>
@@ -51,8 +51,7 @@ export function policyOf(nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "style-src-attr 'unsafe-inline'",
     "connect-src 'self'",
-    "img-src 'self' data:",
-    "font-src 'self'",
+    "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -1,10 +1,12 @@
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { isChaos } from './chaos.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;
+const rounds = isChaos ? 60 : 15;
 
 test('backends that are terminated again and again cost nobody more than a 503', {
   skip,
@@ -14,7 +16,7 @@ test('backends that are terminated again and again cost nobody more than a 503',
   await fill(server.url());
   const load = await startLoad(t, await serveOn(t, server.url()));
   const killer = await connectTo(t, server.url());
-  for (let times = 0; times < 60; times += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     await killer.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
     );

@@ -4,7 +4,7 @@ import { PartnerNetworkError } from './errors.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
-import { holdMsOf, withRetries } from './retry.ts';
+import { holdMsOf, isOverRate, withRetries } from './retry.ts';
 import { follow, type Trail, trailFrom } from './trail.ts';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -23,14 +23,14 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
 
   async function attempt(url: string, number: number, signal: AbortSignal | undefined, timeoutMs: number) {
     const release = await pace.take(signal);
-    let holdMs = 0;
     try {
-      return await attemptOnce(settings, { name, url, attempt: number }, { signal, timeoutMs });
+      const answer = await attemptOnce(settings, { name, url, attempt: number }, { signal, timeoutMs });
+      release('grow');
+      return answer;
     } catch (error) {
-      holdMs = holdMsOf(error);
+      if (isOverRate(error)) release('halve', holdMsOf(error));
+      else release('stay');
       throw error;
-    } finally {
-      release(holdMs);
     }
   }
 

@@ -6,17 +6,22 @@ import { abortable } from './abortable.ts';
  */
 const windowMs = 1_010;
 
+/** What becomes of the rate: it grows after a page, is halved after a 429, and stays after anything else. */
+type Change = 'grow' | 'stay' | 'halve';
+
 interface Pace {
   /**
-   * Resolves when a request may be sent, first come, first served; to be called back when it is answered,
-   * with the time for which the answer asks everybody to wait.
+   * Resolves when a request may be sent, first come, first served; to be called back when it is over, with
+   * the time for which the answer asks everybody to wait.
    */
-  take(signal: AbortSignal | undefined): Promise<(holdMs: number) => void>;
+  take(signal: AbortSignal | undefined): Promise<(change: Change, holdMs?: number) => void>;
 }
 
 /**
  * Keeps within so many requests a second, however long each is on its way: the service counted a request
  * at some time before its answer came, so its place comes free a second after the answer, and not before.
+ * After a 429, which tells that others use the same rate, it goes on at half of it, and at one more again
+ * with each page: so several clients of a partner find their shares.
  */
 export function createPace(ratePerSecond: number): Pace {
   /** When the place of each answered request comes free, the oldest first. */
@@ -24,6 +29,7 @@ export function createPace(ratePerSecond: number): Pace {
   const waiting = new Set<() => void>();
   let taken = 0;
   let heldUntilMs = 0;
+  let halvedUntilMs = 0;
   let rate = ratePerSecond;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -46,14 +52,16 @@ export function createPace(ratePerSecond: number): Pace {
     if (waiting.size > 0 && nextMs !== undefined) timer = setTimeout(admit, nextMs - now);
   }
 
-  function release(holdMs: number): void {
+  function release(change: Change, holdMs = 0): void {
     const now = performance.now();
     freeAtMs.push(now + windowMs);
-    // Others use the same rate: half as much from here on, once for all that were refused together, and
-    // with each answer one more again. Of four clients with 100 calls each this brings every call through.
-    if (holdMs === 0) rate = Math.min(ratePerSecond, rate + 1);
-    else if (now >= heldUntilMs) rate = Math.max(1, rate / 2);
     heldUntilMs = Math.max(heldUntilMs, now + holdMs);
+    if (change === 'grow') rate = Math.min(ratePerSecond, rate + 1);
+    // Once for all that were refused together.
+    if (change === 'halve' && now >= halvedUntilMs) {
+      rate = Math.ceil(rate / 2);
+      halvedUntilMs = now + Math.max(holdMs, windowMs);
+    }
     admit();
   }
 

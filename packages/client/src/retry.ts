@@ -37,10 +37,13 @@ function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }
 
+export function isOverRate(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 429;
+}
+
 /** How long the listing's other calls wait, too: over the rate they are all. */
-export function holdMsOf(error: unknown): number {
-  const askedMs = (error instanceof ApiError && error.status === 429 && error.retryAfterMs) || 0;
-  return askedMs > longestWaitMs ? 0 : askedMs;
+export function holdMsOf({ retryAfterMs = 0 }: ApiError): number {
+  return retryAfterMs > longestWaitMs ? 0 : retryAfterMs;
 }
 
 /**

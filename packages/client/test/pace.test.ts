@@ -33,7 +33,7 @@ function paceOf(t: TestContext, rate: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(performance, 'now', () => clock.ms);
   const admitted: string[] = [];
-  const releases: ((holdMs: number) => void)[] = [];
+  const releases: Awaited<ReturnType<ReturnType<typeof createPace>['take']>>[] = [];
   const pace = createPace(rate);
   return {
     admitted,
@@ -42,7 +42,9 @@ function paceOf(t: TestContext, rate: number) {
       admitted.push(name);
       releases.push(release);
     },
-    answer: (holdMs = 0) => releases.shift()!(holdMs),
+    answer: () => releases.shift()!('grow'),
+    refuse: (holdMs: number) => releases.shift()!('halve', holdMs),
+    fail: () => releases.shift()!('stay'),
     pass: async (ms: number) => {
       clock.ms += ms;
       t.mock.timers.tick(ms);
@@ -91,10 +93,10 @@ test('who gives up waiting leaves the place to the next', async (t) => {
 });
 
 test('while a refusal asks to wait, nobody is sent, not even to a place that is free', async (t) => {
-  const { admitted, take, answer, pass } = paceOf(t, 2);
+  const { admitted, take, refuse, pass } = paceOf(t, 2);
   take('a');
   await pass(0);
-  answer(3_000);
+  refuse(3_000);
   take('b');
   await pass(2_000);
   take('c');
@@ -104,13 +106,18 @@ test('while a refusal asks to wait, nobody is sent, not even to a place that is 
   assert.deepEqual(admitted, ['a', 'b'], 'one, since others use the same rate');
 });
 
-test('the rate is halved by those that are refused together, and grows with each answer', async (t) => {
-  const { admitted, take, answer, pass } = paceOf(t, 8);
-  for (let call = 0; call < 30; call += 1) take(String(call));
+test('the rate is halved by those that are refused together, and grows with each page', async (t) => {
+  const { admitted, take, answer, refuse, fail, pass } = paceOf(t, 8);
+  for (let call = 0; call < 40; call += 1) take(String(call));
   await pass(0);
-  for (let call = 0; call < 8; call += 1) answer(100);
+  // One of them asks for no time; all were sent before any of them was refused.
+  for (let call = 0; call < 8; call += 1) refuse(call === 0 ? 0 : 100);
   await pass(1_020);
   assert.equal(admitted.length, 8 + 4);
+  for (let call = 0; call < 4; call += 1) fail();
+  await pass(1_020);
+  assert.equal(admitted.length, 8 + 4 + 4, 'no page, no more');
+  admitted.length -= 4;
   for (let call = 0; call < 4; call += 1) answer();
   await pass(1_020);
   assert.equal(admitted.length, 8 + 4 + 8, 'as before');

@@ -1,4 +1,4 @@
-/** A brand's colour as a block in that colour, where the terminal can show it. */
+/** A brand's color as a block in that color, where the terminal can show it. */
 
 import { textOf } from '../text.ts';
 
@@ -8,7 +8,7 @@ const reset = '\u001b[0m';
 const bitsOf256Colors = 8;
 const bitsOfAllColors = 24;
 
-/** How many bits a colour has on this terminal, for whoever uses it: one with NO_COLOR or TERM=dumb. */
+/** How many bits a color has on this terminal, for whoever uses it: one with NO_COLOR or TERM=dumb. */
 export function colorBits(
   screen: { getColorDepth?(variables: object): number },
   variables: Readonly<Record<string, string | undefined>>,
@@ -18,7 +18,7 @@ export function colorBits(
   return isUnwanted ? 1 : (screen.getColorDepth?.(variables) ?? 1);
 }
 
-/** What stands in the column: a block and the colour's digits, or these alone. */
+/** What stands in the column: a block and the color's digits, or these alone. */
 export function swatchCell(color: string | undefined, bits: number): string {
   const text = textOf(color);
   return bits >= bitsOf256Colors && hexColor.test(text) ? `${block} ${text}` : text;
@@ -32,7 +32,7 @@ export function paintSwatch(shown: string, color: string | undefined, bits: numb
   return shown.replace(block, `\u001b[38;${code}m${block}${reset}`);
 }
 
-/** A terminal's 256 colours are, from the 16th on, made of these steps of red, green and blue. */
+/** A terminal's 256 colors are, from the 16th on, made of these steps of red, green and blue. */
 const steps = [0, 95, 135, 175, 215, 255];
 
 function nearestOf256(rgb: readonly number[]): number {

@@ -7,7 +7,7 @@ export interface Column<R> {
   readonly isRight?: boolean;
   /** Cells that it is not shortened beyond: where there is no room for them, the column is left out. */
   readonly shortestCells?: number;
-  /** Colours what is shown, once it has its width. */
+  /** Colors what is shown, once it has its width. */
   paint?(shown: string, row: R): string;
 }
 

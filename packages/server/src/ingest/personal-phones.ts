@@ -20,7 +20,7 @@ const american = new RegExp(
   ].join('|'),
 );
 
-/** As they are dialled at home: (020) 7946 0958, 0161 496 0000, 07700 900123, 090-1234-5678. */
+/** As they are dialed at home: (020) 7946 0958, 0161 496 0000, 07700 900123, 090-1234-5678. */
 const national = new RegExp(
   [
     '(?<![A-Za-z0-9_.,+-]|[0-9] )(?:',

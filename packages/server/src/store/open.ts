@@ -45,7 +45,7 @@ export function postgresUrls(url: string): string[] | undefined {
   return urls.every(isPostgresUrl) ? urls : undefined;
 }
 
-/** Those of TLS. The driver would pass over any other, and so over a TLS setting that is misspelt. */
+/** Those of TLS. The driver would pass over any other, and so over a TLS setting that is misspelled. */
 const urlParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 
 function isPostgresUrl(text: string): boolean {

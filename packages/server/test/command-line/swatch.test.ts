@@ -11,7 +11,7 @@ function swatch(color: string | undefined, bits: number): string {
   return paintSwatch(swatchCell(color, bits), color, bits);
 }
 
-test('shows a colour as a block in all colours, in 256 of them, or by its digits alone', () => {
+test('shows a color as a block in all colors, in 256 of them, or by its digits alone', () => {
   const start = '\u001b[38;';
   assert.equal(swatch('#Ab12eF', 24), `${start}2;171;18;239m██\u001b[0m #Ab12eF`);
   assert.equal(swatch('#Ab12eF', 8), `${start}5;129m██\u001b[0m #Ab12eF`);
@@ -20,12 +20,12 @@ test('shows a colour as a block in all colours, in 256 of them, or by its digits
   for (const bits of [1, 4]) assert.equal(swatch('#Ab12eF', bits), '#Ab12eF');
 });
 
-test('shows nothing where there is no colour, and paints nothing by what is none', () => {
+test('shows nothing where there is no color, and paints nothing by what is none', () => {
   assert.equal(swatch(undefined, 24), '');
   assert.equal(swatch('2;1m', 24), '2;1m');
 });
 
-test('uses the colours that the terminal has, and none when they are not wanted', () => {
+test('uses the colors that the terminal has, and none when they are not wanted', () => {
   const full = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
   assert.equal(bitsWith(full), 24);
   assert.equal(bitsWith({ TERM: 'xterm-256color' }), 8);

@@ -102,7 +102,7 @@ test('shows that there is something where nothing would be seen, or the directio
   assert.match(tableOf(80, [{ ...rows[0]!, name }])[1]!, /^a\ufffdb\ufffdc\ufffdd\ufffde /);
 });
 
-test('shows whatever a server sent where a text, a colour, an amount or a time belongs', () => {
+test('shows whatever a server sent where a text, a color, an amount or a time belongs', () => {
   const odd: readonly unknown[] = [null, undefined, 7, 1.5, true, {}, { toString: 1 }, ['a']];
   const columns: readonly Column<unknown>[] = [
     { heading: 'NAME', cell: (value) => value as string },

@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 import { needsTerminal, onTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
-test('shows a table that fits, each page when it comes, coloured, counted', needsTerminal, async (t) => {
+test('shows a table that fits, each page when it comes, colored, counted', needsTerminal, async (t) => {
   const held = holdSecondPage();
   const { port, database } = await startTestService(t, { reads: held.reads });
   const purple = '\u001b[38;2;171;18;239m';
@@ -31,7 +31,7 @@ test('shows a table that fits, each page when it comes, coloured, counted', need
   );
 });
 
-test('shows money, no escapes where colours are not wanted, harmless JSON', needsTerminal, async (t) => {
+test('shows money, no escapes where colors are not wanted, harmless JSON', needsTerminal, async (t) => {
   const { port, database } = await startTestService(t);
   const name = 'a\u009b2Jb';
   await database.execute('update brands set name = $1 where id = $2', name, 'b2');

@@ -9,7 +9,7 @@ import { assertUnavailable, fill, serveOn, startLoad } from './under-load.ts';
 const skip = withoutOwnServers();
 const timeout = 60_000;
 
-test('a statement that takes longer than 2 s is cancelled on the server, too', {
+test('a statement that takes longer than 2 s is canceled on the server, too', {
   skip,
   timeout,
 }, async (t) => {

@@ -1,4 +1,4 @@
-/** What one connection can do to the process, to its neighbours and to itself. */
+/** What one connection can do to the process, to its neighbors and to itself. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -55,7 +55,7 @@ test('the newest key seals, older ones still open, and a key that is gone opens 
   });
 });
 
-test('no two scopes share a binding: a filter cannot pass for its neighbour', () => {
+test('no two scopes share a binding: a filter cannot pass for its neighbor', () => {
   const cursors = createCursors([key], 'sandbox', Date.now);
   const cursor = cursors.seal({ ...scope, filters: ['a', undefined] }, at('x'));
   for (const filters of [[undefined, 'a'], ['a'], ['a', 'null'], ['a', ''], ['a"', undefined]]) {

@@ -72,7 +72,7 @@ const caught: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ],
     'with the 1 before it': ['1-800-555-0199', '1 (212) 555-0199', '1 212 555 0199', '1.212.555.0199'],
     'with an extension': ['212-555-0199 x12', '212-555-0199x12', '(212) 555-0199 ext. 12'],
-    'as dialled at home': [
+    'as dialed at home': [
       '020 7946 0958',
       '(020) 7946 0958',
       '(02) 9374 4000',

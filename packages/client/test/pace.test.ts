@@ -3,7 +3,6 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
-import { documentedFetch } from '../../server/test/support/documented.ts';
 import { createPace } from '../src/pace.ts';
 import { connectTo, startNetwork } from './support/network.ts';
 import { rejectionOf } from './support/rejection.ts';
@@ -19,7 +18,7 @@ test('well over a hundred calls at once draw no 429, however long each is on its
     fetch: async (url, init) => {
       sent += 1;
       if (sent <= brandsPerSecond) await wait(300);
-      return documentedFetch(url, init);
+      return fetch(url, init);
     },
     onResponse: ({ status }) => void statuses.push(status),
   });

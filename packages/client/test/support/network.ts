@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
 import { importValues } from '../../../server/src/ingest/import.ts';
-import { documentedFetch } from '../../../server/test/support/documented.ts';
 import { keys } from '../../../server/test/support/fixture.ts';
 import { startTestService, type TestService } from '../../../server/test/support/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
@@ -11,10 +10,7 @@ type Choices = Partial<PartnerNetworkOptions>;
 interface TestNetwork {
   readonly service: TestService;
   readonly baseUrl: string;
-  /**
-   * A client of it, by the key of the partner that most of the fixture's records belong to. Every answer that
-   * it gets is held against the OpenAPI document.
-   */
+  /** A client of it, by the key of the partner that most of the fixture's records belong to. */
   connect(options?: Choices): PartnerNetwork;
 }
 
@@ -27,7 +23,7 @@ export async function startNetwork(
   return {
     service,
     baseUrl,
-    connect: (options) => connectTo(baseUrl, { fetch: documentedFetch, ...options }),
+    connect: (options) => connectTo(baseUrl, options),
   };
 }
 

@@ -15,7 +15,12 @@ words of the answer's \`detail\`. Where they depend on the request, they are an 
 handles them is in [Errors](errors.md).
 `;
 
-const setting = { environment: 'production', publicUrl: '', rate: brandsPerSecond } as const;
+const setting = {
+  environment: 'production',
+  publicUrl: '',
+  listing: 'brands',
+  rate: brandsPerSecond,
+} as const;
 
 export function errorPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];

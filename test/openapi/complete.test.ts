@@ -177,6 +177,8 @@ test('tells of the rates that are set, and of servers by their public address', 
   assert.equal(own.paths['/brands'].get['x-rate-limit'], undefined);
   assert.equal(own.paths['/balances'].get['x-rate-limit'].requests, 7);
   assert.match(own.paths['/balances'].get.description, /At most 7 requests/);
+  assert.deepEqual(own.components.headers['RateLimit-Policy'].schema.examples, ['"balances";q=7;w=1']);
+  assert.deepEqual(own.components.headers.RateLimit.schema.examples, ['"balances";r=6;t=1']);
 });
 
 test('shows in the document of a service what this very service would answer', () => {

@@ -14,7 +14,7 @@ function header(description: string, required: boolean, schema: object): object 
 const text = { type: 'string', maxLength: 64 };
 const count = { type: 'integer', format: 'int32', minimum: 1 };
 
-export const headersIn = ({ rate }: Setting) => ({
+export const headersIn = ({ listing, rate }: Setting) => ({
   'X-Request-Id': header('Names this answer. Give it to us when you report a problem.', true, {
     ...text,
     format: 'uuid',
@@ -31,12 +31,12 @@ export const headersIn = ({ rate }: Setting) => ({
   'RateLimit-Policy': header(
     'The limit: `q` requests of a partner, all its keys together, in any `w` seconds. Absent where none is set.',
     false,
-    { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"brands";q=${rate};w=1`] },
+    { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"${listing}";q=${rate};w=1`] },
   ),
   RateLimit: header(
     'What is left of it: `r` requests now, and more in `t` seconds. Absent where no limit is set.',
     false,
-    { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"brands";r=${rate - 1};t=1`] },
+    { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"${listing}";r=${rate - 1};t=1`] },
   ),
   'Retry-After': header('Whole seconds to wait before the next attempt.', true, {
     ...count,

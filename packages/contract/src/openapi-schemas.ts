@@ -2,6 +2,7 @@
 import type { Environment } from './environments.ts';
 import { errorCatalogue } from './errors.ts';
 import { echoedCharacters, errorsOfAnswer, lengths, pageSize } from './limits.ts';
+import type { Operation } from './operations.ts';
 import {
   balanceSchema,
   balancesPageSchema,
@@ -25,29 +26,35 @@ const timeText = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
 
 const addressText = '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]\\S*$';
 
-export const exampleCursor =
+const exampleCursor =
   'AfD5TgmJOnp1QN8iRH4Qwyi6EjZbylHRpo9XPnMqeNRF7pjmUHlKGv_hUpK_GTG_xVR6xs6-TDFJG-Xd---GEG_X7XDTM0rqsbYYsA';
 
-/** Where and how a service is set up, for examples that are true of it. */
-export interface Setting {
+export interface Place {
   readonly environment: Environment;
   readonly publicUrl: string;
-  /** Requests a second, as the headers and the 429 tell of them. */
+}
+
+/** Where and how a service is set up, for examples that are true of it. */
+export interface Setting extends Place {
+  /** A listing that is limited, and its requests a second, as the headers and the 429 tell of them. */
+  readonly listing: Operation['name'];
   readonly rate: number;
 }
 
-/** Of the sandbox's demo data, so that who reads of them can get them. */
+/** Like all the examples it is of the sandbox's demo data, so that who reads of it can get it. */
+const exampleBrand = {
+  id: 'BRAND_01943f5a256000005a881cd424e42a85',
+  name: 'Golden Creamery',
+  created_at: '2025-01-07T06:01:00.000Z',
+  updated_at: '2025-01-18T01:01:00.000Z',
+  reference_id: 'shop-4',
+  color: '#14AA18',
+  profile_image_url: 'https://images.example.com/logos/golden-creamery.png',
+  metadata: { category: 'food', region: 'us-west' },
+};
+
 const exampleBrands = (publicUrl: string) => [
-  {
-    id: 'BRAND_01943f5a256000005a881cd424e42a85',
-    name: 'Golden Creamery',
-    created_at: '2025-01-07T06:01:00.000Z',
-    updated_at: '2025-01-18T01:01:00.000Z',
-    reference_id: 'shop-4',
-    color: '#14AA18',
-    profile_image_url: 'https://images.example.com/logos/golden-creamery.png',
-    metadata: { category: 'food', region: 'us-west' },
-  },
+  exampleBrand,
   {
     id: 'BRAND_019440daaae000004ffd020f5bd14dcc',
     name: 'Golden Greens',
@@ -81,7 +88,7 @@ const exampleBalances = [
 ];
 
 /** What the two answers look like: in the middle of a walk, and at its end. */
-export const pageExamples = ({ publicUrl }: Setting) => ({
+export const pageExamples = ({ publicUrl }: Place) => ({
   brands: {
     'more-to-come': {
       summary: 'A page with a cursor: send it back to get the next one.',
@@ -197,7 +204,7 @@ export const schemas = {
     'Brand',
     'A brand: the entity that a customer perceives they are transacting with.',
     brandSchema,
-    exampleBrands('')[0]!,
+    exampleBrand,
     ownOfBrand,
   ),
   Balance: record('Balance', "A balance of a customer's.", balanceSchema, exampleBalances[0]!),

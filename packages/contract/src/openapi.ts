@@ -4,7 +4,7 @@ import { passingStatuses } from './errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
 import { errorResponses, headersIn, parameterExamples, responsesOf } from './openapi-responses.ts';
 import { samplesOf } from './openapi-samples.ts';
-import { asSent, cursorText, type Setting, schemas } from './openapi-schemas.ts';
+import { asSent, cursorText, type Place, type Setting, schemas } from './openapi-schemas.ts';
 import { basePath, type Operation, operations, type Parameter } from './operations.ts';
 import { scopeMeanings } from './scopes.ts';
 import { capitalized, inWords } from './sentence.ts';
@@ -57,11 +57,6 @@ function anyServerOf(environment: Environment): Server {
   };
 }
 
-interface Place {
-  readonly environment: Environment;
-  readonly publicUrl: string;
-}
-
 interface Choices {
   /** The service that the document is of. Without one it is for all of them. */
   readonly place?: Place;
@@ -73,8 +68,8 @@ const anyPlace: Place = { environment: 'production', publicUrl: `https://${examp
 const defaultRates: Rates = { brands: brandsPerSecond };
 
 export function openApiDocument({ place, rates = defaultRates }: Choices = {}): object {
-  const rate = rates.brands ?? rates.balances ?? brandsPerSecond;
-  const setting: Setting = { ...(place ?? anyPlace), rate };
+  const listing = operations.find(({ name }) => rates[name] !== undefined)?.name ?? 'brands';
+  const setting: Setting = { ...(place ?? anyPlace), listing, rate: rates[listing] ?? brandsPerSecond };
   const paths = operations.map((operation) => [
     operation.path.slice(basePath.length),
     { get: operationObject(operation, rates[operation.name], setting) },

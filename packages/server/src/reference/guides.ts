@@ -27,7 +27,7 @@ const order = [
 const exampleKey = /(?<=PARTNER_NETWORK_API_KEY=)pn_test_demo\w+/g;
 
 /** Whose page the guides are on. */
-interface Place {
+interface Surroundings {
   readonly publicUrl: string;
   /** The key to set: one that works here, or how one begins. */
   readonly key: string;
@@ -36,7 +36,7 @@ interface Place {
 }
 
 /** The guides for partners, from the same files that the repository shows, as they read at this place. */
-export async function readGuides(here: Place): Promise<Guide[]> {
+export async function readGuides(here: Surroundings): Promise<Guide[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md') && file !== 'README.md');
   const names = files.map((file) => file.slice(0, -'.md'.length));
   const guides = await Promise.all(
@@ -55,7 +55,7 @@ function guideOf(name: string, markdown: string): Guide {
 }
 
 /** Elsewhere the guide to the sandbox is about the reader's own. All else is about this service. */
-function localGuide({ text, ...guide }: Guide, { publicUrl, key, isOwnSandbox }: Place): Guide {
+function localGuide({ text, ...guide }: Guide, { publicUrl, key, isOwnSandbox }: Surroundings): Guide {
   if (guide.name === 'sandbox' && !isOwnSandbox) return { ...guide, text };
   const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
   return { ...guide, text: addressed.replaceAll(exampleKey, () => key) };

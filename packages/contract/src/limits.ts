@@ -7,6 +7,7 @@ export const lengths = {
   brandId: 128,
   customerId: 128,
   grantId: 256,
+  keyId: 128,
   partnerId: 128,
   brandName: 1024,
   partnerName: 1024,

@@ -26,7 +26,7 @@ import { onDatabase, requireKey, requirePartner } from './database.ts';
 export const listReceipts = onDatabase({
   options: {
     partner: optional('ID', plainText(lengths.partnerId), 'only what this partner asked for'),
-    key: optional('ID', plainText(lengths.partnerId), 'only what was asked for by this key'),
+    key: optional('ID', plainText(lengths.keyId), 'only what was asked for by this key'),
     customer: optional('ID', plainText(lengths.customerId), "only what was asked for of this customer's"),
     since: optional('TIME', timeOrAge, 'only from then on: 2027-01-31T00:00:00Z, or 24h for the last day'),
     limit: optional(

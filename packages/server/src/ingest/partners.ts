@@ -22,7 +22,7 @@ const checkPartner = createChecker({
 const checkKey = createChecker({
   required: ['id', 'digest', 'last_four', 'created_at'],
   properties: {
-    id: { type: 'string', maxLength: lengths.partnerId },
+    id: { type: 'string', maxLength: lengths.keyId },
     name: { type: 'string', maxLength: lengths.partnerName },
     digest: { type: 'string' },
     last_four: { type: 'string' },

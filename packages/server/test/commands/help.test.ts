@@ -52,8 +52,8 @@ const commands = {
   'import balances': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
   'import grants': ['FILE', '--skip-invalid', '--dry-run', '--personal-data', ...database, '--json'],
   'receipts list': [
-    '--key',
     '--partner ID',
+    '--key ID',
     '--customer ID',
     '--since TIME',
     '--limit N',

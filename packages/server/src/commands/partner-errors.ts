@@ -15,9 +15,9 @@ export function explained(error: unknown, address: Address, flagOf: FlagOf): unk
 }
 
 function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
-  const { origin } = address;
-  if (error instanceof ApiError) return [...refusalOf(error, origin, flagOf), ...remedyOf(error, address)];
-  const said = error.message.replaceAll('baseUrl', origin);
+  const { setBy } = address;
+  if (error instanceof ApiError) return [...refusalOf(error, setBy, flagOf), ...remedyOf(error, address)];
+  const said = error.message.replaceAll('baseUrl', setBy);
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
     return [said, remedyOfSilence(address)];
   }
@@ -28,9 +28,9 @@ function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagO
 const unknownKey = 'The service does not know the key.';
 
 /** All of the errors, each with the flag that it is about, and the id of the request. */
-function refusalOf({ status, errors, requestId }: ApiError, origin: string, flagOf: FlagOf): string[] {
+function refusalOf({ status, errors, requestId }: ApiError, setBy: string, flagOf: FlagOf): string[] {
   if (errors.length === 0) {
-    const remedy = `check ${origin} and what is on the way to it`;
+    const remedy = `check ${setBy} and what is on the way to it`;
     return [`The answer, of status ${status}, is not one that the service gives: ${remedy}.`];
   }
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
@@ -49,18 +49,18 @@ function withFlags(detail: string, flagOf: FlagOf): string {
   return detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
 }
 
-function remedyOf({ status, errors }: ApiError, { url, origin }: Address): string[] {
+function remedyOf({ status, errors }: ApiError, { url, setBy }: Address): string[] {
   if (status === 401) {
     const isUnknown = errors.some(({ code }) => code === 'UNAUTHORIZED');
     const check = isUnknown ? `: check that it is whole, and of the service at ${url}` : '';
     return [`The key was taken from ${keyVariable}${check}.`];
   }
-  if (status === 404) return [`${origin} must be the whole base address, with /network/v1 at its end.`];
+  if (status === 404) return [`${setBy} must be the whole base address, with /network/v1 at its end.`];
   return [];
 }
 
-function remedyOfSilence({ url, origin }: Address): string {
-  if (url !== sandboxAddress) return `Check that this is the service's address: ${origin} sets it.`;
+function remedyOfSilence({ url, setBy }: Address): string {
+  if (url !== sandboxAddress) return `Check that this is the service's address: ${setBy} sets it.`;
   const start = 'Start a sandbox there with "npx partner-network sandbox"';
-  return `${start}, or set ${origin} to the service's address.`;
+  return `${start}, or set ${setBy} to the service's address.`;
 }

@@ -16,10 +16,10 @@ import {
 export const keyVariable = 'PARTNER_NETWORK_API_KEY';
 export const addressVariable = 'PARTNER_NETWORK_BASE_URL';
 
-/** Where the service is, and which flag or variable sets that, to be named where it is wrong. */
+/** Where the service is, and the flag or variable that sets it, to be named where it is wrong. */
 export interface Address {
   readonly url: string;
-  readonly origin: string;
+  readonly setBy: string;
 }
 
 /** A sandbox here, unless told otherwise: the first call of a newcomer needs a key alone. */
@@ -31,7 +31,7 @@ function addressSetting(): Option<Address> {
     resolve: (texts, origin, flags) => {
       const found = url.resolve(texts, origin, flags);
       if (found instanceof Problem) return found;
-      return { url: found, origin: texts.length === 0 ? addressVariable : origin };
+      return { url: found, setBy: texts.length === 0 ? addressVariable : origin };
     },
   };
 }

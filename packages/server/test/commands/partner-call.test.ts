@@ -1,9 +1,6 @@
 /** What a partner's command says, without a process for each sentence. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { PartnerNetwork } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { bounds } from '../../src/bounds.ts';
@@ -17,10 +14,11 @@ import { createWaiting } from '../../src/commands/partner-waiting.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { keys } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
+import { answering, answeringEach } from '../support/partner.ts';
 
 const key = { PARTNER_NETWORK_API_KEY: keys.acme };
 const flagOf = () => undefined;
-const sandbox = { url: sandboxAddress, origin: addressVariable };
+const sandbox = { url: sandboxAddress, setBy: addressVariable };
 
 test('says all that is wrong at once, the variable of the key included', () => {
   const { problems } = parseLine(listBalances, ['--limit', '101', '--type', 'SAVINGS'], {
@@ -88,31 +86,12 @@ test('--curl of all is a line for the largest page, and a remark on how to go on
   assert.match(remarks.join(), /^That is one page\. While an answer has a cursor, add &cursor=/);
 });
 
-/** A server that answers every request with this. */
-function answering(t: TestContext, status: number, body: string): Promise<string> {
-  return answeringEach(t, () => [status, body]);
-}
-
-async function answeringEach(
-  t: TestContext,
-  answerOf: () => readonly [status: number, body: string],
-): Promise<string> {
-  const server = createServer((_request, response) => {
-    const [status, body] = answerOf();
-    response.writeHead(status).end(body);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 /** What is said of a call that fails there. */
-async function saidOf(address: string, origin = addressVariable): Promise<string> {
+async function saidOf(address: string, setBy = addressVariable): Promise<string> {
   const network = new PartnerNetwork({ apiKey: keys.acme, baseUrl: address, maxRetries: 0 });
   const error = await network.brands.list().then(
     () => assert.fail('it did not fail'),
-    (reason) => explained(reason, { url: address, origin }, flagOf),
+    (reason) => explained(reason, { url: address, setBy }, flagOf),
   );
   assert.ok(error instanceof OperatorError);
   assert.ok(!error.message.includes(keys.acme));
@@ -141,6 +120,7 @@ test('says what to do where it was not the service that answered, or nobody', as
   assert.ok(page.endsWith(`\n${check}`));
   for (const [status, body] of [
     [200, '{}'],
+    [200, '{"brands":[null]}'],
     [302, ''],
     [403, '<html>'],
   ] as const) {
@@ -162,10 +142,10 @@ test('blames what the address was given by, the flag or the variable', async (t)
     assert.match(ofFlag, /--base-url (sets|must|and)/);
     assert.doesNotMatch(ofFlag, /PARTNER_NETWORK_BASE_URL/);
   }
-  const originOf = (...words: string[]) =>
+  const setByOf = (...words: string[]) =>
     (parseLine(listBrands, words, { ...key, PARTNER_NETWORK_BASE_URL: nobody }).values['base-url'] as Address)
-      .origin;
-  assert.deepEqual([originOf(), originOf('--base-url', nobody)], [addressVariable, '--base-url']);
+      .setBy;
+  assert.deepEqual([setByOf(), setByOf('--base-url', nobody)], [addressVariable, '--base-url']);
 });
 
 test('takes no key in the address, which --curl would print', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { holdSecondPage, partnerVariables } from '../support/partner.ts';
+import { answering, holdSecondPage, partnerVariables } from '../support/partner.ts';
 import { startTestService } from '../support/service.ts';
 import { needsTerminal, onTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
@@ -36,11 +36,13 @@ test('shows money, no escapes where colors are not wanted, harmless JSON', needs
   const name = 'a\u009b2Jb';
   await database.execute('update brands set name = $1 where id = $2', name, 'b2');
   const variables = { ...partnerVariables(port), COLORTERM: 'truecolor', NO_COLOR: '1' };
-  const [balances = '', brands = '', json = ''] = await Promise.all(
+  const strange = await answering(t, 200, JSON.stringify({ brands: [], cursor: name }));
+  const [balances = '', brands = '', json = '', cursor = ''] = await Promise.all(
     [
       ['balances', 'list', '--customer', 'alice', '--limit', '2'],
       ['brands', 'list'],
       ['brands', 'list', '--json', '--reference-id', 'shared'],
+      ['brands', 'list', '--json', '--base-url', strange],
     ].map(async (words) => {
       const terminal = onTerminal(t, 80, words, variables);
       assert.equal(await terminal.ended, 0);
@@ -63,4 +65,5 @@ test('shows money, no escapes where colors are not wanted, harmless JSON', needs
   assert.doesNotMatch(brands + json, /[\u001b\u009b]/);
   assert.match(json, /"name":"a\\u009b2Jb"/);
   assert.equal(JSON.parse(json).brands[0].name, name);
+  assert.equal(cursor, '{"brands":[],"cursor":"a\\u009b2Jb"}\n');
 });

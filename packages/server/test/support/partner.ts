@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import type { TestDatabase } from './database.ts';
 import { keys } from './fixture.ts';
@@ -26,4 +30,23 @@ export function holdSecondPage() {
       },
     }),
   };
+}
+
+/** The address of a server in the place of the service, which answers every request with this. */
+export function answering(t: TestContext, status: number, body: string): Promise<string> {
+  return answeringEach(t, () => [status, body]);
+}
+
+export async function answeringEach(
+  t: TestContext,
+  answerOf: () => readonly [status: number, body: string],
+): Promise<string> {
+  const server = createServer((_request, response) => {
+    const [status, body] = answerOf();
+    response.writeHead(status).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

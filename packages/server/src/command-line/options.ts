@@ -1,5 +1,4 @@
 /** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
-
 import { holdsKey } from '../api-key.ts';
 import { bounds } from '../bounds.ts';
 import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';

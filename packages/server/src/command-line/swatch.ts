@@ -1,5 +1,4 @@
 /** A brand's color as a block in that color, where the terminal can show it. */
-
 import { textOf } from '../text.ts';
 
 const block = '██';

@@ -1,5 +1,4 @@
 /** What went wrong with a call, told to whoever made it at a command line. */
-
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { OperatorError } from '../operator-error.ts';

@@ -1,5 +1,4 @@
 /** The first line of CSV: which columns there are, and all that is wrong with them. */
-
 import type { RecordSchema } from '@partner-network/contract/records';
 import { bounds } from '../bounds.ts';
 import { isCleanText } from '../text.ts';

@@ -1,5 +1,4 @@
 /** JSON as an import takes it: stricter than JSON.parse, which forgets repeated keys and rounds numbers. */
-
 import { isPlainInteger } from '../text.ts';
 
 /** A number that is not a plain integer which JavaScript holds exactly; its digits as they were written. */

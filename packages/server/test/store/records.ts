@@ -1,5 +1,4 @@
 /** What the suite is made of: arbitrary records, as the wire has them and as the store takes them. */
-
 import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
 import fc from 'fast-check';

@@ -10,7 +10,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text as textOf } from 'node:stream/consumers';
 import { demoKeys } from '../../../server/src/demo/data.ts';
+import { assertDocumented } from '../../../server/test/support/documented.ts';
 import { spawnCommand } from '../../../server/test/support/run.ts';
 import type { Stage } from './scenario.ts';
 
@@ -58,11 +60,14 @@ async function announcedPort(sandbox: ChildProcess): Promise<number> {
   throw new Error('The sandbox ended before it listened.');
 }
 
+/** Holds the answer against the OpenAPI document on its way, since the sandbox is a process of its own. */
 function passOn(port: number, request: IncomingMessage, response: ServerResponse): void {
-  const { method, url, headers } = request;
-  httpRequest({ port, host: '127.0.0.1', method, path: url, headers }, (answer) => {
-    response.writeHead(answer.statusCode!, answer.headers);
-    answer.pipe(response);
+  const { method = '', url, headers } = request;
+  httpRequest({ port, host: '127.0.0.1', method, path: url, headers }, async (answer) => {
+    const status = answer.statusCode!;
+    const text = await textOf(answer);
+    assertDocumented({ status, headers: answer.headers, text }, method, url);
+    response.writeHead(status, answer.headers).end(text);
   })
     .on('error', () => response.destroy())
     .end();

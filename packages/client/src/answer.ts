@@ -34,9 +34,12 @@ export function pageIn(json: unknown, name: string, facts: AnswerFacts): Answer 
   throw new ApiError(facts, [], `the answer is no page of ${name}; check baseUrl.`);
 }
 
+const notOurs = 'this is no answer of the service; check baseUrl and what stands on the way.';
+
 /** What an answer that is not 2xx comes to. Something on the way may have repeated the key in its body. */
 export function errorIn(text: string | null, apiKey: string, facts: AnswerFacts): ApiError {
-  return apiError(facts, errorRecordsIn(text ?? '', apiKey));
+  const otherwise = text === null ? 'the rest of the answer did not come.' : notOurs;
+  return apiError(facts, errorRecordsIn(text ?? '', apiKey), otherwise);
 }
 
 /** None where it was not the service that answered. */

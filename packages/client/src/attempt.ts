@@ -86,7 +86,8 @@ async function send(settings: Settings, url: string, signal: AbortSignal): Promi
   // Looked up late, so that what takes its place, as in tests, is used. Not called as a method: a browser's
   // own would refuse.
   const fetch = settings.fetch ?? globalThis.fetch;
-  if (fetch === undefined) throw new PartnerNetworkError('There is no fetch here: pass one as an option.');
+  if (typeof fetch !== 'function')
+    throw new PartnerNetworkError('There is no fetch here: pass one as an option.');
   try {
     return await fetch(url, {
       headers: { accept: 'application/json', authorization: `Bearer ${settings.apiKey}` },

@@ -101,9 +101,8 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-export function apiError(facts: AnswerFacts, errors: readonly ErrorRecord[]): ApiError {
+export function apiError(facts: AnswerFacts, errors: readonly ErrorRecord[], otherwise: string): ApiError {
   const { status } = facts;
   const kind = byCategory.get(errors[0]?.category) ?? byStatus[status] ?? ApiError;
-  const notOurs = 'this is no answer of the service; check baseUrl and what stands on the way.';
-  return new (status >= 500 ? ServerError : kind)(facts, errors, notOurs);
+  return new (status >= 500 ? ServerError : kind)(facts, errors, otherwise);
 }

@@ -1,6 +1,7 @@
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
 import { PartnerNetworkError } from './errors.ts';
+import { isOfHook } from './hooks.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
@@ -22,7 +23,7 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
   const pace = createPace(ratePerSecond || Infinity);
 
   async function attempt(url: string, number: number, signal: AbortSignal | undefined, timeoutMs: number) {
-    const release = await pace.take(signal);
+    const release = await pace.take(signal, number > 1);
     try {
       const answer = await attemptOnce(settings, { name, url, attempt: number }, { signal, timeoutMs });
       release('grow');
@@ -45,7 +46,7 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
       try {
         return await withRetries(maxRetries, signal, (number) => attempt(url, number, signal, timeoutMs));
       } catch (error) {
-        if (error instanceof PartnerNetworkError) error.stack += `\n${caller.stack?.replace(/^Error\n/, '')}`;
+        if (error instanceof PartnerNetworkError && !isOfHook(error)) leadTo(caller, error);
         throw error;
       }
     }
@@ -54,6 +55,11 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
       (page) => (page as Readonly<Record<string, unknown>>)[name] as readonly Item[],
     );
   };
+}
+
+/** Where a stack is a text that begins as V8's does; a program may have made something else of it. */
+function leadTo({ stack }: Error, error: Error): void {
+  if (/^Error\n/.test(String(stack))) error.stack += String(stack).slice('Error'.length);
 }
 
 /** A page and the way to the next one, which the cursor alone decides on: a page may be empty. */

@@ -100,9 +100,11 @@ export function checkCall(options: CallOptions | undefined, settings: Settings) 
 }
 
 function checkNames(options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new PartnerNetworkError(`There is no option ${unknown} here; there are ${known.join(', ')}.`);
+  // Also those that it inherits: a signal may have been passed in place of the options.
+  for (const name in options) {
+    if (known.includes(name)) continue;
+    throw new PartnerNetworkError(`There is no option ${name} here; there are ${known.join(', ')}.`);
+  }
 }
 
 function checkBounds(given: CallOptions, otherwise: Pick<Settings, 'timeoutMs' | 'maxRetries'>) {

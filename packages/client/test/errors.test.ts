@@ -232,6 +232,14 @@ test('the stack of an error leads to the line that made the call', async () => {
   }
 });
 
+test('an error is the same where a program has changed what a stack is', async (t) => {
+  const network = offline({ fetch: () => Promise.reject(new Error('no')), maxRetries: 0 });
+  const { prepareStackTrace } = Error;
+  t.after(() => Object.assign(Error, { prepareStackTrace }));
+  Error.prepareStackTrace = (_, frames) => frames;
+  assert.ok((await rejectionOf(network.brands.list())) instanceof ConnectionError);
+});
+
 test('a service that is not there is a ConnectionError that says why', async (t) => {
   const { baseUrl, service } = await startNetwork(t);
   await service.close();

@@ -76,6 +76,12 @@ test('names the options that there are in place of one that there is not', () =>
   }
 });
 
+test('refuses a signal or its controller in place of the options, which would end nothing', () => {
+  for (const wrong of [new AbortController().signal, new AbortController()]) {
+    assert.throws(() => offline().brands.list({}, wrong as CallOptions), /There is no option \w+ here/);
+  }
+});
+
 test('takes null for an option, or for all of them, as left out', async () => {
   const names = ['timeoutMs', 'maxRetries', 'maxRate', 'onRequest', 'onResponse'];
   const network = offline(Object.fromEntries(names.map((name) => [name, null])));
@@ -187,9 +193,12 @@ test('a call that is given up in its hook sends nothing', async () => {
 
 test('where there is no fetch, a call says so at once', async (t) => {
   const network = new PartnerNetwork(good);
-  t.mock.property(globalThis, 'fetch', undefined as unknown as typeof fetch);
   const message = 'There is no fetch here: pass one as an option.';
-  await assert.rejects(network.brands.list(), { name: 'PartnerNetworkError', message });
+  const mocked = t.mock.property(globalThis, 'fetch');
+  for (const none of [undefined, 'fetch']) {
+    mocked.mock.mockImplementation(none as unknown as typeof fetch);
+    await assert.rejects(network.brands.list(), { name: 'PartnerNetworkError', message });
+  }
 });
 
 test('an option of a call counts before that of the client', async () => {

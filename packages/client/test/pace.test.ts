@@ -36,8 +36,8 @@ function paceOf(t: TestContext, rate: number) {
   const pace = createPace(rate);
   return {
     admitted,
-    take: async (name: string, signal?: AbortSignal) => {
-      const release = await pace.take(signal);
+    take: async (name: string, signal?: AbortSignal, isAgain = false) => {
+      const release = await pace.take(signal, isAgain);
       admitted.push(name);
       releases.push(release);
     },
@@ -89,6 +89,18 @@ test('who gives up waiting leaves the place to the next', async (t) => {
   await assert.rejects(givenUp, reason);
   await pass(1_020);
   assert.deepEqual(admitted, ['a', 'c']);
+});
+
+test('who tries again goes before those who have not begun', async (t) => {
+  const { admitted, take, answer, pass } = paceOf(t, 1);
+  for (const name of ['a', 'b', 'c']) take(name);
+  take('again', undefined, true);
+  await pass(0);
+  for (let round = 0; round < 3; round += 1) {
+    answer();
+    await pass(1_020);
+  }
+  assert.deepEqual(admitted, ['a', 'again', 'b', 'c']);
 });
 
 test('while a refusal asks to wait, nobody is sent, not even to a place that is free', async (t) => {

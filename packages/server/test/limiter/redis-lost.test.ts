@@ -213,13 +213,14 @@ test('cut off without a word: the connection is made anew', needsOwnRedis, async
 
 test('an answer that came while the process was busy is not missed', needsOwnRedis, async (t) => {
   const limiter = await openLimiter(t, (await startRedis(t)).url);
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < 4; round += 1) {
     const pending = limiter.admit('p');
-    const busyUntilMs = performance.now() + 60;
+    // Long enough for Redis to have its turn, and to answer, also on a machine with other work.
+    const busyUntilMs = performance.now() + 250;
     while (performance.now() < busyUntilMs);
     await pending;
   }
-  assert.deepEqual([limiter.decisions('redis'), limiter.fallbacks()], [10, 0]);
+  assert.deepEqual([limiter.decisions('redis'), limiter.fallbacks()], [4, 0]);
 });
 
 test('instances count while they live, and leave when they close', needsOwnRedis, async (t) => {

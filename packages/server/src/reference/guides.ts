@@ -37,7 +37,7 @@ interface Surroundings {
 
 /** The guides for partners, from the same files that the repository shows, as they read at this place. */
 export async function readGuides(here: Surroundings): Promise<Guide[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.md') && file !== 'README.md');
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
   const names = files.map((file) => file.slice(0, -'.md'.length));
   const guides = await Promise.all(
     names.map(async (name) => guideOf(name, await readFile(new URL(`${name}.md`, folder), 'utf8'))),

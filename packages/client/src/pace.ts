@@ -8,7 +8,7 @@ const windowMs = 1_010;
 
 /**
  * How much the rate grows in a second in which it is used up. With 1, four clients with 100 calls each took a
- * quarter longer; with 1 for each page, some of their calls were refused to the last.
+ * third longer; with 1 for each page, some of their calls were refused to the last.
  */
 const growth = 4;
 

@@ -1,5 +1,5 @@
 /** What a partner asks the service for, over HTTP and with a key: it needs no database here. */
-import { PartnerNetwork } from '@partner-network/client';
+import { type PageList, PartnerNetwork } from '@partner-network/client';
 import { pageSize } from '@partner-network/contract/limits';
 import { type Command, command, type Output } from '../command-line/command.ts';
 import { curlLine } from '../command-line/curl.ts';
@@ -22,18 +22,13 @@ interface Page {
   readonly cursor?: string;
 }
 
-/** What the client makes of a call: it is awaited for one page, or walked. */
-interface PageList<P> extends PromiseLike<P> {
-  pages(): AsyncIterable<P>;
-}
-
 interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
   /** The plural under which the records stand in the answer; also the path. */
   readonly name: 'brands' | 'balances';
   readonly options: O;
   /** By the wire's own names. */
   parameters(values: Values<O>): Q;
-  list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P>;
+  list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;
   records(page: P): readonly R[];
   columns(colorBits: number): readonly Column<R>[];
   /** Flags that are not called as their parameters are. */
@@ -93,7 +88,7 @@ async function printPages<O extends Options, Q extends Parameters, P extends Pag
   await printer.end(last?.cursor);
 }
 
-async function* firstOf<P>(list: PageList<P>): AsyncGenerator<P> {
+async function* firstOf<P>(list: PromiseLike<P>): AsyncGenerator<P> {
   yield await list;
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { keys } from '../support/fixture.ts';
 import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { startNetwork } from './network.ts';
 import { hangUpOnService, rename, startPair } from './pair.ts';
 import { assertUnavailable, fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
@@ -16,7 +16,7 @@ for (const [ending, how] of [
   ['forget', 'stays silent'],
 ] as const) {
   test(`an address that moves to the new primary is followed, when the old way ${how}`, {
-    skip: skip || inChaosOnly,
+    skip: skip || amongAllOnly,
     timeout,
   }, async (t) => {
     const { primary, standby } = await startPair(t);
@@ -32,7 +32,7 @@ for (const [ending, how] of [
 }
 
 test('when one connection leads to the new primary, none is used that leads to the old one', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -84,7 +84,7 @@ const strangers: Record<string, (t: TestContext, primary: PostgresServer) => Pro
 
 for (const [which, startOther] of Object.entries(strangers)) {
   test(`a database ${which} behind the same address gives nobody an answer, not even a 401`, {
-    skip: skip || (which === 'that is not ours' && inChaosOnly),
+    skip: skip || (which === 'that is not ours' && amongAllOnly),
     timeout,
   }, async (t) => {
     const server = await startPostgres(t);
@@ -103,7 +103,7 @@ for (const [which, startOther] of Object.entries(strangers)) {
 }
 
 test('a standby behind the same address gives nobody an answer until it is promoted', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { hangUpOnService } from './pair.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
@@ -11,7 +11,7 @@ const skip = withoutOwnServers();
 const timeout = 60_000;
 
 test('a certificate that cannot be read when connections are made is a 503 until it can', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const server = await startPostgres(t);

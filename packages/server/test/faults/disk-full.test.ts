@@ -12,7 +12,7 @@ import {
   withoutOwnServers,
 } from '../support/postgres.ts';
 import { assertFailed, type Finished, run } from '../support/run.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
@@ -53,7 +53,7 @@ async function importedBrands(t: TestContext, server: PostgresServer): Promise<n
 
 // A temporary table's file has a t in its name.
 for (const [what, bytesLeft, file, notNow] of [
-  ['staged', 0, 't\\d+_\\d+', inChaosOnly],
+  ['staged', 0, 't\\d+_\\d+', amongAllOnly],
   ['written', 2_500_000, '\\d+', false],
 ] as const) {
   test(`an import that cannot be ${what} for a full disk fails in a sentence, and leaves nothing`, {
@@ -79,7 +79,7 @@ for (const [what, bytesLeft, file, notNow] of [
 }
 
 test('a database that dies of a full disk is a 503 until it has room and is started', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const started = await startOnSmallDisk(t);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
 import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './pair.ts';
 import { assertUnavailable, fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
 
@@ -19,7 +19,7 @@ async function firstName({ caller }: Served): Promise<string | undefined> {
 }
 
 for (const [promise, end, notNow] of [
-  ['a primary that is killed', (primary: PostgresServer) => primary.kill(), inChaosOnly],
+  ['a primary that is killed', (primary: PostgresServer) => primary.kill(), amongAllOnly],
   ['a primary that freezes', (primary: PostgresServer) => primary.freeze(), false],
 ] as const) {
   test(`${promise} is followed by the standby that is promoted`, {
@@ -37,7 +37,7 @@ for (const [promise, end, notNow] of [
 }
 
 test('a primary that freezes and is replaced at once holds nobody up for longer than a second', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -49,7 +49,7 @@ test('a primary that freezes and is replaced at once holds nobody up for longer 
 });
 
 test('a fail over that happened while nobody asked is over when somebody does', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -67,7 +67,7 @@ test('a fail over that happened while nobody asked is over when somebody does', 
 });
 
 test('servers change places and change back, and each is found where it is', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -85,7 +85,7 @@ test('servers change places and change back, and each is found where it is', {
 });
 
 test('a primary that was replaced while it was frozen is never asked again', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);
@@ -112,7 +112,7 @@ test('a primary that was replaced while it was frozen is never asked again', {
 });
 
 test('among several addresses, one that leads to another environment is passed over', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const { primary, standby } = await startPair(t);

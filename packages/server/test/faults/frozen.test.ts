@@ -5,12 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { isChaos } from './chaos.ts';
+import { areAllTried } from './all-faults.ts';
 import { assertUnavailable, fill, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 120_000;
-const freezeMs = isChaos ? 30_000 : 6_000;
+const freezeMs = areAllTried ? 30_000 : 6_000;
 
 interface Possessions {
   readonly megabytes: number;

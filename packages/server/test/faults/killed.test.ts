@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { assertFailed, run } from '../support/run.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { holdUp, statementsOf } from './held-up.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
@@ -11,7 +11,7 @@ const skip = withoutOwnServers();
 const timeout = 60_000;
 
 for (const [workers, notNow] of [
-  ['1', inChaosOnly],
+  ['1', amongAllOnly],
   ['2', false],
 ] as const) {
   test(`a database that is killed in mid-request is a 503 until it is back (workers: ${workers})`, {

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { startNetwork } from './network.ts';
 import { hangUpOnService } from './pair.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
@@ -11,8 +11,8 @@ const timeout = 60_000;
 const silenceMs = 3_000;
 
 for (const [ending, how, notNow] of [
-  ['goOn', 'goes on', inChaosOnly],
-  ['forget', 'has forgotten all connections', inChaosOnly],
+  ['goOn', 'goes on', amongAllOnly],
+  ['forget', 'has forgotten all connections', amongAllOnly],
   ['hangUp', 'hangs up', false],
 ] as const) {
   test(`a network that falls silent and then ${how} is a 503 until then`, {
@@ -33,7 +33,7 @@ for (const [ending, how, notNow] of [
 }
 
 test('connections that fall silent as soon as they are made do not use up those that may be made', {
-  skip: skip || inChaosOnly,
+  skip: skip || amongAllOnly,
   timeout,
 }, async (t) => {
   const server = await startPostgres(t);

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { inChaosOnly } from './chaos.ts';
+import { amongAllOnly } from './all-faults.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
@@ -9,7 +9,7 @@ const timeout = 60_000;
 // One that is killed and started, which `npm test` tries, is the harder case.
 for (const how of ['fast', 'immediate'] as const) {
   test(`a database that is restarted (${how}) is a 503 until it is back`, {
-    skip: skip || inChaosOnly,
+    skip: skip || amongAllOnly,
     timeout,
   }, async (t) => {
     const server = await startPostgres(t);

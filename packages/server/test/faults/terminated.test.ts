@@ -1,12 +1,12 @@
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { isChaos } from './chaos.ts';
+import { areAllTried } from './all-faults.ts';
 import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;
-const rounds = isChaos ? 60 : 15;
+const rounds = areAllTried ? 60 : 15;
 
 test('backends that are terminated again and again cost nobody more than a 503', {
   skip,

@@ -6,7 +6,7 @@ import { migratedDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { killImports } from './kill-imports.ts';
 
-/** `npm run chaos:import` kills a hundred on each engine. */
+/** `npm run faults:import` kills a hundred on each engine. */
 const kills = 5;
 
 async function emptyFile(t: TestContext): Promise<string> {

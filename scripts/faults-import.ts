@@ -16,13 +16,13 @@ const { values } = parseArgs({
 const counts = { kills: Number(values.kills), rows: Number(values.rows) };
 if (!(counts.kills > 0 && counts.rows > 0)) throw new Error('--kills and --rows must be numbers above 0.');
 
-const folder = mkdtempSync(join(tmpdir(), 'partner-network-chaos-'));
+const folder = mkdtempSync(join(tmpdir(), 'partner-network-faults-'));
 await using lifetime = openLifetime();
 lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => lifetime[Symbol.asyncDispose]().finally(() => process.exit(1)));
 
 const server = await startPostgres(lifetime);
-for (const url of [`sqlite:${join(folder, 'chaos.db')}`, server.url()]) {
+for (const url of [`sqlite:${join(folder, 'faults.db')}`, server.url()]) {
   const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
   await (await openStore(parseDatabaseUrl(url)!, 'sandbox', purpose)).close();
   const { before, after, noticedMs } = await killImports({

@@ -2,12 +2,15 @@
 export interface Reading {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Of which part of a histogram it is: so many were no larger than `le`, their sum, how many they were. */
+  readonly part?: 'bucket' | 'sum' | 'count';
 }
 
 interface Description {
-  readonly name: `partner_network_${string}`;
+  /** A process says of itself what every process does by the names that all dashboards know. */
+  readonly name: `partner_network_${string}` | `process_${string}`;
   readonly help: string;
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
 }
 
@@ -29,4 +32,51 @@ export function readMetrics(metrics: readonly Metric[]): MetricRead[] {
     labels,
     readings: read(),
   }));
+}
+
+/** One metric of each name, with the readings of all processes. */
+export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
+  return Object.values(Object.groupBy(metrics, ({ name }) => name)).map((same) => ({
+    ...same![0]!,
+    labels: [...new Set(same!.flatMap(({ labels }) => labels))],
+    readings: same!.flatMap(({ readings }) => readings),
+  }));
+}
+
+/** A metric of one value. */
+export function singleMetric(
+  name: Metric['name'],
+  type: 'counter' | 'gauge',
+  help: string,
+  value: () => number,
+): Metric {
+  return { name, help, type, labels: [], read: () => [{ labels: {}, value: value() }] };
+}
+
+/** How often a value was how large. */
+export interface Histogram {
+  observe(value: number): void;
+  read(labels?: Reading['labels']): Reading[];
+}
+
+/** To observe costs a few comparisons and two additions: the sums that Prometheus wants are made when asked. */
+export function createHistogram(upperBounds: readonly number[]): Histogram {
+  const counts = new Float64Array(upperBounds.length + 1);
+  let sum = 0;
+  return {
+    observe(value) {
+      let bucket = 0;
+      while (bucket < upperBounds.length && value > upperBounds[bucket]!) bucket += 1;
+      counts[bucket]! += 1;
+      sum += value;
+    },
+    read(labels = {}) {
+      let count = 0;
+      const buckets = [...upperBounds, '+Inf'].map((bound, index): Reading => {
+        count += counts[index]!;
+        return { labels: { ...labels, le: String(bound) }, value: count, part: 'bucket' };
+      });
+      return [...buckets, { labels, value: sum, part: 'sum' }, { labels, value: count, part: 'count' }];
+    },
+  };
 }

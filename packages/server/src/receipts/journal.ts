@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
-import type { Metric } from '../metric.ts';
+import { type Metric, singleMetric } from '../metric.ts';
 import type { Receipt, ReceiptWrites } from '../store/port.ts';
 import { createKeyUses } from './key-uses.ts';
 
@@ -93,9 +93,24 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
     },
 
     metrics: [
-      metric('waiting', 'gauge', 'Receipts of list balances that are not written yet.', () => waiting.length),
-      metric('written_total', 'counter', 'Receipts of list balances that were written.', () => written),
-      metric('dropped_total', 'counter', 'Receipts lost because too many waited.', () => dropped),
+      singleMetric(
+        'partner_network_receipts_waiting',
+        'gauge',
+        'Receipts of list balances that are not written yet.',
+        () => waiting.length,
+      ),
+      singleMetric(
+        'partner_network_receipts_written_total',
+        'counter',
+        'Receipts of list balances that were written.',
+        () => written,
+      ),
+      singleMetric(
+        'partner_network_receipts_dropped_total',
+        'counter',
+        'Receipts lost because too many waited.',
+        () => dropped,
+      ),
     ],
 
     async close() {
@@ -136,9 +151,4 @@ function createOutage(log: Logger, what: string) {
       return true;
     },
   };
-}
-
-function metric(name: string, type: Metric['type'], help: string, value: () => number): Metric {
-  const read = () => [{ labels: {}, value: value() }];
-  return { name: `partner_network_receipts_${name}`, help, type, labels: [], read };
 }

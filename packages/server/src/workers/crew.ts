@@ -10,7 +10,7 @@ interface Crew {
   readonly port: number;
   /** How many of them answer now. */
   size(): number;
-  /** What each of them measures, with its number; one that does not answer is left out. */
+  /** What each of them measures, each by itself and with its number; one that does not answer is left out. */
   metrics(): Promise<readonly MetricRead[]>;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
         const metrics = await Promise.race([ask('metrics', undefined).catch(() => []), late]);
         return metrics.map((metric) => ofWorker(metric, String(id)));
       });
-      return joined((await Promise.all(asked)).flat());
+      return (await Promise.all(asked)).flat();
     },
     async stop() {
       isStopping = true;
@@ -87,14 +87,11 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
 }
 
 function ofWorker({ labels, readings, ...metric }: MetricRead, worker: string): MetricRead {
-  const numbered = readings.map(({ labels, value }) => ({ labels: { ...labels, worker }, value }));
-  return { ...metric, labels: [...labels, 'worker'], readings: numbered };
-}
-
-/** One metric of each name, with the readings of all workers. */
-function joined(metrics: readonly MetricRead[]): MetricRead[] {
-  return Object.values(Object.groupBy(metrics, ({ name }) => name)).map((same) => ({
-    ...same![0]!,
-    readings: same!.flatMap(({ readings }) => readings),
+  const numbered = readings.map((reading) => ({
+    ...reading,
+    labels: { ...reading.labels, worker },
+    // On its way here, what is no number has become null.
+    value: reading.value ?? Number.NaN,
   }));
+  return { ...metric, labels: [...labels, 'worker'], readings: numbered };
 }

@@ -5,7 +5,7 @@ import { addressOf } from '../http/server.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
-import { readMetrics } from '../metric.ts';
+import { joinedMetrics, readMetrics } from '../metric.ts';
 import { OperatorError } from '../operator-error.ts';
 import { openStore } from '../store/open.ts';
 import { StoreUnavailable } from '../store/port.ts';
@@ -35,7 +35,7 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
       await store.ping();
     },
   };
-  const read = async () => [...readMetrics(metrics), ...(await crew.metrics())];
+  const read = async () => joinedMetrics([...readMetrics(metrics), ...(await crew.metrics())]);
   const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log);
   opened.defer(health.close);
   const address = addressOf(config.host, crew.port);

@@ -26,6 +26,8 @@ export interface TestService extends Caller {
 }
 
 interface Choices {
+  /** The fixture's, if nothing else is said. On Postgres, data of one name is made once, and copied. */
+  readonly data?: { readonly name: string; readonly fill: (store: Store) => Promise<void> };
   /** Puts something in front of the store, or in its place. */
   readonly reads?: (database: TestDatabase) => Promise<Reads>;
   readonly limiters?: Partial<Record<Operation['name'], Limiter>>;
@@ -38,9 +40,10 @@ interface Choices {
 
 const forgetful: Pick<Journal, 'add' | 'noteUse'> = { add: () => {}, noteUse: () => {} };
 
-/** The real service on a real socket and a real database, with the fixture's data, closed after the test. */
+/** The real service on a real socket and a real database, with the test's own data, closed after the test. */
 export async function startTestService(t: TestContext, choices: Choices = {}): Promise<TestService> {
-  const database = await openTestDatabase(t, 'fixture', fillFixture);
+  const { name, fill } = choices.data ?? { name: 'fixture', fill: fillFixture };
+  const database = await openTestDatabase(t, name, fill);
   const { store } = database;
 
   const nowMs = choices.nowMs ?? Date.now;

@@ -5,6 +5,7 @@ import type { Exchange, Route, Routes } from './http/answer.ts';
 import { identify, requireValid } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';
 import { type Cursors, firstPosition } from './http/cursor.ts';
+import type { Overload } from './http/overload.ts';
 import { legibleParameters, parseParameters } from './http/parameters.ts';
 import { admit } from './http/rate-limit.ts';
 import type { Limiter } from './limiter/port.ts';
@@ -25,6 +26,8 @@ interface Parts {
   /** A listing without a limiter is not limited. */
   readonly limiters: Readonly<Partial<Record<Operation['name'], Limiter>>>;
   readonly journal: Pick<Journal, 'add' | 'noteUse'>;
+  /** Without it, a partner may take all that there is. */
+  readonly overload?: Pick<Overload, 'withinShare'>;
   /** Asked when the first answer needs it: by then the service listens and knows its address. */
   readonly publicUrl: () => string;
   /** A public key of demo data, for whoever looks at the reference and has none yet. */
@@ -49,7 +52,7 @@ export function createApp(parts: Parts): Routes {
 
 /** The way of every listing request, top to bottom: who, may they, how often, what, and the page. */
 function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): Route {
-  const { environment, store, cursors, limiters, journal, nowMs } = parts;
+  const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
   const { operation } = listing;
   const limiter = limiters[operation.name];
   let publicAddress: string | undefined;
@@ -83,7 +86,9 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
     const cursor = parameters.cursor as string | undefined;
     const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
 
-    const { records, next, moment = 0n, grantId } = await listing.page(sources, key, parameters, position);
+    const page = () => listing.page(sources, key, parameters, position);
+    const listed = overload === undefined ? page() : overload.withinShare(key.partnerId, page);
+    const { records, next, moment = 0n, grantId } = await listed;
     granted = { ...listing.access?.(parameters), grantId };
     const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, moment })}"`;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');

@@ -3,6 +3,7 @@ import { createApp } from './app.ts';
 import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
 import { createCursors } from './http/cursor.ts';
+import type { Overload } from './http/overload.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
 import type { Journal } from './receipts/journal.ts';
@@ -21,6 +22,7 @@ export async function startService(
   store: Store,
   limiters: OpenLimiters['limiters'],
   journal: Journal,
+  overload: Overload,
   log: Logger,
   demoKey?: string,
 ): Promise<RunningService> {
@@ -38,11 +40,13 @@ export async function startService(
       cursors,
       limiters,
       journal,
+      overload,
       publicUrl,
       demoKey,
       nowMs,
     }),
     log,
+    overload,
   );
   await listen(server, config.host, config.port, '--port');
   return { publicUrl: publicUrl(), address: address(), close };

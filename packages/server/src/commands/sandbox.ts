@@ -7,6 +7,7 @@ import { optional, plainText } from '../command-line/options.ts';
 import { listenSettings, logLevel, ratesOf } from '../config.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
+import { createOverload } from '../http/overload.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createJournal } from '../receipts/journal.ts';
@@ -30,7 +31,8 @@ export const sandbox = command({
     const journal = createJournal(store, log);
     opened.defer(journal.close);
     const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
-    const service = await startService(values, store, limiters, journal, log, demoKeys[0].text);
+    const overload = createOverload({ connections: bounds.postgresConnections }, log);
+    const service = await startService(values, store, limiters, journal, overload, log, demoKeys[0].text);
     output.answer(greeting(service.publicUrl));
     await stopOn(signal, 0, () => {}, service.close);
     output.answer('Stopped.');

@@ -9,6 +9,7 @@ import {
   storeOptions,
 } from '../config.ts';
 import { startHealth } from '../http/health.ts';
+import { createOverload } from '../http/overload.ts';
 import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
@@ -38,10 +39,12 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   opened.defer(journal.close);
   const rateLimit = await openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log);
   opened.defer(rateLimit.close);
-  const read = async () => readMetrics([...store.metrics, ...rateLimit.metrics, ...journal.metrics]);
+  const overload = createOverload(config, log);
+  const parts = [store, rateLimit, journal, overload];
+  const read = async () => readMetrics(parts.flatMap(({ metrics }) => metrics));
   const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
   opened.defer(health.close);
-  const service = await startService(config, store, rateLimit.limiters, journal, log);
+  const service = await startService(config, store, rateLimit.limiters, journal, overload, log);
   output.remark(
     `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
   );

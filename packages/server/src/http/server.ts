@@ -6,6 +6,7 @@ import { bounds } from '../bounds.ts';
 import { OperatorError } from '../operator-error.ts';
 import { answer, type Routes } from './answer.ts';
 import { headerValues } from './headers.ts';
+import type { Overload } from './overload.ts';
 import type { Refusal } from './refusal.ts';
 import { rawResponse, refusalOfMethod, refusalOfSocketFault } from './socket-answer.ts';
 
@@ -36,8 +37,16 @@ export function createHttpServer(): Server {
   return server;
 }
 
-/** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
-export function serveRoutes(server: Server, routes: Routes, log: Logger): Close {
+/**
+ * Lets the routes answer all that comes, in the one error shape also where no request comes of it. Without a
+ * bound on load all are let in: operators must be answered when nobody else is.
+ */
+export function serveRoutes(
+  server: Server,
+  routes: Routes,
+  log: Logger,
+  overload?: Pick<Overload, 'begin'>,
+): Close {
   const connections = new Map<Duplex, Connection>();
   let isClosing = false;
 
@@ -45,6 +54,12 @@ export function serveRoutes(server: Server, routes: Routes, log: Logger): Close 
     connections.set(socket, { unanswered: 0 });
     socket.once('close', () => connections.delete(socket));
   });
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    const work = () => answer(routes, log, request, response);
+    if (overload === undefined) void work();
+    else overload.begin(response, work);
+  }
 
   server.on('request', (request, response) => {
     const { socket } = request;
@@ -62,8 +77,8 @@ export function serveRoutes(server: Server, routes: Routes, log: Logger): Close 
 
     // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
     if (connection.unanswered > bounds.pipelinedRequests) socket.destroy();
-    else if (earlier === undefined) void answer(routes, log, request, response);
-    else earlier.once('close', () => socket.destroyed || void answer(routes, log, request, response));
+    else if (earlier === undefined) begin(request, response);
+    else earlier.once('close', () => socket.destroyed || begin(request, response));
   });
 
   /** Sends the last answer of a connection, if it gets one, after those before it, and lets go of it. */

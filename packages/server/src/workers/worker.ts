@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import type { Operation } from '@partner-network/contract/operations';
 import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
+import { createOverload } from '../http/overload.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { createLog } from '../log.ts';
@@ -39,8 +40,9 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
         log,
       ));
   opened.defer(rateLimit.close);
-  metrics = [...store.metrics, ...rateLimit.metrics, ...journal.metrics];
-  const service = await startService(config, store, rateLimit.limiters, journal, log);
+  const overload = createOverload(config, log);
+  metrics = [...store.metrics, ...rateLimit.metrics, ...journal.metrics, ...overload.metrics];
+  const service = await startService(config, store, rateLimit.limiters, journal, overload, log);
   await stopped.promise;
   await service.close();
 }

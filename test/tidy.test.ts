@@ -55,6 +55,10 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
     /store\/|database\.ts|\/http\/|node:http|listings\/|ingest\/|config\.ts/,
   ]),
   [
+    'packages/server/src/tracing/',
+    /store\/(?!port\.ts)|listings\/|commands\/|ingest\/|workers\/|receipts\/|reference\//,
+  ],
+  [
     'packages/server/src/reference/',
     /store\/|listings\/|commands\/|ingest\/|limiter\/|workers\/|receipts\/|demo\//,
   ],
@@ -71,6 +75,7 @@ const libraries: readonly [library: RegExp, rooms: RegExp][] = [
   [/^prom-client$/, /src\/http\/metrics\.ts$/],
   [/^image-size$/, /src\/images\/inspect\.ts$/],
   [/^node:https$/, /src\/images\/download\.ts$/],
+  [/^@opentelemetry\//, /src\/tracing\/(open-telemetry|delivery)\.ts$/],
   [/^node:cluster$/, /src\/(workers\/|commands\/serve\.ts$)/],
 ];
 

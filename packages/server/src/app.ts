@@ -19,7 +19,7 @@ import { referenceRoutes } from './reference/routes.ts';
 import type { Reads } from './store/port.ts';
 
 /** What the service is made of. It is built apart from listening, so that tests build the same one. */
-interface Parts {
+export interface Parts {
   readonly environment: Environment;
   readonly store: Reads;
   readonly cursors: Cursors;

@@ -65,6 +65,18 @@ export const bounds = {
   receiptsPruned: 5_000,
   /** Between two removals, in which those who serve can write. */
   receiptsPruneRestMs: 50,
+  /** What is traced is sent this often, and sooner in batches of so many: to write one down takes 2 ms. */
+  tracesDelayMs: 1_000,
+  tracesBatch: 256,
+  /** What waits for a collector that is away, in some 15 MB; more than that is lost. */
+  tracesWaiting: 8_192,
+  /** How long a collector may take, with a second attempt; and how many batches it may owe an answer for. */
+  tracesAnswerMs: 2_000,
+  tracesUnderWay: 40,
+  /** What is left at the end is sent for as long as this. */
+  tracesCloseMs: 2_500,
+  /** How often operators are told that traces are lost. */
+  tracesWarnMs: 60_000,
   workers: 64,
   /** A worker that ended is replaced after this, so that one that cannot live does not keep us busy. */
   workerRestartMs: 500,
@@ -229,5 +241,10 @@ assertBound(bounds.followStoppedMs < bounds.followPatienceMs, 'who is told to en
 assertBound(
   bounds.receiptsFlushMs + 5 * bounds.receiptsRetryMs < 1_000,
   'a kill costs less than 1 s of receipts',
+);
+assertBound(bounds.tracesAnswerMs < bounds.tracesCloseMs, 'at the end the last batches get their time');
+assertBound(
+  bounds.tracesUnderWay * bounds.tracesBatch > bounds.tracesWaiting,
+  'at the end all that waits is sent at once',
 );
 assertBound(bounds.instanceStaleMs > 2 * bounds.heartbeatMs, 'one lost heartbeat is no dead instance');

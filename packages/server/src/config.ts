@@ -15,6 +15,7 @@ import {
 import { instanceName } from './instance.ts';
 import { parseRedisUrl, type RedisAddress } from './limiter/redis-url.ts';
 import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from './store/open.ts';
+import { conflictsOfTracing, tracingSettings } from './tracing/settings.ts';
 
 const largestPort = 65_535;
 /** An empty one would listen on every interface. */
@@ -158,6 +159,7 @@ export const serveSettings = {
   ...listenSettings,
   ...sharedSettings,
   ...operationsSettings,
+  ...tracingSettings,
 };
 
 export type ServeConfig = Values<typeof serveSettings>;
@@ -176,7 +178,11 @@ export function databaseConfig({ environment, database }: Values<typeof database
 export function conflictsOfServe(config: ServeConfig): string[] {
   const both = `--port and --ops-port are both ${config.port}`;
   const sentence = `${both}: give the operations address a port of its own.`;
-  return [...conflictsOfEngine(config), ...(isOnePort(config) ? [sentence] : [])];
+  return [
+    ...conflictsOfEngine(config),
+    ...(isOnePort(config) ? [sentence] : []),
+    ...conflictsOfTracing(config),
+  ];
 }
 
 /** What the embedded database cannot do. */

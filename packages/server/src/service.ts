@@ -1,19 +1,26 @@
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
+import { createApp, type Parts } from './app.ts';
 import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
+import type { Routes } from './http/answer.ts';
 import { createCursors } from './http/cursor.ts';
 import type { Overload } from './http/overload.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
 import type { Journal } from './receipts/journal.ts';
 import type { Store } from './store/port.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 interface RunningService {
   /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
   readonly publicUrl: string;
   readonly address: string;
   readonly close: Close;
+}
+
+interface Extras {
+  readonly demoKey?: string;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Builds the service on a store and limiters, listens, and answers. */
@@ -24,30 +31,24 @@ export async function startService(
   journal: Journal,
   overload: Overload,
   log: Logger,
-  demoKey?: string,
+  { demoKey, tracing }: Extras = {},
 ): Promise<RunningService> {
   const nowMs = Date.now;
   const cursors = createCursors(await store.cursorKeys(), store.environment, nowMs);
   const server = createHttpServer();
   const address = () => addressOf(config.host, portOf(server));
   const publicUrl = () => config['public-url'] ?? address();
+  const { environment } = store;
+  const parts = { environment, store, cursors, limiters, journal, overload, publicUrl, demoKey, nowMs };
   // Before it listens: a worker may be given a connection before it is told that it does.
-  const close = serveRoutes(
-    server,
-    createApp({
-      environment: store.environment,
-      store,
-      cursors,
-      limiters,
-      journal,
-      overload,
-      publicUrl,
-      demoKey,
-      nowMs,
-    }),
-    log,
-    overload,
-  );
+  const close = serveRoutes(server, await routesOf(parts, tracing), log, overload);
   await listen(server, config.host, config.port, '--port');
   return { publicUrl: publicUrl(), address: address(), close };
+}
+
+/** Traced only where there is a tracing: without it, all is as if there was no such thing. */
+async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Routes> {
+  if (tracing === undefined) return createApp(parts);
+  const { tracedParts, tracedRoutes } = await import('./tracing/parts.ts');
+  return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);
 }

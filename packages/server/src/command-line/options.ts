@@ -99,6 +99,17 @@ export function secret<T>(
   };
 }
 
+/** What others than us have given a name: there is the variable, and no flag. Its address may hold a secret. */
+export function variableOnly<T>(variable: string, read: Reader<T>, help: string): Option<T | undefined> {
+  return {
+    valueName: 'VALUE',
+    variable,
+    isSecret: true,
+    help,
+    resolve: (texts, origin) => resolveOne(texts, origin, read),
+  };
+}
+
 /** One that can be given several times, or in a variable with commas between. */
 export function repeatedSetting<T>(
   valueName: string,

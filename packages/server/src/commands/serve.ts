@@ -17,6 +17,7 @@ import { readMetrics } from '../metric.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
+import { startTracing } from '../tracing/tracing.ts';
 
 export const serve = command({
   options: serveSettings,
@@ -33,6 +34,8 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
   await using opened = new AsyncDisposableStack();
+  const tracing = await startTracing(config, log);
+  opened.defer(async () => tracing?.close());
   const store = await openStore(database, environment, 'serve', storeOptions(config));
   opened.defer(store.close);
   const journal = createJournal(store, log);
@@ -44,7 +47,7 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   const read = async () => readMetrics(parts.flatMap(({ metrics }) => metrics));
   const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
   opened.defer(health.close);
-  const service = await startService(config, store, rateLimit.limiters, journal, overload, log);
+  const service = await startService(config, store, rateLimit.limiters, journal, overload, log, { tracing });
   output.remark(
     `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
   );

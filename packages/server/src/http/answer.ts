@@ -13,6 +13,7 @@ import { splitTarget } from './target.ts';
 export interface Exchange {
   readonly requestId: string;
   readonly startedMs: number;
+  readonly method: string;
   readonly rawHeaders: readonly string[];
   readonly query: string;
   /** Names and values in turn. */
@@ -23,6 +24,8 @@ export interface Exchange {
   keyId?: string;
   /** Called when the answer is given, with the code of its first error if it is a refusal. */
   settle?: (code: string | undefined) => void;
+  /** Where the request is traced: by what its trace is found, and what ends it. */
+  trace?: { readonly id: string; end(status: number, code: string | undefined): void };
 }
 
 /** What answers a path: a body, or a refusal thrown. */
@@ -42,6 +45,7 @@ export async function answer(
   const exchange: Exchange = {
     requestId,
     startedMs: performance.now(),
+    method: request.method ?? '',
     rawHeaders: request.rawHeaders,
     query,
     headers: ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'],
@@ -105,9 +109,11 @@ function send(
   response.writeHead(status, exchange.headers);
   response.end(body);
   exchange.settle?.(code);
+  exchange.trace?.end(status, code);
   log.info(
     {
       request_id: exchange.requestId,
+      trace_id: exchange.trace?.id,
       operation: exchange.operation,
       partner_id: exchange.partnerId,
       key_id: exchange.keyId,

@@ -9,6 +9,11 @@ export interface Decision {
 /** What decided: this process for itself, Redis for all, or this process in the place of Redis. */
 export type Source = 'memory' | 'redis' | 'local';
 
+/** A decision, and what made it. */
+export interface Decided extends Decision {
+  readonly source: Source;
+}
+
 /** The decisions of one source so far. */
 interface Tally {
   readonly source: Source;
@@ -20,15 +25,15 @@ interface Tally {
 export interface Limiter {
   readonly ratePerSecond: number;
   readonly tallies: readonly Readonly<Tally>[];
-  admit(partnerId: string): Promise<Decision> | Decision;
+  admit(partnerId: string): Promise<Decided> | Decided;
 }
 
 export function tallyOf(source: Source): Tally {
   return { source, admitted: 0, refused: 0 };
 }
 
-/** Counts a decision, and gives it back. */
-export function counted(tally: Tally, decision: Decision): Decision {
+/** Counts a decision, and gives it back with its source. */
+export function counted(tally: Tally, decision: Decision): Decided {
   tally[decision.isAdmitted ? 'admitted' : 'refused'] += 1;
-  return decision;
+  return { ...decision, source: tally.source };
 }

@@ -1,11 +1,11 @@
 /** Questions and answers between a supervisor and its workers, over the channel that Node opens for them. */
 import type { Operation } from '@partner-network/contract/operations';
-import type { Decision } from '../limiter/port.ts';
+import type { Decided } from '../limiter/port.ts';
 import type { MetricRead } from '../metric.ts';
 
 /** What can be asked: about what, and what the answer is. */
 interface Questions {
-  admit: { readonly about: { operation: Operation['name']; partnerId: string }; readonly answer: Decision };
+  admit: { readonly about: { operation: Operation['name']; partnerId: string }; readonly answer: Decided };
   metrics: { readonly about: undefined; readonly answer: MetricRead[] };
   stop: { readonly about: undefined; readonly answer: undefined };
 }

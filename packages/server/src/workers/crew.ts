@@ -78,7 +78,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
         () => {
           for (const worker of crew.keys()) worker.process.kill('SIGKILL');
         },
-        bounds.drainMs + bounds.receiptsCloseMs + bounds.postgresCloseMs,
+        bounds.drainMs + bounds.receiptsCloseMs + bounds.postgresCloseMs + bounds.tracesCloseMs,
       );
       await Promise.all(ended);
       clearTimeout(patience);

@@ -9,6 +9,7 @@ import { type Metric, readMetrics } from '../metric.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
+import { startTracing } from '../tracing/tracing.ts';
 import { type Ask, openChannel } from './channel.ts';
 
 /** One of several processes that answer on the same address, until its supervisor tells it to stop. */
@@ -29,6 +30,8 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   opened.defer(leaveSupervisor);
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
+  const tracing = await startTracing(config, log);
+  opened.defer(async () => tracing?.close());
   const store = await openStore(database, environment, 'serve', storeOptions(config));
   opened.defer(store.close);
   const journal = createJournal(store, log);
@@ -42,7 +45,7 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   opened.defer(rateLimit.close);
   const overload = createOverload(config, log);
   metrics = [...store.metrics, ...rateLimit.metrics, ...journal.metrics, ...overload.metrics];
-  const service = await startService(config, store, rateLimit.limiters, journal, overload, log);
+  const service = await startService(config, store, rateLimit.limiters, journal, overload, log, { tracing });
   await stopped.promise;
   await service.close();
 }

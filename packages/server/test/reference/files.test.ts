@@ -25,7 +25,14 @@ function routesOf(environment: Environment) {
 /** What a path answers to one who accepts these encodings. */
 async function answerOf(routes: ReturnType<typeof routesOf>, path: string, accepted?: string) {
   const rawHeaders = accepted === undefined ? [] : ['Accept-Encoding', accepted];
-  const exchange: Exchange = { requestId: '', startedMs: 0, rawHeaders, query: '', headers: [] };
+  const exchange: Exchange = {
+    requestId: '',
+    startedMs: 0,
+    method: 'GET',
+    rawHeaders,
+    query: '',
+    headers: [],
+  };
   const body = Buffer.from(await routes.get(path)!(exchange));
   const { headers } = exchange;
   return { body, header: (name: string) => headers[headers.indexOf(name) + 1] };

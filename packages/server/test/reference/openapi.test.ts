@@ -63,6 +63,7 @@ function exchangeOf(accepted: string): Exchange {
   return {
     requestId: '',
     startedMs: 0,
+    method: 'GET',
     rawHeaders: ['Accept-Encoding', accepted],
     query: '',
     headers: [],

@@ -2,15 +2,15 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type OpenLimiters, openLimiters } from '../../src/limiter/open.ts';
-import type { Decision } from '../../src/limiter/port.ts';
+import type { Decided } from '../../src/limiter/port.ts';
 import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
 import type { Span } from './spans.ts';
 import { until } from './until.ts';
 
 export interface TestLimiter {
-  admit(partnerId: string): Promise<Decision>;
+  admit(partnerId: string): Promise<Decided>;
   /** Decides, and tells when it was asked and when it had decided. */
-  timed(partnerId: string): Promise<Decision & Span>;
+  timed(partnerId: string): Promise<Decided & Span>;
   /** Decisions of one source, or those made here because Redis was missed. */
   decisions(source: 'redis' | 'local'): number;
   fallbacks(): number;

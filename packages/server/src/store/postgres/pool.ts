@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { bounds } from '../../bounds.ts';
 import { within } from '../../deadline.ts';
+import { traced } from '../../tracing/span.ts';
 import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { Connection, urlUnderName } from './connection.ts';
@@ -114,7 +115,9 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     const isFull = pool.idleCount === 0 && pool.totalCount >= connections;
     try {
       const acquired = pool.connect();
-      return await (isFull ? withinPoolWait(acquired) : acquired);
+      return await (isFull
+        ? traced('wait for a connection', 'internal', {}, () => withinPoolWait(acquired))
+        : acquired);
     } catch (error) {
       throw unreachable(error);
     }

@@ -1,3 +1,5 @@
+import { note } from '../../tracing/span.ts';
+import type { Value } from '../accounts.ts';
 import { keyOnFile } from '../key-row.ts';
 import type { BalancesAnswer, CursorKey, Page, Reads } from '../port.ts';
 import type { Pool, Rows } from './pool.ts';
@@ -8,29 +10,34 @@ import {
   brandsPage,
   brandsPageByReference,
   keyByDigest,
+  type Statement,
 } from './statements.ts';
 
 /** Keys, grants and balances come from the primary; brands from a replica when there is a fit one. */
 export function createReads(primary: Pool, replicas: Replicas | undefined): Omit<Reads, 'ping'> {
+  function onPrimary(statement: Statement, values: readonly Value[]): Promise<Rows> {
+    note({ 'partner_network.database.server': 'primary' });
+    return primary.query(statement, values);
+  }
+
   return {
     findKey: async (digest) => {
-      const row = (await primary.query(keyByDigest, [digest]))[0];
+      const row = (await onPrimary(keyByDigest, [digest]))[0];
       return row === undefined ? undefined : keyOnFile(row);
     },
 
     listBrands: async ({ partnerId, referenceId, after, limit, moment = 0n }) => {
       const statement = referenceId === undefined ? brandsPage : brandsPageByReference;
       const values = [partnerId, after, limit, ...(referenceId === undefined ? [] : [referenceId])];
-      const rows =
-        (await replicas?.query(statement, values, moment)) ?? (await primary.query(statement, values));
+      const rows = (await replicas?.query(statement, values, moment)) ?? (await onPrimary(statement, values));
       return { ...pageOf(rows), moment: BigInt(rows[0]!.moment as string) };
     },
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
       const whose = [customerId, after, limit, type, partnerId, at];
       const rows = await (grantId === undefined
-        ? primary.query(balancesUnderAnyGrant, whose)
-        : primary.query(balancesUnderGrant, [...whose, grantId]));
+        ? onPrimary(balancesUnderAnyGrant, whose)
+        : onPrimary(balancesUnderGrant, [...whose, grantId]));
       const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
       return grant === 'ACTIVE'
         ? { grant, grantId: rows[0]!.grant_id as string, page: pageOf(rows) }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
 import { bounds } from '../../bounds.ts';
+import { note } from '../../tracing/span.ts';
 import type { Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { addressOf } from './connection.ts';
@@ -111,6 +112,7 @@ export function createReplicas(
         }
         if (positionOf(before) < moment) return undefined;
         replica.pages += 1;
+        note({ 'partner_network.database.server': `replica ${replicas.indexOf(replica) + 1}` });
         return rows;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;

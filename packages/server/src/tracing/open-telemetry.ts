@@ -1,0 +1,116 @@
+/** The one file that knows OpenTelemetry besides delivery.ts. It is loaded where traces are sent, only there. */
+import { readFileSync } from 'node:fs';
+import {
+  type Span as ApiSpan,
+  type HrTime,
+  type Link,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
+import { within } from '../deadline.ts';
+import { instanceName } from '../instance.ts';
+import { createDelivery } from './delivery.ts';
+import type { Span } from './span.ts';
+import type { CallersSpan, Tracing } from './tracing.ts';
+
+interface Destination {
+  readonly url: string;
+  /** Of the requests, 0 to 1. */
+  readonly share: number;
+  readonly environment: Environment;
+  readonly databaseSystem: string;
+}
+
+export function openTracing({ url, share, environment, databaseSystem }: Destination, log: Logger): Tracing {
+  const exporter = new OTLPTraceExporter({
+    url,
+    // Ours and not a variable's, for at the end of the process this is waited for.
+    timeoutMillis: bounds.tracesAnswerMs,
+    concurrencyLimit: bounds.tracesUnderWay,
+  });
+  const provider = new TracerProvider({
+    resource: resourceOf(environment),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
+    spanProcessors: [createDelivery(exporter, log)],
+  });
+  const tracer = provider.getTracer('partner-network');
+  const kinds = { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
+
+  function spanOf(span: ApiSpan, now: Clock): Span {
+    return {
+      traceId: span.spanContext().traceId,
+      note: (attributes) => span.setAttributes(attributes),
+      begin: (name, kind, attributes) => {
+        const options = { kind: kinds[kind], attributes, startTime: now() };
+        return spanOf(tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, span)), now);
+      },
+      end: (fault) => {
+        if (fault !== undefined) {
+          span.setAttribute('error.type', fault);
+          span.setStatus({ code: SpanStatusCode.ERROR });
+        }
+        span.end(now());
+      },
+    };
+  }
+
+  return {
+    databaseSystem,
+    begin: (name, attributes, caller) => {
+      const links = caller === undefined ? [] : [linkTo(caller)];
+      const now = createClock();
+      const options = { kind: SpanKind.SERVER, attributes, links, startTime: now() };
+      const span = tracer.startSpan(name, options, ROOT_CONTEXT);
+      return span.isRecording() ? spanOf(span, now) : undefined;
+    },
+    // What the collector has not taken by then is lost, and has been told of.
+    close: () => within(bounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {}),
+  };
+}
+
+type Clock = () => HrTime;
+
+/**
+ * The clock of a trace: the time of day when it began, and from there one that counts microseconds. The
+ * library's own counts whole milliseconds, in which a request is over before its steps have begun.
+ */
+function createClock(): Clock {
+  const offsetMs = Date.now() - performance.now();
+  return () => {
+    const ms = offsetMs + performance.now();
+    const seconds = Math.floor(ms / 1_000);
+    return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];
+  };
+}
+
+function linkTo({ traceId, spanId, flags }: CallersSpan): Link {
+  return { context: { traceId, spanId, traceFlags: flags, isRemote: true } };
+}
+
+/** Who sends them. What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say wins. */
+function resourceOf(environment: Environment) {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const ours = resourceFromAttributes({
+    'service.name': 'partner-network',
+    'service.version': version,
+    // Workers of an instance share its name, and each sends its own.
+    'service.instance.id': `${instanceName()}-${process.pid}`,
+    'deployment.environment.name': environment,
+  });
+  const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
+  return defaultResource().merge(ours).merge(detectResources({ detectors }));
+}

@@ -1,0 +1,82 @@
+/** The parts of the service, traced: each is put in front of the one it is made of. */
+import type { Exchange, Route, Routes } from '../http/answer.ts';
+import type { Limiter } from '../limiter/port.ts';
+import type { Reads } from '../store/port.ts';
+import { callersSpan } from './callers-span.ts';
+import { type Attributes, inside, note, type Span, traced } from './span.ts';
+import type { Tracing } from './tracing.ts';
+
+interface Parts {
+  readonly store: Reads;
+  readonly limiters: Readonly<Partial<Record<string, Limiter>>>;
+}
+
+export function tracedParts<P extends Parts>(parts: P, { databaseSystem }: Tracing): P {
+  const limiters = Object.entries(parts.limiters).map(([name, limiter]) => [name, tracedLimiter(limiter!)]);
+  return {
+    ...parts,
+    store: tracedReads(parts.store, databaseSystem),
+    limiters: Object.fromEntries(limiters),
+  };
+}
+
+function tracedReads(store: Reads, system: string): Reads {
+  const asked = <Result>(operation: string, ask: () => Promise<Result>) => {
+    const attributes = { 'db.system.name': system, 'db.operation.name': operation };
+    return traced(`store ${operation}`, 'client', attributes, ask);
+  };
+  return {
+    ...store,
+    findKey: (digest) => asked('findKey', () => store.findKey(digest)),
+    listBrands: (query) => asked('listBrands', () => store.listBrands(query)),
+    listBalances: (query) => asked('listBalances', () => store.listBalances(query)),
+  };
+}
+
+function tracedLimiter(limiter: Limiter): Limiter {
+  return {
+    ...limiter,
+    admit: (partnerId) =>
+      traced('limiter admit', 'internal', {}, async () => {
+        const decision = await limiter.admit(partnerId);
+        note({
+          'partner_network.limiter.outcome': decision.isAdmitted ? 'admitted' : 'refused',
+          'partner_network.limiter.source': decision.source,
+        });
+        return decision;
+      }),
+  };
+}
+
+/** Only requests for a path that there is: whoever tries others costs no trace. */
+export function tracedRoutes(routes: Routes, tracing: Tracing): Routes {
+  return new Map([...routes].map(([path, route]) => [path, tracedRoute(path, route, tracing)]));
+}
+
+function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
+  return (exchange) => {
+    const { method, requestId, rawHeaders } = exchange;
+    const attributes = {
+      'http.request.method': method,
+      'http.route': path,
+      'url.path': path,
+      'url.scheme': 'http',
+      'partner_network.request_id': requestId,
+    };
+    const span = tracing.begin(`${method} ${path}`, attributes, callersSpan(rawHeaders));
+    if (span === undefined) return route(exchange);
+    exchange.trace = { id: span.traceId, end: (status, code) => endRequest(span, exchange, status, code) };
+    return inside(span, () => route(exchange));
+  };
+}
+
+function endRequest(span: Span, { operation, partnerId }: Exchange, status: number, code?: string): void {
+  span.note({
+    'http.response.status_code': status,
+    ...(operation !== undefined && { 'partner_network.operation': operation }),
+    ...(partnerId !== undefined && { 'partner_network.partner_id': partnerId }),
+    ...(code !== undefined && { 'partner_network.code': code }),
+  } satisfies Attributes);
+  // A refusal is the caller's fault, and no error of the service.
+  span.end(status >= 500 ? code : undefined);
+}

@@ -99,7 +99,7 @@ export function secret<T>(
   };
 }
 
-/** What others than us have given a name: there is the variable, and no flag. Its address may hold a secret. */
+/** What has its name from others, who have a variable for it and no flag; an address may hold a secret. */
 export function variableOnly<T>(variable: string, read: Reader<T>, help: string): Option<T | undefined> {
   return {
     valueName: 'VALUE',

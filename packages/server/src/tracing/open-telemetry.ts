@@ -1,4 +1,4 @@
-/** The one file that knows OpenTelemetry besides delivery.ts. It is loaded where traces are sent, only there. */
+/** This file and delivery.ts alone know OpenTelemetry, and are loaded only where traces are sent. */
 import { readFileSync } from 'node:fs';
 import {
   type Span as ApiSpan,

@@ -39,7 +39,7 @@ export const tracingSettings = {
 
 type TracingConfig = Values<typeof tracingSettings>;
 
-/** A trace begins here, whatever a caller says, so that what goes by a parent goes by what it has for none. */
+/** Each trace begins here, so that a sampler that goes by a parent never finds one. */
 const samplers = ['always_on', 'always_off', 'traceidratio'];
 const protocols = ['http/json', 'http/protobuf'];
 

@@ -1,0 +1,86 @@
+/** A collector on a real socket, which takes traces as OpenTelemetry's own does, or fails to. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface SentSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: Record<string, string | number>;
+  readonly resource: Record<string, string | number>;
+  readonly status: { readonly code: number };
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+}
+
+export interface Collector {
+  readonly url: string;
+  /** All that came, as it came. */
+  text(): string;
+  spans(): SentSpan[];
+  /** Those of one trace: the first is the request's own, the others in the order in which they began. */
+  traceOf(requestId: unknown): SentSpan[];
+  headers(): readonly IncomingHttpHeaders[];
+}
+
+/** One that is silent takes everything, and never answers. */
+export async function startCollector(t: TestContext, isSilent = false): Promise<Collector> {
+  const bodies: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    bodies.push(Buffer.concat(chunks).toString());
+    headers.push(request.headers);
+    if (!isSilent) response.setHeader('Content-Type', 'application/json').end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const spans = () => bodies.flatMap(spansOf);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    text: () => bodies.join('\n'),
+    spans,
+    traceOf: (requestId) => {
+      const all = spans();
+      const id = all.find(
+        ({ attributes }) => attributes['partner_network.request_id'] === requestId,
+      )?.traceId;
+      return all
+        .filter(({ traceId }) => traceId === id)
+        .toSorted((a, b) => Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)));
+    },
+    headers: () => headers,
+  };
+}
+
+interface SentAttribute {
+  readonly key: string;
+  readonly value: Readonly<Record<string, string | number>>;
+}
+
+function spansOf(body: string): SentSpan[] {
+  // biome-ignore lint/suspicious/noExplicitAny: it is what OTLP says that it is, or the test fails.
+  return JSON.parse(body).resourceSpans.flatMap(({ resource, scopeSpans }: any) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the same.
+    scopeSpans.flatMap(({ spans }: any) =>
+      spans.map((span: SentSpan & { attributes: SentAttribute[] }) => ({
+        ...span,
+        attributes: recordOf(span.attributes),
+        resource: recordOf(resource.attributes),
+      })),
+    ),
+  );
+}
+
+function recordOf(attributes: readonly SentAttribute[]): Record<string, string | number> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]!]));
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { pino } from 'pino';
+import { bounds } from '../../src/bounds.ts';
+import { createDelivery } from '../../src/tracing/delivery.ts';
+
+const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
+
+test('keeps no more than a bound while nothing is taken, and tells of what is lost once a minute', async () => {
+  const refuse: (() => void)[] = [];
+  let sent = 0;
+  const exporter: SpanExporter = {
+    export: (spans, done) => {
+      sent += spans.length;
+      // What the collector says may hold anything: its status alone is told.
+      refuse.push(() => done({ code: 1, error: Object.assign(new Error('secret'), { code: 401 }) }));
+    },
+    shutdown: async () => {},
+  };
+  const clock = { ms: 0 };
+  let logged = '';
+  const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
+  const delivery = createDelivery(exporter, log, () => clock.ms);
+  const told = () =>
+    logged
+      .trim()
+      .split('\n')
+      .map((line) => [JSON.parse(line).reason, JSON.parse(line).spans]);
+
+  const count = bounds.tracesBatch + bounds.tracesWaiting + 10;
+  for (let ended = 0; ended < count; ended += 1) delivery.onEnd(span);
+  // One batch is on its way, the others wait for it; each of the ten is lost, and the first is told of.
+  assert.equal(sent, bounds.tracesBatch);
+  assert.deepEqual(told(), [['too many are waiting', 1]]);
+  clock.ms = bounds.tracesWarnMs;
+  delivery.onEnd(span);
+  assert.deepEqual(told().slice(1), [['too many are waiting', 10]]);
+
+  refuse.shift()!();
+  clock.ms *= 2;
+  const flushed = delivery.forceFlush();
+  assert.equal(sent, bounds.tracesBatch + bounds.tracesWaiting);
+  for (const answer of refuse) answer();
+  await assert.rejects(flushed);
+  assert.deepEqual(told().slice(2), [[401, 2 * bounds.tracesBatch]]);
+  assert.doesNotMatch(logged, /secret/);
+  await delivery.shutdown();
+});

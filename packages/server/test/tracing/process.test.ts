@@ -1,0 +1,94 @@
+/** What only a process of its own shows: what it has loaded, and whether it ends. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startCollector } from '../support/collector.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { createCaller } from '../support/http.ts';
+import { commandLine, start } from '../support/run.ts';
+
+const limits = { timeout: 30_000 };
+
+/** Tells on standard error of every file of OpenTelemetry that is loaded, whoever asks for it. */
+const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    load(url, context, next) {
+      if (url.includes('@opentelemetry')) process.stderr.write('LOADED ' + url + '\\n');
+      return next(url, context);
+    },
+  });
+`)}`;
+
+async function serve(t: TestContext, variables: Readonly<Record<string, string>>) {
+  const line = commandLine(t);
+  await line.inside(fillFixture, 'sandbox');
+  const flags = ['--database', line.database, '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+  const running = start(t, ['serve', ...flags, '--brands-rate', '0'], {
+    variables: { NODE_OPTIONS: watchLoading, ...variables },
+  });
+  const [, address = ''] = await running.says('stderr', /listening on (\S+),/);
+  const caller = createCaller(Number(new URL(address).port));
+  t.after(() => caller.disconnect());
+  return { ...running, caller };
+}
+
+test(
+  'without a collector nothing of OpenTelemetry is loaded, and no line names a trace',
+  limits,
+  async (t) => {
+    const { caller, signal, ended, texts } = await serve(t, { OTEL_TRACES_SAMPLER: 'always_on' });
+    assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
+    signal('SIGINT');
+    assert.equal(await ended, 0);
+    assert.doesNotMatch(texts().stderr, /LOADED/);
+    assert.doesNotMatch(texts().stdout, /trace_id/);
+  },
+);
+
+test(
+  'what is traced last is sent before the process ends, with the headers that were set',
+  limits,
+  async (t) => {
+    const collector = await startCollector(t);
+    const { caller, signal, ended, texts } = await serve(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
+      OTEL_SERVICE_NAME: 'network-of-ours',
+      OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=pod-1',
+    });
+    const { headers } = await caller.brands('', { key: keys.acme });
+    signal('SIGINT');
+    assert.equal(await ended, 0);
+    const [request] = collector.traceOf(headers['x-request-id']);
+    assert.equal(request!.resource['service.name'], 'network-of-ours');
+    assert.equal(request!.resource['k8s.pod.name'], 'pod-1');
+    assert.equal(collector.headers()[0]!['api-key'], 'secret-of-the-collector');
+    assert.match(texts().stderr, /LOADED/);
+  },
+);
+
+for (const [how, isSilent] of [
+  ['is away', false],
+  ['never answers', true],
+] as const) {
+  test(`a collector that ${how} holds up no request and no end, and is told of once`, limits, async (t) => {
+    const { url } = isSilent ? await startCollector(t, true) : { url: 'http://127.0.0.1:1' };
+    const { caller, signal, ended, texts } = await serve(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
+    });
+    // More than fit into one batch, so that several of them are lost.
+    for (let calls = 0; calls < 80; calls += 1) {
+      assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
+    }
+    const slow = [...texts().stdout.matchAll(/"duration_ms":(\d+)/g)].filter(([, ms]) => Number(ms) > 1_000);
+    assert.deepEqual(slow, []);
+    const toldMs = performance.now();
+    signal('SIGINT');
+    assert.equal(await ended, 0);
+    assert.ok(performance.now() - toldMs < 10_000);
+    const told = texts().stdout.match(/"level":40.*traces are lost.*/g) ?? [];
+    assert.equal(told.length, 1, texts().stdout);
+    assert.ok(!(texts().stdout + texts().stderr).includes('secret-of-the-collector'));
+  });
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseLine } from '../../src/command-line/parse.ts';
+import { serve } from '../../src/commands/serve.ts';
+import type { ServeConfig } from '../../src/config.ts';
+import { shareOfTraces, urlOfTraces } from '../../src/tracing/settings.ts';
+import { assertFailed, run } from '../support/run.ts';
+
+const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+
+function configOf(variables: Record<string, string>): ServeConfig {
+  const { values, problems } = parseLine(serve, [], variables);
+  assert.deepEqual(problems, []);
+  return values as ServeConfig;
+}
+
+test('an address that is none is refused with the other settings, and not repeated', async () => {
+  const variables = { [endpoint]: 'https://user:secret@collector.example', PORT: 'x' };
+  const finished = await run(['serve'], { variables });
+  assertFailed(
+    finished,
+    2,
+    /^OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address .*\.$/m,
+    /^PORT /m,
+  );
+  assert.doesNotMatch(finished.stderr, /secret/);
+  for (const name of [endpoint, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) {
+    for (const url of [
+      'collector:4318',
+      'ftp://x',
+      'grpc://x:4317',
+      'http://',
+      'http://x/?a=b',
+      'http://x y',
+    ]) {
+      const [problem, ...others] = parseLine(serve, [], { [name]: url }).problems;
+      assert.ok(problem?.startsWith(`${name} must be an http or https address`), url);
+      assert.deepEqual(others, []);
+    }
+  }
+});
+
+test('it has a variable and no flag', () => {
+  const { problems } = parseLine(serve, ['--otlp-endpoint', 'http://127.0.0.1:4318'], {});
+  assert.match(problems[0]!, /^Set OTEL_EXPORTER_OTLP_ENDPOINT instead of --otlp-endpoint: /);
+});
+
+test('traces go to the path that OpenTelemetry has for them, or to an address of their own', () => {
+  assert.equal(urlOfTraces(configOf({})), undefined);
+  assert.equal(urlOfTraces(configOf({ [endpoint]: '' })), undefined);
+  assert.equal(urlOfTraces(configOf({ [endpoint]: 'http://c:4318/' })), 'http://c:4318/v1/traces');
+  assert.equal(urlOfTraces(configOf({ [endpoint]: 'https://c/otlp' })), 'https://c/otlp/v1/traces');
+  const own = { [endpoint]: 'http://c', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://d/t' };
+  assert.equal(urlOfTraces(configOf(own)), 'http://d/t');
+});
+
+test('the share that is traced is all, none, or the one that was set', () => {
+  const shareOf = (sampler: string, share?: string) =>
+    shareOfTraces(
+      configOf({
+        [endpoint]: 'http://c',
+        OTEL_TRACES_SAMPLER: sampler,
+        ...(share !== undefined && { OTEL_TRACES_SAMPLER_ARG: share }),
+      }),
+    );
+  assert.equal(shareOfTraces(configOf({ [endpoint]: 'http://c' })), 1);
+  assert.deepEqual([shareOf('always_on'), shareOf('parentbased_always_off', '1')], [1, 0]);
+  assert.deepEqual([shareOf('traceidratio'), shareOf('traceidratio', '0.25')], [1, 0.25]);
+  assert.deepEqual([shareOf('parentbased_traceidratio', '.5'), shareOf('traceidratio', '1.0')], [0.5, 1]);
+});
+
+test('what cannot be done is refused where traces are sent, and no matter where they are not', () => {
+  const variables = {
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_TRACES_SAMPLER: 'jaeger_remote',
+    OTEL_TRACES_SAMPLER_ARG: 'endpoint=x',
+  };
+  assert.deepEqual(parseLine(serve, [], variables).problems, []);
+  const { problems } = parseLine(serve, [], { ...variables, [endpoint]: 'http://c' });
+  assert.deepEqual(
+    problems.map((problem) => problem.split(' must be ')[0]),
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_TRACES_SAMPLER'],
+  );
+  for (const share of ['1.5', '-1', '50%', 'half', '1e-1']) {
+    const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: share };
+    const found = parseLine(serve, [], { ...ratio, [endpoint]: 'http://c' }).problems;
+    assert.deepEqual(found, ['OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.'], share);
+  }
+});

@@ -251,7 +251,7 @@ test('every setting and every metric is on a page', () => {
   for (const name of names) assert.ok(textOf('observe.md').includes(name), name);
 });
 
-const metricName = /partner_network_[a-z_]+/g;
+const metricName = /\b(partner_network|process)_[a-z_]+/g;
 
 test('no page for operators is left out, and no command stands anywhere else', () => {
   assert.deepEqual([...opened.keys()].toSorted(), readdirSync(join(root, 'docs/operators')).toSorted());

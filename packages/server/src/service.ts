@@ -5,8 +5,10 @@ import type { listenSettings } from './config.ts';
 import type { Routes } from './http/answer.ts';
 import { createCursors } from './http/cursor.ts';
 import type { Overload } from './http/overload.ts';
+import { connectionMetrics, createRequestMetrics } from './http/request-metrics.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
+import type { Metric } from './metric.ts';
 import type { Journal } from './receipts/journal.ts';
 import type { Store } from './store/port.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -15,35 +17,39 @@ interface RunningService {
   /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
   readonly publicUrl: string;
   readonly address: string;
+  readonly metrics: readonly Metric[];
   readonly close: Close;
 }
 
-interface Extras {
-  readonly demoKey?: string;
+interface ServiceParts {
+  readonly store: Store;
+  readonly limiters: OpenLimiters['limiters'];
+  readonly journal: Journal;
+  readonly overload: Overload;
   readonly tracing?: Tracing | undefined;
+  readonly demoKey?: string;
 }
 
 /** Builds the service on a store and limiters, listens, and answers. */
 export async function startService(
   config: Values<typeof listenSettings>,
-  store: Store,
-  limiters: OpenLimiters['limiters'],
-  journal: Journal,
-  overload: Overload,
+  { tracing, ...given }: ServiceParts,
   log: Logger,
-  { demoKey, tracing }: Extras = {},
 ): Promise<RunningService> {
   const nowMs = Date.now;
-  const cursors = createCursors(await store.cursorKeys(), store.environment, nowMs);
+  const { store, overload } = given;
+  const { environment } = store;
+  const cursors = createCursors(await store.cursorKeys(), environment, nowMs);
   const server = createHttpServer();
+  const requests = createRequestMetrics();
+  const metrics = [...requests.metrics, ...connectionMetrics(server)];
   const address = () => addressOf(config.host, portOf(server));
   const publicUrl = () => config['public-url'] ?? address();
-  const { environment } = store;
-  const parts = { environment, store, cursors, limiters, journal, overload, publicUrl, demoKey, nowMs };
+  const parts = { ...given, environment, cursors, publicUrl, nowMs };
   // Before it listens: a worker may be given a connection before it is told that it does.
-  const close = serveRoutes(server, await routesOf(parts, tracing), log, overload);
+  const close = serveRoutes(server, await routesOf(parts, tracing), log, { overload, requests });
   await listen(server, config.host, config.port, '--port');
-  return { publicUrl: publicUrl(), address: address(), close };
+  return { publicUrl: publicUrl(), address: address(), metrics, close };
 }
 
 /** Traced only where there is a tracing: without it, all is as if there was no such thing. */

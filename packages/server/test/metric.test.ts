@@ -5,7 +5,7 @@ import { createHistogram, joinedMetrics, type MetricRead } from '../src/metric.t
 
 async function exposed(metrics: readonly MetricRead[]): Promise<string[]> {
   const route = metricsRoute(async () => metrics);
-  const exchange = { requestId: '', startedMs: 0, rawHeaders: [], query: '', headers: [] };
+  const exchange = { requestId: '', startedMs: 0, method: 'GET', rawHeaders: [], query: '', headers: [] };
   return String(await route(exchange))
     .split('\n')
     .filter(Boolean);

@@ -32,9 +32,11 @@ export const sandbox = command({
     opened.defer(journal.close);
     const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
     const overload = createOverload({ connections: bounds.postgresConnections }, log);
-    const service = await startService(values, store, limiters, journal, overload, log, {
-      demoKey: demoKeys[0].text,
-    });
+    const service = await startService(
+      values,
+      { store, limiters, journal, overload, demoKey: demoKeys[0].text },
+      log,
+    );
     output.answer(greeting(service.publicUrl));
     await stopOn(signal, 0, () => {}, service.close);
     output.answer('Stopped.');

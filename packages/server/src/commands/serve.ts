@@ -14,6 +14,7 @@ import { stopOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { readMetrics } from '../metric.ts';
+import { buildInfo, watchThisProcess } from '../process-metrics.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
@@ -43,11 +44,18 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   const rateLimit = await openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log);
   opened.defer(rateLimit.close);
   const overload = createOverload(config, log);
-  const parts = [store, rateLimit, journal, overload];
-  const read = async () => readMetrics(parts.flatMap(({ metrics }) => metrics));
+  const watched = watchThisProcess();
+  opened.defer(watched.close);
+  const metrics = [
+    buildInfo(environment, database.engine),
+    ...[watched, store, rateLimit, journal, overload].flatMap((part) => part.metrics),
+  ];
+  const read = async () => readMetrics(metrics);
   const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
   opened.defer(health.close);
-  const service = await startService(config, store, rateLimit.limiters, journal, overload, log, { tracing });
+  const { limiters } = rateLimit;
+  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
+  metrics.push(...service.metrics);
   output.remark(
     `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
   );

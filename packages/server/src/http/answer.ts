@@ -7,6 +7,7 @@ import { within } from '../deadline.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { headBytes, headerValues } from './headers.ts';
 import { Refusal, refusal } from './refusal.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { splitTarget } from './target.ts';
 
 /** One request on its way through: what is known of it so far, and the headers of its answer. */
@@ -26,6 +27,8 @@ export interface Exchange {
   settle?: (code: string | undefined) => void;
   /** Where the request is traced: by what its trace is found, and what ends it. */
   trace?: { readonly id: string; end(status: number, code: string | undefined): void };
+  /** Where answers are counted; the operators' own are not. */
+  readonly count?: RequestMetrics['count'] | undefined;
 }
 
 /** What answers a path: a body, or a refusal thrown. */
@@ -39,6 +42,7 @@ export async function answer(
   log: Logger,
   request: IncomingMessage,
   response: ServerResponse,
+  requests?: RequestMetrics,
 ): Promise<void> {
   const { path, query } = splitTarget(request.url ?? '');
   const requestId = randomUUID();
@@ -49,6 +53,7 @@ export async function answer(
     rawHeaders: request.rawHeaders,
     query,
     headers: ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'],
+    count: requests?.count,
   };
   try {
     requireWellFormed(request);
@@ -110,6 +115,8 @@ function send(
   response.end(body);
   exchange.settle?.(code);
   exchange.trace?.end(status, code);
+  const durationMs = performance.now() - exchange.startedMs;
+  exchange.count?.(exchange.operation, status, code, durationMs / 1_000);
   log.info(
     {
       request_id: exchange.requestId,
@@ -119,7 +126,7 @@ function send(
       key_id: exchange.keyId,
       status,
       code,
-      duration_ms: Math.round((performance.now() - exchange.startedMs) * 1_000) / 1_000,
+      duration_ms: Math.round(durationMs * 1_000) / 1_000,
     },
     'request',
   );

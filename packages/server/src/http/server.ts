@@ -8,6 +8,7 @@ import { answer, type Routes } from './answer.ts';
 import { headerValues } from './headers.ts';
 import type { Overload } from './overload.ts';
 import type { Refusal } from './refusal.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { rawResponse, refusalOfMethod, refusalOfSocketFault } from './socket-answer.ts';
 
 /** What is under way on one connection. */
@@ -37,15 +38,18 @@ export function createHttpServer(): Server {
   return server;
 }
 
-/**
- * Lets the routes answer all that comes, in the one error shape also where no request comes of it. Without a
- * bound on load all are let in: operators must be answered when nobody else is.
- */
+/** What watches over requests. Those of operators are let in when nobody else is, and not counted. */
+interface Watchers {
+  readonly overload?: Pick<Overload, 'begin'>;
+  readonly requests?: RequestMetrics;
+}
+
+/** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
 export function serveRoutes(
   server: Server,
   routes: Routes,
   log: Logger,
-  overload?: Pick<Overload, 'begin'>,
+  { overload, requests }: Watchers = {},
 ): Close {
   const connections = new Map<Duplex, Connection>();
   let isClosing = false;
@@ -56,7 +60,7 @@ export function serveRoutes(
   });
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
-    const work = () => answer(routes, log, request, response);
+    const work = () => answer(routes, log, request, response, requests);
     if (overload === undefined) void work();
     else overload.begin(response, work);
   }
@@ -87,7 +91,7 @@ export function serveRoutes(
     socket.on('error', () => socket.destroy());
     socket.setTimeout(bounds.stalledSocketMs, () => socket.destroy());
     afterLatest(connections.get(socket), () => {
-      socket.end(refused === undefined ? '' : rawAnswer(refused, log));
+      socket.end(refused === undefined ? '' : rawAnswer(refused, log, requests));
       // The other side may keep its end open for ever.
       setTimeout(() => socket.destroy(), bounds.lingerMs).unref();
     });
@@ -136,8 +140,9 @@ function afterLatest(connection: Connection | undefined, work: () => void): void
   else response.once('close', work);
 }
 
-function rawAnswer(refused: Refusal, log: Logger): string {
+function rawAnswer(refused: Refusal, log: Logger, requests?: RequestMetrics): string {
   const { bytes, requestId } = rawResponse(refused);
+  requests?.count(undefined, refused.status, refused.errors[0]?.code);
   log.info({ request_id: requestId, status: refused.status, code: refused.errors[0]?.code }, 'request');
   return bytes;
 }

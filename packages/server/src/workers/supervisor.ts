@@ -7,6 +7,7 @@ import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { joinedMetrics, readMetrics } from '../metric.ts';
 import { OperatorError } from '../operator-error.ts';
+import { buildInfo, watchThisProcess } from '../process-metrics.ts';
 import { openStore } from '../store/open.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { startCrew } from './crew.ts';
@@ -21,10 +22,12 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
   const store = await openStore(database, environment, 'serve', options);
   opened.defer(store.close);
   const rates = config.redis === undefined ? ratesOf(config) : {};
-  const { limiters, metrics } = await openLimiters({ environment, rates }, log);
+  const rateLimit = await openLimiters({ environment, rates }, log);
+  const watched = watchThisProcess();
+  opened.defer(watched.close);
   const crew = await startCrew(
     config.workers,
-    { admit: ({ operation, partnerId }) => limiters[operation]!.admit(partnerId) },
+    { admit: ({ operation, partnerId }) => rateLimit.limiters[operation]!.admit(partnerId) },
     log,
   );
   if (crew === undefined) throw new OperatorError('No worker could be started.');
@@ -35,6 +38,7 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
       await store.ping();
     },
   };
+  const metrics = [buildInfo(environment, database.engine), ...watched.metrics, ...rateLimit.metrics];
   const read = async () => joinedMetrics([...readMetrics(metrics), ...(await crew.metrics())]);
   const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log);
   opened.defer(health.close);

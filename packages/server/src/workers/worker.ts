@@ -6,6 +6,7 @@ import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { createLog } from '../log.ts';
 import { type Metric, readMetrics } from '../metric.ts';
+import { watchThisProcess } from '../process-metrics.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
@@ -44,8 +45,11 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
       ));
   opened.defer(rateLimit.close);
   const overload = createOverload(config, log);
-  metrics = [...store.metrics, ...rateLimit.metrics, ...journal.metrics, ...overload.metrics];
-  const service = await startService(config, store, rateLimit.limiters, journal, overload, log, { tracing });
+  const watched = watchThisProcess();
+  opened.defer(watched.close);
+  const { limiters } = rateLimit;
+  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
+  metrics = [watched, store, rateLimit, journal, overload, service].flatMap((part) => part.metrics);
   await stopped.promise;
   await service.close();
 }

@@ -4,8 +4,10 @@ import type { Operation } from '@partner-network/contract/operations';
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { createCursors } from '../../src/http/cursor.ts';
+import { createRequestMetrics } from '../../src/http/request-metrics.ts';
 import { type Close, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
+import type { Metric } from '../../src/metric.ts';
 import type { Journal } from '../../src/receipts/journal.ts';
 import type { Reads, Store } from '../../src/store/port.ts';
 import { openTestDatabase, type TestDatabase } from './database.ts';
@@ -21,6 +23,7 @@ export interface TestService extends Caller {
   readonly store: Store;
   readonly server: Server;
   readonly close: Close;
+  readonly metrics: readonly Metric[];
   /** Everything that was logged so far. */
   logs(): string;
 }
@@ -61,12 +64,14 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   const server = createHttpServer();
   watchAnswers(server);
   const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
-  const close = serveRoutes(server, app, log);
+  const requests = createRequestMetrics();
+  const close = serveRoutes(server, app, log, { requests });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const caller = createCaller(port);
   t.after(async () => {
     caller.disconnect();
     await close();
   });
-  return { ...caller, port, database, store, server, close, logs: () => logged };
+  const { metrics } = requests;
+  return { ...caller, port, database, store, server, close, metrics, logs: () => logged };
 }

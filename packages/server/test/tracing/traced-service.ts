@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
 import { ratesOf, type ServeConfig } from '../../src/config.ts';
+import { createOverload } from '../../src/http/overload.ts';
 import { openLimiters } from '../../src/limiter/open.ts';
 import { createJournal } from '../../src/receipts/journal.ts';
 import { startService } from '../../src/service.ts';
@@ -48,7 +49,9 @@ export async function startTracedService(
     { environment: 'sandbox', rates: ratesOf(config), redis: config.redis },
     log,
   );
-  const service = await startService(config, store, rateLimit.limiters, journal, log, { tracing });
+  const { limiters } = rateLimit;
+  const overload = createOverload(config, log);
+  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
   const caller = createCaller(Number(new URL(service.address).port));
   t.after(async () => {
     caller.disconnect();

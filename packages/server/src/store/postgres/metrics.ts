@@ -1,4 +1,4 @@
-import type { Metric, Reading } from '../../metric.ts';
+import { type Metric, type Reading, singleMetric } from '../../metric.ts';
 import type { Pool } from './pool.ts';
 import type { Replicas } from './replicas.ts';
 
@@ -11,12 +11,13 @@ export function storeMetrics(primary: Pool, replicas: Replicas | undefined): Met
     labels: ['state'],
     read: () => Object.entries(primary.use()).map(([state, value]) => ({ labels: { state }, value })),
   };
-  if (replicas === undefined) return [connections];
+  const ofConnections = [connections, ...waitMetrics(primary)];
+  if (replicas === undefined) return ofConnections;
 
   const ofEach = (value: (state: ReturnType<Replicas['states']>[number]) => number): Reading[] =>
     replicas.states().map((state) => ({ labels: { replica: state.name }, value: value(state) }));
   return [
-    connections,
+    ...ofConnections,
     {
       name: 'partner_network_replica_lag_seconds',
       help: 'How long ago the primary was where the replica is now; NaN when that is not known.',
@@ -38,5 +39,23 @@ export function storeMetrics(primary: Pool, replicas: Replicas | undefined): Met
       labels: ['replica'],
       read: () => ofEach(({ pages }) => pages),
     },
+  ];
+}
+
+function waitMetrics({ waits }: Pool): Metric[] {
+  return [
+    {
+      name: 'partner_network_database_wait_seconds',
+      help: 'How long callers waited for a connection to the primary when all were at work.',
+      type: 'histogram',
+      labels: [],
+      read: () => waits.seconds.read(),
+    },
+    singleMetric(
+      'partner_network_database_wait_timeouts_total',
+      'counter',
+      'Callers who waited for a connection to the primary in vain.',
+      waits.inVain,
+    ),
   ];
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { bounds } from '../../bounds.ts';
 import { within } from '../../deadline.ts';
+import { createHistogram, type Histogram } from '../../metric.ts';
 import { traced } from '../../tracing/span.ts';
 import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
@@ -47,6 +48,8 @@ export interface Pool {
   transaction<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
   /** How many connections there are, how many of them are at work, and how many callers wait for one. */
   use(): { readonly open: number; readonly busy: number; readonly waiting: number };
+  /** How long callers waited for one when all were at work, and how many of them did so in vain. */
+  readonly waits: { readonly seconds: Histogram; inVain(): number };
   close(): Promise<void>;
 }
 
@@ -68,6 +71,8 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   const all = new Set<Connection>();
   const busy = new Set<pg.ClientBase>();
   const retired = new WeakSet<pg.ClientBase>();
+  const waitsSeconds = createHistogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]);
+  let waitsInVain = 0;
 
   /** Leads to where the server is when the connection is made, not when the pool was. */
   class Pooled extends Connection {
@@ -112,14 +117,26 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
 
   async function acquire(): Promise<pg.PoolClient> {
     await source.found();
-    const isFull = pool.idleCount === 0 && pool.totalCount >= connections;
+    // One that is idle may have been promised already, to a caller of this very moment.
+    const isFull = pool.waitingCount >= pool.idleCount + connections - pool.totalCount;
     try {
       const acquired = pool.connect();
       return await (isFull
-        ? traced('wait for a connection', 'internal', {}, () => withinPoolWait(acquired))
+        ? traced('wait for a connection', 'internal', {}, () => waited(acquired))
         : acquired);
     } catch (error) {
       throw unreachable(error);
+    }
+  }
+
+  async function waited(acquired: Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+    const sinceMs = performance.now();
+    try {
+      return await withinPoolWait(acquired, () => {
+        waitsInVain += 1;
+      });
+    } finally {
+      waitsSeconds.observe((performance.now() - sinceMs) / 1_000);
     }
   }
 
@@ -180,6 +197,8 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
       waiting: pool.waitingCount,
     }),
 
+    waits: { seconds: waitsSeconds, inVain: () => waitsInVain },
+
     async close() {
       if (pool.ending) return;
       // Whoever is still at work waits in vain by then, and a frozen server does not even say goodbye.
@@ -189,8 +208,9 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   };
 }
 
-function withinPoolWait(acquired: Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+function withinPoolWait(acquired: Promise<pg.PoolClient>, giveUp: () => void): Promise<pg.PoolClient> {
   return within(bounds.postgresPoolWaitMs, acquired, () => {
+    giveUp();
     acquired.then(
       (client) => client.release(),
       () => {},

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { connectionMetrics } from '../../src/http/request-metrics.ts';
+import { createHttpServer, listen } from '../../src/http/server.ts';
+import type { Metric } from '../../src/metric.ts';
+import { keys } from '../support/fixture.ts';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** The values of a metric that are not 0, by its labels. */
+function valuesOf(metrics: readonly Metric[], name: string): Record<string, number> {
+  const { read } = metrics.find((metric) => metric.name === `partner_network_${name}`)!;
+  const counted = read().filter(({ value, part = 'count' }) => value !== 0 && part === 'count');
+  return Object.fromEntries(counted.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
+}
+
+test('counts every answer by operation, status and code, and times those of requests', async (t) => {
+  const service = await startTestService(t);
+  const { brands, balances, call, raw, metrics } = service;
+  await brands('', { key: keys.acme });
+  await brands('?limit=1', { key: keys.acme, method: 'HEAD' });
+  await brands('?limit=0&nonsense=1', { key: keys.acme });
+  await brands('', { key: keys.neverIssued });
+  await balances('?customer_id=carol&type=CHECKING', { key: keys.acme });
+  await service.database.execute('drop table balances');
+  await balances('?customer_id=alice&type=CHECKING', { key: keys.acme });
+  await call('/docs');
+  await call('/nowhere/at/all');
+  await call('/network/v1/brands', { method: 'OPTIONS' });
+  await raw('nonsense\r\n\r\n');
+  await raw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+
+  assert.deepEqual(valuesOf(metrics, 'requests_total'), {
+    'listBrands 200': 2,
+    'listBrands 400 VALUE_TOO_LOW': 1,
+    'listBrands 401 UNAUTHORIZED': 1,
+    'listBalances 403 GRANT_NOT_FOUND': 1,
+    'listBalances 500 INTERNAL_SERVER_ERROR': 1,
+    'other 200': 1,
+    'other 204': 1,
+    'other 404 NOT_FOUND': 1,
+    'other 400 MALFORMED_REQUEST': 1,
+    'other 431 REQUEST_TOO_LARGE': 1,
+  });
+  assert.deepEqual(valuesOf(metrics, 'request_duration_seconds'), {
+    'listBrands answered': 2,
+    'listBrands refused': 2,
+    'listBalances refused': 1,
+    'listBalances failed': 1,
+    'other answered': 2,
+    'other refused': 1,
+  });
+});
+
+test('counts faults from 0 on, so that also the first of them is an increase', async (t) => {
+  const { metrics } = await startTestService(t);
+  const codes = metrics[0]!
+    .read()
+    .map(({ labels, value }) => `${labels.operation} ${labels.status} ${value}`);
+  const first = ['200 0', '500 0', '503 0'];
+  assert.deepEqual(
+    codes,
+    ['listBrands', 'listBalances'].flatMap((name) => first.map((each) => `${name} ${each}`)),
+  );
+});
+
+test('tells how many connections are open, how many may be, and how many were refused', async (t) => {
+  const server = createHttpServer();
+  server.maxConnections = 2;
+  const metrics = connectionMetrics(server);
+  const port = await listen(server, '127.0.0.1', 0, '--port');
+  const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await until(5_000, () => valuesOf(metrics, 'http_connections')[''] === 2);
+  const refused = connect(port, '127.0.0.1');
+  await Promise.race([once(refused, 'close'), once(refused, 'error')]);
+  assert.deepEqual(valuesOf(metrics, 'http_connections_refused_total'), { '': 1 });
+  assert.deepEqual(valuesOf(metrics, 'http_connections_limit'), { '': 2 });
+  sockets[0]!.destroy();
+  await until(5_000, () => valuesOf(metrics, 'http_connections')[''] === 1);
+});

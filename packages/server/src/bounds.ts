@@ -9,11 +9,19 @@ export const bounds = {
   connectionsCheckMs: 1_000,
   /** Longer than the idle time of the usual balancers (60 s), so that they close first. */
   keepAliveMs: 65_000,
+  /** Each takes 20 to 30 kB. Past them, those who ask for nothing make room. */
   connections: 10_000,
+  operationsConnections: 256,
+  /** It is then closed after its answer, so that balancers spread their connections anew. */
+  requestsOfConnection: 1_000,
+  /** Text of answers that wait to be read. One page alone may be larger. */
+  unreadCharacters: 64 * 1024 * 1024,
+  /** How often the log tells that connections are closed to make room. */
+  connectionsTellMs: 10_000,
   hostCharacters: 255,
   pathCharacters: 4_096,
   /** A socket on which nothing moves for this long, in the middle of an answer, is given up. */
-  stalledSocketMs: 30_000,
+  stalledSocketMs: 10_000,
   /** After its last bytes a connection is given this long to be read. */
   lingerMs: 1_000,
   /** Requests sent ahead on one connection. A caller who needs more of them opens another. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
 
 const stops = ['SIGINT', 'SIGTERM'] as const;
 
@@ -37,18 +38,19 @@ export function stopSignal(): Promise<NodeJS.Signals> {
 }
 
 /**
- * SIGTERM comes from a supervisor: go on for the drain delay, so that balancers notice. SIGINT comes from a
- * person: stop at once. A second signal ends all.
+ * Resolves when it is time to close. SIGTERM comes from a supervisor: go on for the drain delay, so that
+ * balancers notice. SIGINT comes from a person: close at once. A second signal ends all.
  */
-export async function stopOn(
+export async function drainOn(
   signal: Promise<NodeJS.Signals>,
   drainDelaySeconds: number,
   drain: () => void,
-  close: () => Promise<void>,
+  log: Logger,
 ): Promise<void> {
   const name = await signal;
   onStop(() => process.exit(0));
   drain();
-  if (name === 'SIGTERM') await wait(drainDelaySeconds * 1_000);
-  await close();
+  const delaySeconds = name === 'SIGTERM' ? drainDelaySeconds : 0;
+  log.info({ signal: name, drain_delay_seconds: delaySeconds }, 'draining');
+  await wait(delaySeconds * 1_000);
 }

@@ -1,14 +1,16 @@
 import type { Logger } from 'pino';
 import { createApp, type Parts } from './app.ts';
+import { bounds } from './bounds.ts';
 import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
 import type { Routes } from './http/answer.ts';
 import { createCursors } from './http/cursor.ts';
 import type { Overload } from './http/overload.ts';
-import { connectionMetrics, createRequestMetrics } from './http/request-metrics.ts';
+import { createRequestMetrics } from './http/request-metrics.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
 import type { Metric } from './metric.ts';
+import { connectionsWithin, openFileLimit } from './open-files.ts';
 import type { Journal } from './receipts/journal.ts';
 import type { Store } from './store/port.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -17,8 +19,10 @@ interface RunningService {
   /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
   readonly publicUrl: string;
   readonly address: string;
-  readonly metrics: readonly Metric[];
+  /** From now on each answer is the last of its connection. */
+  drain(): void;
   readonly close: Close;
+  readonly metrics: readonly Metric[];
 }
 
 interface ServiceParts {
@@ -42,14 +46,16 @@ export async function startService(
   const cursors = createCursors(await store.cursorKeys(), environment, nowMs);
   const server = createHttpServer();
   const requests = createRequestMetrics();
-  const metrics = [...requests.metrics, ...connectionMetrics(server)];
   const address = () => addressOf(config.host, portOf(server));
   const publicUrl = () => config['public-url'] ?? address();
   const parts = { ...given, environment, cursors, publicUrl, nowMs };
   // Before it listens: a worker may be given a connection before it is told that it does.
-  const close = serveRoutes(server, await routesOf(parts, tracing), log, { overload, requests });
+  const room = { connections: connectionsWithin(openFileLimit()), unreadCharacters: bounds.unreadCharacters };
+  const routes = await routesOf(parts, tracing);
+  const { drain, close, ...connections } = serveRoutes(server, routes, log, { room, overload, requests });
   await listen(server, config.host, config.port, '--port');
-  return { publicUrl: publicUrl(), address: address(), metrics, close };
+  const metrics = [...requests.metrics, ...connections.metrics];
+  return { publicUrl: publicUrl(), address: address(), drain, close, metrics };
 }
 
 /** Traced only where there is a tracing: without it, all is as if there was no such thing. */

@@ -8,7 +8,7 @@ import { listenSettings, logLevel, ratesOf } from '../config.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { createOverload } from '../http/overload.ts';
-import { stopOn, stopSignal } from '../lifetime.ts';
+import { drainOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
@@ -37,8 +37,10 @@ export const sandbox = command({
       { store, limiters, journal, overload, demoKey: demoKeys[0].text },
       log,
     );
+    opened.defer(service.close);
     output.answer(greeting(service.publicUrl));
-    await stopOn(signal, 0, () => {}, service.close);
+    await drainOn(signal, 0, service.drain, log);
+    await opened.disposeAsync();
     output.answer('Stopped.');
   },
 });

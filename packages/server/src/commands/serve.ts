@@ -10,7 +10,7 @@ import {
 } from '../config.ts';
 import { startHealth } from '../http/health.ts';
 import { createOverload } from '../http/overload.ts';
-import { stopOn, stopSignal } from '../lifetime.ts';
+import { drainOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { readMetrics } from '../metric.ts';
@@ -34,6 +34,8 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   const signal = stopSignal();
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
+  // Closed last: whoever asks is told that this is not ready until there is nobody to ask.
+  await using operations = new AsyncDisposableStack();
   await using opened = new AsyncDisposableStack();
   const tracing = await startTracing(config, log);
   opened.defer(async () => tracing?.close());
@@ -46,18 +48,25 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   const overload = createOverload(config, log);
   const watched = watchThisProcess();
   opened.defer(watched.close);
-  const metrics = [
-    buildInfo(environment, database.engine),
-    ...[watched, store, rateLimit, journal, overload].flatMap((part) => part.metrics),
-  ];
-  const read = async () => readMetrics(metrics);
-  const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
-  opened.defer(health.close);
   const { limiters } = rateLimit;
   const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
-  metrics.push(...service.metrics);
+  opened.defer(service.close);
+  const metrics = [
+    buildInfo(environment, database.engine),
+    ...[watched, store, rateLimit, journal, overload, service].flatMap((part) => part.metrics),
+  ];
+  // Only now: a balancer that hears that this is ready sends callers at once.
+  const read = async () => readMetrics(metrics);
+  const health = await startHealth(config['ops-host'], config['ops-port'], store, read, log);
+  operations.defer(health.close);
   output.remark(
     `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
   );
-  await stopOn(signal, config['drain-delay'], health.drain, service.close);
+  const drain = () => {
+    health.drain();
+    service.drain();
+  };
+  await drainOn(signal, config['drain-delay'], drain, log);
+  await opened.disposeAsync();
+  log.info('stopped');
 }

@@ -1,13 +1,14 @@
 import { databaseConfig, type ServeConfig } from '../config.ts';
 import { type Finding, failed } from '../finding.ts';
 import { inspectRedis } from '../limiter/redis-inspect.ts';
+import { openFileLimit } from '../open-files.ts';
 import { inspectDatabase, inspectReplicas } from '../store/inspect.ts';
 import { Refused } from '../store/schema.ts';
 import { checkClock } from './clock.ts';
 import { checkDatabase, checkEnvironment, checkPrivileges, checkSchema, failedBy } from './database.ts';
 import type { Check, Examination } from './examination.ts';
 import { checkKeys } from './keys.ts';
-import { checkOpenFiles, openFileLimit } from './open-files.ts';
+import { checkOpenFiles } from './open-files.ts';
 import { checkInstances, checkRedis } from './redis.ts';
 import { checkReplicas } from './replicas.ts';
 import { checkSettings } from './settings.ts';

@@ -11,12 +11,3 @@ export const checkOpenFiles: Check = async ({ openFiles }) => {
     `Allow at least ${bounds.openFiles} where the service is started: ulimit -n, or LimitNOFILE of systemd.`,
   );
 };
-
-/** Node raises its own limit as far as it may when it starts, so this is what `serve` would get. */
-export function openFileLimit(): number | undefined {
-  // Names of the network would be asked for, and may take long to answer.
-  Object.assign(process.report, { excludeNetwork: true });
-  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const limit = report.userLimits?.open_files?.soft;
-  return typeof limit === 'number' ? limit : undefined;
-}

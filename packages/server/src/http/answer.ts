@@ -36,14 +36,17 @@ export type Route = (exchange: Exchange) => Promise<string | Buffer>;
 
 export type Routes = ReadonlyMap<string, Route>;
 
-/** Gives a request exactly one answer, whatever happens on the way. */
+/**
+ * Gives a request exactly one answer, whatever happens on the way. Resolves to how much text was made for it,
+ * which is kept until the caller has read it; the bytes of a file are there anyway.
+ */
 export async function answer(
   routes: Routes,
   log: Logger,
   request: IncomingMessage,
   response: ServerResponse,
   requests?: RequestMetrics,
-): Promise<void> {
+): Promise<number> {
   const { path, query } = splitTarget(request.url ?? '');
   const requestId = randomUUID();
   const exchange: Exchange = {
@@ -60,17 +63,16 @@ export async function answer(
     const route = routeOf(routes, path, request.method ?? '');
     if (request.method === 'OPTIONS') {
       exchange.headers.push('Allow', allowedMethods.join(', '));
-      send(log, exchange, response, 204);
-    } else {
-      // Whatever a request waits for, its caller is answered in time.
-      send(log, exchange, response, 200, await within(bounds.answerMs, route(exchange), late));
+      return send(log, exchange, response, 204);
     }
+    // Whatever a request waits for, its caller is answered in time.
+    return send(log, exchange, response, 200, await within(bounds.answerMs, route(exchange), late));
   } catch (thrown) {
     const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     exchange.headers.push(...refused.headers);
     const body = JSON.stringify({ errors: refused.errors });
-    send(log, exchange, response, refused.status, body, refused.errors[0]?.code);
+    return send(log, exchange, response, refused.status, body, refused.errors[0]?.code);
   }
 }
 
@@ -79,11 +81,28 @@ const late = () => new StoreUnavailable('It took too long.');
 function requireWellFormed(request: IncomingMessage): void {
   // Node counts names and values only, and lets many small headers through.
   if (headBytes(request) > bounds.requestHeadBytes) throw refusal('REQUEST_TOO_LARGE');
-  const { httpVersion } = request;
-  const hosts = headerValues(request.rawHeaders, 'host').length;
-  const isHostFit = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+  const { httpVersion, rawHeaders } = request;
   // Node also parses versions that there are not, such as HTTP/2.0 on one line.
-  if (!isHostFit || (httpVersion !== '1.1' && httpVersion !== '1.0')) throw refusal('MALFORMED_REQUEST');
+  const isVersionFit = httpVersion === '1.1' || httpVersion === '1.0';
+  if (!isVersionFit || !isHostFit(rawHeaders, httpVersion) || !isBodyFit(rawHeaders, httpVersion)) {
+    throw refusal('MALFORMED_REQUEST');
+  }
+}
+
+/** What a host, a port and an address in brackets are made of. */
+const hostForm = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+
+function isHostFit(rawHeaders: readonly string[], httpVersion: string): boolean {
+  const [host, ...others] = headerValues(rawHeaders, 'host');
+  if (host === undefined) return httpVersion === '1.0';
+  return others.length === 0 && hostForm.test(host);
+}
+
+/** Whoever stands in front of us might see another end of a body that is sent in any other way. */
+function isBodyFit(rawHeaders: readonly string[], httpVersion: string): boolean {
+  const [encoding, ...others] = headerValues(rawHeaders, 'transfer-encoding');
+  if (encoding === undefined) return true;
+  return others.length === 0 && httpVersion === '1.1' && encoding.toLowerCase() === 'chunked';
 }
 
 /** The path is judged before the method, so that an unknown path says nothing of methods. */
@@ -109,7 +128,7 @@ function send(
   status: number,
   body?: string | Buffer,
   code?: string,
-): void {
+): number {
   if (body !== undefined) exchange.headers.push('Content-Length', String(Buffer.byteLength(body)));
   response.writeHead(status, exchange.headers);
   response.end(body);
@@ -130,4 +149,5 @@ function send(
     },
     'request',
   );
+  return typeof body === 'string' ? body.length : 0;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
 import type { MetricRead } from '../metric.ts';
 import type { Reads } from '../store/port.ts';
 import type { Exchange, Route } from './answer.ts';
@@ -37,7 +38,9 @@ export async function startHealth(
   const server = createHttpServer();
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));
   // Probes come every few seconds: only their failures are worth a line.
-  const close = serveRoutes(server, routes, log.child({}, { level: 'warn' }));
+  const { close } = serveRoutes(server, routes, log.child({}, { level: 'warn' }), {
+    room: { connections: bounds.operationsConnections, unreadCharacters: bounds.unreadCharacters },
+  });
   return {
     url,
     drain: () => {

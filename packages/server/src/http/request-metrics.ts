@@ -1,6 +1,5 @@
-import type { Server } from 'node:http';
 import { operations } from '@partner-network/contract/operations';
-import { createHistogram, type Histogram, type Metric, type Reading, singleMetric } from '../metric.ts';
+import { createHistogram, type Histogram, type Metric, type Reading } from '../metric.ts';
 
 /** What operators can see of requests: never whose they are. */
 export interface RequestMetrics {
@@ -93,39 +92,4 @@ function histogramOfEachOutcome(): Record<Outcome, Histogram> {
 
 function readingsOf(operation: string, histograms: Record<Outcome, Histogram>): Reading[] {
   return outcomes.flatMap((outcome) => histograms[outcome].read({ operation, outcome }));
-}
-
-/** To be called before the server listens. */
-export function connectionMetrics(server: Server): Metric[] {
-  let open = 0;
-  let refused = 0;
-  server.on('connection', (socket) => {
-    open += 1;
-    socket.once('close', () => {
-      open -= 1;
-    });
-  });
-  server.on('drop', () => {
-    refused += 1;
-  });
-  return [
-    singleMetric(
-      'partner_network_http_connections',
-      'gauge',
-      'Connections of callers that are open.',
-      () => open,
-    ),
-    singleMetric(
-      'partner_network_http_connections_limit',
-      'gauge',
-      'How many connections of callers may be open.',
-      () => server.maxConnections,
-    ),
-    singleMetric(
-      'partner_network_http_connections_refused_total',
-      'counter',
-      'Connections of callers that were closed at once because too many were open.',
-      () => refused,
-    ),
-  ];
 }

@@ -1,24 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
+import type { Metric } from '../metric.ts';
 import { OperatorError } from '../operator-error.ts';
 import { answer, type Routes } from './answer.ts';
+import { type Connection, type Connections, type Room, watchConnections } from './connections.ts';
 import { headerValues } from './headers.ts';
 import type { Overload } from './overload.ts';
 import type { Refusal } from './refusal.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { rawResponse, refusalOfMethod, refusalOfSocketFault } from './socket-answer.ts';
 
-/** What is under way on one connection. */
-interface Connection {
-  unanswered: number;
-  latest?: { readonly request: IncomingMessage; readonly response: ServerResponse };
-}
-
 /** Takes no new connections, and resolves when the last request is answered or time is up. */
 export type Close = () => Promise<void>;
+
+interface Serving {
+  /** From now on each answer is the last of its connection, so that pools of balancers empty themselves. */
+  drain(): void;
+  readonly close: Close;
+  readonly metrics: readonly Metric[];
+}
 
 /** A server with bounds on all that a caller can make it wait for or keep. */
 export function createHttpServer(): Server {
@@ -34,55 +36,53 @@ export function createHttpServer(): Server {
   // All headers are seen, so that all are counted; by default Node forgets those after the 2,000th.
   server.maxHeadersCount = 0;
   server.timeout = bounds.stalledSocketMs;
-  server.maxConnections = bounds.connections;
   return server;
 }
 
-/** What watches over requests. Those of operators are let in when nobody else is, and not counted. */
-interface Watchers {
+/** What is kept an eye on. Requests of operators are let in when nobody else is, and not counted. */
+interface Watch {
+  readonly room?: Room;
   readonly overload?: Pick<Overload, 'begin'>;
   readonly requests?: RequestMetrics;
 }
+
+export const wholeRoom: Room = { connections: bounds.connections, unreadCharacters: bounds.unreadCharacters };
 
 /** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
 export function serveRoutes(
   server: Server,
   routes: Routes,
   log: Logger,
-  { overload, requests }: Watchers = {},
-): Close {
-  const connections = new Map<Duplex, Connection>();
-  let isClosing = false;
+  { room = wholeRoom, overload, requests }: Watch = {},
+): Serving {
+  const connections = watchConnections(server, room, log);
+  let isDraining = false;
 
-  server.on('connection', (socket) => {
-    connections.set(socket, { unanswered: 0 });
-    socket.once('close', () => connections.delete(socket));
-  });
-
-  function begin(request: IncomingMessage, response: ServerResponse): void {
-    const work = () => answer(routes, log, request, response, requests);
+  function begin(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
+    if (socket.destroyed) return;
+    const work = async () =>
+      connections.answered(socket, await answer(routes, log, request, response, requests));
     if (overload === undefined) void work();
     else overload.begin(response, work);
   }
 
   server.on('request', (request, response) => {
     const { socket } = request;
-    const connection = connections.get(socket);
+    const connection = connections.of(socket);
     if (connection === undefined) return void socket.destroy();
     const earlier = connection.unanswered > 0 ? connection.latest?.response : undefined;
-    connection.latest = { request, response };
-    connection.unanswered += 1;
-    response.once('close', () => {
-      connection.unanswered -= 1;
-    });
-    // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
-    const isLast = isClosing || headerValues(request.rawHeaders, 'upgrade').length > 0;
-    if (isLast) response.shouldKeepAlive = false;
+    connections.begin(socket, connection);
+    response.once('close', () => connections.settle(socket, connection));
 
     // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
-    if (connection.unanswered > bounds.pipelinedRequests) socket.destroy();
-    else if (earlier === undefined) begin(request, response);
-    else earlier.once('close', () => socket.destroyed || begin(request, response));
+    if (connection.unanswered > bounds.pipelinedRequests) return void socket.destroy();
+    if (isOver(connection)) return;
+    connection.latest = { request, response };
+    connection.isEnding = isLast(request, response, connection);
+    if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
+    if (isDraining || connection.isEnding) response.shouldKeepAlive = false;
+    if (earlier === undefined) begin(socket, request, response);
+    else earlier.once('close', () => begin(socket, request, response));
   });
 
   /** Sends the last answer of a connection, if it gets one, after those before it, and lets go of it. */
@@ -90,7 +90,7 @@ export function serveRoutes(
     // Node does not watch over a socket any more that it handed over: an error without a listener kills.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(bounds.stalledSocketMs, () => socket.destroy());
-    afterLatest(connections.get(socket), () => {
+    afterLatest(connections.of(socket), () => {
       socket.end(refused === undefined ? '' : rawAnswer(refused, log, requests));
       // The other side may keep its end open for ever.
       setTimeout(() => socket.destroy(), bounds.lingerMs).unref();
@@ -100,38 +100,87 @@ export function serveRoutes(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     // A fault in a body belongs to a request that gets its answer anyway, and only one.
-    const isOfBody = connections.get(socket)?.latest?.request.complete === false;
-    end(socket, isOfBody ? undefined : refusalOfSocketFault(error, routes));
+    const connection = connections.of(socket);
+    const isOfBody = connection?.latest?.request.complete === false;
+    const isUnheard = isOfBody || (connection !== undefined && isOver(connection));
+    end(socket, isUnheard ? undefined : refusalOfSocketFault(error, routes));
   });
 
   // Without these, Node would answer 417 or nothing at all.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+  // Node would ask for the body, which is of no use here; the caller is answered instead of having to send it.
+  server.on('checkContinue', (request, response) => {
+    response.shouldKeepAlive = false;
+    server.emit('request', request, response);
+  });
+  // A connection that the system cannot give us is no reason to end: without a listener, it would be.
+  server.once('listening', () => server.on('error', (err) => log.error({ err }, 'cannot accept')));
 
-  return () => {
-    isClosing = true;
-    return closeServer(server, connections);
+  function drain(): void {
+    isDraining = true;
+    for (const [, { latest }] of connections.entries()) {
+      if (latest?.response.headersSent === false) latest.response.shouldKeepAlive = false;
+    }
+  }
+
+  return {
+    drain,
+    close: () => {
+      drain();
+      return closeServer(server, connections, log);
+    },
+    metrics: connections.metrics,
   };
+}
+
+/** Whether a connection is closed after this answer, whatever comes behind it. */
+function isLast(
+  { rawHeaders }: IncomingMessage,
+  { shouldKeepAlive }: ServerResponse,
+  { requests }: Connection,
+): boolean {
+  // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
+  const isOffer = headerValues(rawHeaders, 'upgrade').length > 0;
+  return !shouldKeepAlive || isOffer || requests >= bounds.requestsOfConnection;
+}
+
+/** Whether its last answer is on its way, or will be: what comes behind it is not heard. */
+function isOver({ isEnding, latest }: Connection): boolean {
+  return isEnding || (latest?.response.headersSent === true && !latest.response.shouldKeepAlive);
 }
 
 /**
  * Node's own closing takes a connection for idle whose answer is not sent to its end, and one for busy that
  * never sent a byte; so this goes by what is unanswered, and closes the listener alone.
  */
-function closeServer(server: Server, connections: ReadonlyMap<Duplex, Connection>): Promise<void> {
-  const destroy = (isDone: (connection: Connection) => boolean) => {
-    for (const [socket, connection] of connections) if (isDone(connection)) socket.destroy();
-  };
+function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {
+  // After what has arrived was read: a request that is here already is not lost.
+  const sweep = () => setImmediate(() => destroyWhere(connections, ({ unanswered }) => unanswered === 0));
   return new Promise((resolve) => {
-    const deadline = setTimeout(() => destroy(() => true), bounds.drainMs);
-    const sweep = setInterval(() => destroy(({ unanswered }) => unanswered === 0), bounds.drainSweepMs);
+    const deadline = setTimeout(() => {
+      const requests = destroyWhere(connections, () => true);
+      log.warn({ requests }, 'requests were given up that were still under way');
+    }, bounds.drainMs);
+    const sweeps = setInterval(sweep, bounds.drainSweepMs);
     ListenerOnly.prototype.close.call(server, () => {
       clearTimeout(deadline);
-      clearInterval(sweep);
+      clearInterval(sweeps);
       resolve();
     });
-    destroy(({ unanswered }) => unanswered === 0);
+    sweep();
   });
+}
+
+/** Tells how many requests went without an answer. */
+function destroyWhere(connections: Connections, isDone: (connection: Connection) => boolean): number {
+  let unanswered = 0;
+  for (const [socket, connection] of connections.entries()) {
+    if (!isDone(connection)) continue;
+    unanswered += connection.unanswered;
+    socket.destroy();
+  }
+  return unanswered;
 }
 
 function afterLatest(connection: Connection | undefined, work: () => void): void {

@@ -7,6 +7,7 @@ import type { MetricRead } from '../metric.ts';
 interface Questions {
   admit: { readonly about: { operation: Operation['name']; partnerId: string }; readonly answer: Decided };
   metrics: { readonly about: undefined; readonly answer: MetricRead[] };
+  drain: { readonly about: undefined; readonly answer: undefined };
   stop: { readonly about: undefined; readonly answer: undefined };
 }
 

@@ -12,6 +12,8 @@ interface Crew {
   size(): number;
   /** What each of them measures, each by itself and with its number; one that does not answer is left out. */
   metrics(): Promise<readonly MetricRead[]>;
+  /** From now on each answer is the last of its connection. */
+  drain(): void;
   stop(): Promise<void>;
 }
 
@@ -20,12 +22,15 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
   const crew = new Map<Worker, Ask>();
   const listening = new Set<Worker>();
   const replacements = new Set<NodeJS.Timeout>();
+  let isDraining = false;
   let isStopping = false;
   let port: number | undefined;
 
   function start(): Promise<number | undefined> {
     const worker = cluster.fork();
-    crew.set(worker, openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers));
+    const ask = openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers);
+    crew.set(worker, ask);
+    if (isDraining) tell(ask, 'drain');
     return new Promise((resolve) => {
       worker.once('listening', ({ port }) => {
         listening.add(worker);
@@ -68,11 +73,15 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
       });
       return (await Promise.all(asked)).flat();
     },
+    drain() {
+      isDraining = true;
+      for (const ask of crew.values()) tell(ask, 'drain');
+    },
     async stop() {
       isStopping = true;
       for (const timer of replacements) clearTimeout(timer);
       const ended = [...crew.keys()].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-      for (const ask of crew.values()) void ask('stop', undefined).catch(() => {});
+      for (const ask of crew.values()) tell(ask, 'stop');
       // They give those who wait the drain time; one that is frozen would take for ever.
       const patience = setTimeout(
         () => {
@@ -84,6 +93,11 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
       clearTimeout(patience);
     },
   };
+}
+
+/** One that is gone meanwhile does not need to hear it. */
+function tell(ask: Ask, what: 'drain' | 'stop'): void {
+  ask(what, undefined).catch(() => {});
 }
 
 function ofWorker({ labels, readings, ...metric }: MetricRead, worker: string): MetricRead {

@@ -2,7 +2,7 @@ import type { Output } from '../command-line/command.ts';
 import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
 import { startHealth } from '../http/health.ts';
 import { addressOf } from '../http/server.ts';
-import { stopOn, stopSignal } from '../lifetime.ts';
+import { drainOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { joinedMetrics, readMetrics } from '../metric.ts';
@@ -17,6 +17,8 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
   const signal = stopSignal();
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
+  // Closed last: whoever asks is told that this is not ready until there is nobody to ask.
+  await using operations = new AsyncDisposableStack();
   await using opened = new AsyncDisposableStack();
   const options = { ...storeOptions(config), replicas: [], connections: 1 };
   const store = await openStore(database, environment, 'serve', options);
@@ -41,11 +43,17 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
   const metrics = [buildInfo(environment, database.engine), ...watched.metrics, ...rateLimit.metrics];
   const read = async () => joinedMetrics([...readMetrics(metrics), ...(await crew.metrics())]);
   const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log);
-  opened.defer(health.close);
+  operations.defer(health.close);
   const address = addressOf(config.host, crew.port);
   output.remark(
     `Serving ${environment} at ${config['public-url'] ?? address}/network/v1; ` +
       `${config.workers} workers listening on ${address}, operations on ${health.url}.`,
   );
-  await stopOn(signal, config['drain-delay'], health.drain, crew.stop);
+  const drain = () => {
+    health.drain();
+    crew.drain();
+  };
+  await drainOn(signal, config['drain-delay'], drain, log);
+  await opened.disposeAsync();
+  log.info('stopped');
 }

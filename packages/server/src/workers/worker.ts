@@ -17,9 +17,14 @@ import { type Ask, openChannel } from './channel.ts';
 export async function serveAsWorker(config: ServeConfig): Promise<void> {
   // A terminal sends its signals to every process; here only the supervisor decides.
   process.on('SIGINT', () => {}).on('SIGTERM', () => {});
+  const draining = Promise.withResolvers<undefined>();
   const stopped = Promise.withResolvers<undefined>();
   let metrics: readonly Metric[] = [];
   const ask = openChannel(process as Parameters<typeof openChannel>[0], {
+    drain: () => {
+      draining.resolve(undefined);
+      return undefined;
+    },
     stop: () => {
       stopped.resolve(undefined);
       return undefined;
@@ -50,6 +55,7 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   const { limiters } = rateLimit;
   const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
   metrics = [watched, store, rateLimit, journal, overload, service].flatMap((part) => part.metrics);
+  void draining.promise.then(service.drain);
   await stopped.promise;
   await service.close();
 }

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { test } from 'node:test';
-import { connectionMetrics } from '../../src/http/request-metrics.ts';
-import { createHttpServer, listen } from '../../src/http/server.ts';
 import type { Metric } from '../../src/metric.ts';
 import { keys } from '../support/fixture.ts';
 import { startTestService } from '../support/service.ts';
-import { until } from '../support/until.ts';
 
 /** The values of a metric that are not 0, by its labels. */
 function valuesOf(metrics: readonly Metric[], name: string): Record<string, number> {
@@ -64,23 +59,4 @@ test('counts faults from 0 on, so that also the first of them is an increase', a
     codes,
     ['listBrands', 'listBalances'].flatMap((name) => first.map((each) => `${name} ${each}`)),
   );
-});
-
-test('tells how many connections are open, how many may be, and how many were refused', async (t) => {
-  const server = createHttpServer();
-  server.maxConnections = 2;
-  const metrics = connectionMetrics(server);
-  const port = await listen(server, '127.0.0.1', 0, '--port');
-  const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  await until(5_000, () => valuesOf(metrics, 'http_connections')[''] === 2);
-  const refused = connect(port, '127.0.0.1');
-  await Promise.race([once(refused, 'close'), once(refused, 'error')]);
-  assert.deepEqual(valuesOf(metrics, 'http_connections_refused_total'), { '': 1 });
-  assert.deepEqual(valuesOf(metrics, 'http_connections_limit'), { '': 2 });
-  sockets[0]!.destroy();
-  await until(5_000, () => valuesOf(metrics, 'http_connections')[''] === 1);
 });

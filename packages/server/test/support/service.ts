@@ -3,9 +3,10 @@ import type { TestContext } from 'node:test';
 import type { Operation } from '@partner-network/contract/operations';
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
+import type { Room } from '../../src/http/connections.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import { createRequestMetrics } from '../../src/http/request-metrics.ts';
-import { type Close, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
+import { type Close, createHttpServer, listen, serveRoutes, wholeRoom } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
 import type { Metric } from '../../src/metric.ts';
 import type { Journal } from '../../src/receipts/journal.ts';
@@ -24,6 +25,7 @@ export interface TestService extends Caller {
   readonly server: Server;
   readonly close: Close;
   readonly metrics: readonly Metric[];
+  drain(): void;
   /** Everything that was logged so far. */
   logs(): string;
 }
@@ -39,6 +41,8 @@ interface Choices {
   /** A key that the reference offers to whoever has none. */
   readonly demoKey?: string;
   readonly nowMs?: () => number;
+  /** Less room for connections than in service. */
+  readonly room?: Partial<Room>;
 }
 
 const forgetful: Pick<Journal, 'add' | 'noteUse'> = { add: () => {}, noteUse: () => {} };
@@ -65,13 +69,14 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   watchAnswers(server);
   const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
   const requests = createRequestMetrics();
-  const close = serveRoutes(server, app, log, { requests });
+  const room = { ...wholeRoom, ...choices.room };
+  const { close, drain, ...connections } = serveRoutes(server, app, log, { room, requests });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const caller = createCaller(port);
   t.after(async () => {
     caller.disconnect();
     await close();
   });
-  const { metrics } = requests;
-  return { ...caller, port, database, store, server, close, metrics, logs: () => logged };
+  const metrics = [...requests.metrics, ...connections.metrics];
+  return { ...caller, port, database, store, server, close, drain, metrics, logs: () => logged };
 }

@@ -1,0 +1,148 @@
+/** Who is connected, what is under way there, and who has to go when there are too many. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { bounds } from '../bounds.ts';
+import { type Metric, singleMetric } from '../metric.ts';
+
+/** What is under way on one connection. */
+export interface Connection {
+  /** How many requests came on it so far, and how many of them wait for their answer to be sent. */
+  requests: number;
+  unanswered: number;
+  /** Nothing that comes after its latest request is answered. */
+  isEnding: boolean;
+  latest?: { readonly request: IncomingMessage; readonly response: ServerResponse };
+}
+
+/** What all connections together may take. */
+export interface Room {
+  readonly connections: number;
+  /** Text of answers that callers have asked for, and do not read. */
+  readonly unreadCharacters: number;
+}
+
+export interface Connections {
+  readonly metrics: readonly Metric[];
+  of(socket: Socket): Connection | undefined;
+  entries(): Iterable<[Socket, Connection]>;
+  begin(socket: Socket, connection: Connection): void;
+  /** An answer was given, of which so much text is kept until the caller has read it. */
+  answered(socket: Socket, characters: number): void;
+  /** An answer was sent to its end, or its connection is gone. */
+  settle(socket: Socket, connection: Connection): void;
+}
+
+type Reason = 'silent' | 'idle' | 'refused' | 'unread';
+
+/**
+ * When all places are taken, a new caller gets the one of who has been there longest without ever sending a
+ * whole request, or else of who has been idle longest: holding connections open locks nobody out. Only where
+ * every connection waits for an answer is the new one closed.
+ */
+export function watchConnections(server: Server, room: Room, log: Logger): Connections {
+  const all = new Map<Socket, Connection>();
+  // Sets keep the order in which things came: the first one has waited longest.
+  const silent = new Set<Socket>();
+  const idle = new Set<Socket>();
+  const unread = new Map<Socket, number>();
+  const closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0 };
+  let unreadCharacters = 0;
+  let toldMs = Number.NEGATIVE_INFINITY;
+
+  server.on('connection', (socket) => {
+    if (all.size >= room.connections) makeRoom(socket);
+    if (socket.destroyed) return;
+    all.set(socket, { requests: 0, unanswered: 0, isEnding: false });
+    silent.add(socket);
+    socket.once('close', () => forget(socket));
+  });
+
+  function makeRoom(newcomer: Socket): void {
+    const [stranger] = silent;
+    const [sleeper] = idle;
+    if (stranger !== undefined) close(stranger, 'silent');
+    else if (sleeper !== undefined) close(sleeper, 'idle');
+    else close(newcomer, 'refused');
+  }
+
+  function close(socket: Socket, reason: Reason): void {
+    closed[reason] += 1;
+    tell();
+    forget(socket);
+    socket.destroy();
+  }
+
+  /** Whoever floods us does not get to flood the log. */
+  function tell(): void {
+    if (performance.now() - toldMs < bounds.connectionsTellMs) return;
+    toldMs = performance.now();
+    log.warn({ connections: all.size, closed: { ...closed } }, 'too many connections, or answers unread');
+  }
+
+  function forget(socket: Socket): void {
+    all.delete(socket);
+    silent.delete(socket);
+    idle.delete(socket);
+    take(socket);
+  }
+
+  function take(socket: Socket): void {
+    unreadCharacters -= unread.get(socket) ?? 0;
+    unread.delete(socket);
+  }
+
+  return {
+    metrics: metricsOf(all, room, closed),
+    of: (socket) => all.get(socket),
+    entries: () => all.entries(),
+    begin(socket, connection) {
+      connection.requests += 1;
+      connection.unanswered += 1;
+      silent.delete(socket);
+      idle.delete(socket);
+    },
+    answered(socket, characters) {
+      if (socket.destroyed || socket.writableLength === 0) return;
+      unread.set(socket, characters);
+      unreadCharacters += characters;
+      // One alone may be as large as a page can get.
+      while (unreadCharacters > room.unreadCharacters && unread.size > 1) {
+        close(unread.keys().next().value!, 'unread');
+      }
+    },
+    settle(socket, connection) {
+      connection.unanswered -= 1;
+      take(socket);
+      if (connection.unanswered === 0 && all.has(socket)) idle.add(socket);
+    },
+  };
+}
+
+function metricsOf(
+  all: ReadonlyMap<Socket, Connection>,
+  room: Room,
+  closed: Readonly<Record<Reason, number>>,
+): readonly Metric[] {
+  return [
+    singleMetric(
+      'partner_network_http_connections',
+      'gauge',
+      'Connections of callers that are open.',
+      () => all.size,
+    ),
+    singleMetric(
+      'partner_network_http_connections_limit',
+      'gauge',
+      'How many connections of callers may be open.',
+      () => room.connections,
+    ),
+    {
+      name: 'partner_network_http_connections_closed_total',
+      help: 'Connections closed to make room: silent, idle, refused, or with answers unread.',
+      type: 'counter',
+      labels: ['reason'],
+      read: () => Object.entries(closed).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
+  ];
+}

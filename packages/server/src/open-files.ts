@@ -1,0 +1,15 @@
+import { bounds } from './bounds.ts';
+
+/** How many files this process may have open. Node has raised that as far as it may when it started. */
+export function openFileLimit(): number | undefined {
+  // Names of the network would be asked for, and may take long to answer.
+  Object.assign(process.report, { excludeNetwork: true });
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const limit = report.userLimits?.open_files?.soft;
+  return typeof limit === 'number' ? limit : undefined;
+}
+
+/** How many callers there is room for: a quarter of the files is for databases and all else. */
+export function connectionsWithin(openFiles: number | undefined): number {
+  return Math.min(bounds.connections, Math.floor((openFiles ?? Number.POSITIVE_INFINITY) * 0.75));
+}

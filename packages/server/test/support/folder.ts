@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import type { Lifetime } from './postgres-start.ts';
 
-export function temporaryFolder(t: TestContext): string {
+export function temporaryFolder(t: Lifetime): string {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

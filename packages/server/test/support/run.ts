@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/port.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from './fixture.ts';
 import { temporaryFolder } from './folder.ts';
+import type { Lifetime } from './postgres-start.ts';
 
 export const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
 
@@ -88,7 +89,7 @@ export interface CommandLine {
 }
 
 /** A command line with a database of its own, which is gone after the test. */
-export function commandLine(t: TestContext): CommandLine {
+export function commandLine(t: Lifetime): CommandLine {
   const folder = temporaryFolder(t);
   const databasePath = join(folder, 'test.db');
   const database = `sqlite:${databasePath}`;
@@ -150,7 +151,7 @@ export interface Running {
 }
 
 /** Starts a command that goes on until it is told to stop; a test that forgets does not leave it behind. */
-export function start(t: TestContext, words: readonly string[], surroundings?: Surroundings): Running {
+export function start(t: Lifetime, words: readonly string[], surroundings?: Surroundings): Running {
   const child = spawnCommand(words, surroundings);
   const texts = collect(child);
   const ended = once(child, 'close').then(([status]) => status as number | null);

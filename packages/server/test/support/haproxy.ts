@@ -1,0 +1,86 @@
+/** A real HAProxy with the configuration that docs/operators shows, in front of two instances. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from './folder.ts';
+import { freePort } from './free-port.ts';
+import type { Lifetime } from './postgres-start.ts';
+import { programsOnPath } from './programs.ts';
+import { until } from './until.ts';
+
+export const haproxyConfig = fileURLToPath(
+  new URL('../../../../docs/operators/haproxy.cfg', import.meta.url),
+);
+
+const [program] = programsOnPath(['haproxy'], ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']);
+
+/** What a test that needs it is skipped for. */
+export const withoutHaproxy =
+  program === undefined && 'needs HAProxy (apt-get install haproxy, brew install haproxy)';
+
+export interface Behind {
+  readonly port: number;
+  readonly operationsPort: number;
+}
+
+export interface Balancer {
+  readonly port: number;
+  /** Resolves when it sends requests to all of the instances. */
+  untilAllUp(): Promise<void>;
+}
+
+/** `adapt` changes the configuration, for what is not as operators should have it. */
+export async function startHaproxy(
+  t: Lifetime,
+  [one, two]: readonly [Behind, Behind],
+  adapt: (config: string) => string = (config) => config,
+): Promise<Balancer> {
+  const folder = temporaryFolder(t);
+  const control = join(folder, 'control');
+  const config = join(folder, 'haproxy.cfg');
+  writeFileSync(
+    config,
+    `${adapt(readFileSync(haproxyConfig, 'utf8'))}\nglobal\n    stats socket ${control}\n`,
+  );
+  const port = await freePort();
+  const child = spawn(program!, ['-db', '-f', config], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      LISTEN: `127.0.0.1:${port}`,
+      INSTANCE_1: `127.0.0.1:${one.port}`,
+      INSTANCE_1_OPS_PORT: String(one.operationsPort),
+      INSTANCE_2: `127.0.0.1:${two.port}`,
+      INSTANCE_2_OPS_PORT: String(two.operationsPort),
+    },
+  });
+  const said = text(child.stderr);
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const areUp = () => statesOf(control).then((states) => states.every((state) => state === 'UP'));
+  const untilAllUp = async () => {
+    await until(30_000, async () => {
+      if (child.exitCode !== null) throw new Error(`HAProxy ended: ${await said}`);
+      return areUp().catch(() => false);
+    });
+  };
+  await untilAllUp();
+  return { port, untilAllUp };
+}
+
+/** What HAProxy thinks of each instance. */
+async function statesOf(control: string): Promise<string[]> {
+  const socket = connect(control);
+  socket.end('show stat\n');
+  const [heading = '', ...rows] = (await text(socket)).split('\n').map((line) => line.split(','));
+  const column = heading.indexOf('status');
+  const servers = rows.filter(([proxy, name]) => proxy === 'network' && name !== 'BACKEND');
+  if (servers.length === 0) throw new Error('HAProxy tells of no instance.');
+  return servers.map((row) => row[column]!);
+}

@@ -1,0 +1,79 @@
+/** Two instances behind HAProxy, restarted in turn by SIGTERM while callers go on calling. */
+import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
+import { freePort } from '../packages/server/test/support/free-port.ts';
+import { type Behind, startHaproxy } from '../packages/server/test/support/haproxy.ts';
+import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import { commandLine, type Running, start } from '../packages/server/test/support/run.ts';
+import { startLoad, type Totals } from './rolling-load.ts';
+
+export interface Rolling {
+  readonly restarts: number;
+  readonly drainDelaySeconds: number;
+  readonly callers: number;
+  readonly perSecond: number;
+  /** Whether the balancer may try a request again that an instance did not take. */
+  readonly isRetrying: boolean;
+  /** Called after each restart. */
+  readonly tell: (restart: number, totals: Totals) => void;
+}
+
+interface Instance extends Behind {
+  process: Running;
+  restart(): Promise<void>;
+}
+
+const path = '/network/v1/brands';
+
+/** Resolves to what callers met, and fails where an instance does not end as it should. */
+export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Totals> {
+  const line = commandLine(t);
+  await line.inside(fillFixture, 'sandbox');
+  const delay = ['--drain-delay', String(rolling.drainDelaySeconds)];
+  const flags = ['--database', line.database, '--environment', 'sandbox', '--brands-rate', '0', ...delay];
+  const instances = [await startInstance(t, flags), await startInstance(t, flags)] as const;
+  const balancer = await startHaproxy(t, instances, rolling.isRetrying ? undefined : withoutRetries);
+  const call = { port: balancer.port, path, key: keys.acme, text: await rightAnswer(instances[0]) };
+
+  const load = startLoad(call, rolling.callers, rolling.perSecond);
+  for (let restart = 1; restart <= rolling.restarts; restart += 1) {
+    await instances[restart % 2]!.restart();
+    // One at a time: before it gets callers again, the other one must not go.
+    await balancer.untilAllUp();
+    rolling.tell(restart, load.totals());
+  }
+  return load.stop();
+}
+
+async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Instance> {
+  const [port, operationsPort] = [await freePort(), await freePort()];
+  // Both tell the same addresses, so that either's answer is the right one.
+  const addresses = ['--port', port, '--ops-port', operationsPort, '--public-url', 'https://network.example'];
+  const words = ['serve', ...flags, ...addresses.map(String), '--log-level', 'warn'];
+  const launch = async () => {
+    const running = start(t, words);
+    await running.says('stderr', /^Serving /m);
+    return running;
+  };
+  const instance: Instance = {
+    port,
+    operationsPort,
+    process: await launch(),
+    restart: async () => {
+      instance.process.signal('SIGTERM');
+      const status = await instance.process.ended;
+      const { stdout, stderr } = instance.process.texts();
+      if (status !== 0) throw new Error(`An instance ended with status ${status}: ${stdout}${stderr}`);
+      instance.process = await launch();
+    },
+  };
+  return instance;
+}
+
+async function rightAnswer({ port }: Behind): Promise<string> {
+  const headers = { Authorization: `Bearer ${keys.acme}` };
+  return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text();
+}
+
+function withoutRetries(config: string): string {
+  return config.replace(/^ +retry-on .*\n/m, '').replace(/^( +retries) \d+$/m, '$1 0');
+}

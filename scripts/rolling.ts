@@ -1,0 +1,67 @@
+/** Restarts instances behind a balancer under a steady load, and counts who noticed. */
+import { parseArgs } from 'node:util';
+import { runBench, say, wholeRun } from '../bench/program.ts';
+import { withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
+import type { Totals } from './rolling-load.ts';
+import { type Rolling, rollThrough } from './rolling-restarts.ts';
+
+const help = `Usage: npm run rolling -- [FLAGS]
+
+Starts two instances behind HAProxy, with the configuration of docs/operators/haproxy.cfg, and callers who
+keep their connections and go on calling. Restarts the instances in turn by SIGTERM, the next one when the
+balancer has the one before again. Every request must get its right answer; callers do not try again. Ends
+with status 1 when one did not.
+
+  --restarts N      20 unless given
+  --drain-delay N   seconds of the instances; 5 unless given, as for serve
+  --callers N       50 unless given, each on a connection of its own
+  --rate N          requests a second of all of them together; 300 unless given
+  --no-retries      the balancer does not try again either
+  --help            this text`;
+
+type Flags = Omit<Rolling, 'tell'>;
+
+function readFlags(words: string[]): Flags | 'help' {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      restarts: { type: 'string', default: '20' },
+      'drain-delay': { type: 'string', default: '5' },
+      callers: { type: 'string', default: '50' },
+      rate: { type: 'string', default: '300' },
+      'no-retries': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const count = (name: 'restarts' | 'drain-delay' | 'callers' | 'rate') => {
+    if (!/^[1-9]\d{0,5}$/.test(values[name])) throw new Error(`--${name} must be a whole number above 0.`);
+    return Number(values[name]);
+  };
+  return {
+    restarts: count('restarts'),
+    drainDelaySeconds: count('drain-delay'),
+    callers: count('callers'),
+    perSecond: count('rate'),
+    isRetrying: !values['no-retries'],
+  };
+}
+
+function tellOf({ failures }: Totals): string {
+  const kinds = [...failures].map(([kind, count]) => `${count} × ${kind}`);
+  return kinds.length === 0 ? 'none failed' : `failed: ${kinds.join(', ')}`;
+}
+
+async function measure(flags: Flags): Promise<boolean> {
+  const tell = (restart: number, totals: Totals) =>
+    say(`Restart ${restart} of ${flags.restarts}; ${totals.requests} requests, ${tellOf(totals)}.`);
+  const totals = await rollThrough(wholeRun, { ...flags, tell });
+  process.stdout.write(
+    `${flags.restarts} restarts, ${totals.requests} requests of ${flags.callers} callers, ${tellOf(totals)}; ` +
+      `the slowest took ${totals.slowestMs.toFixed(0)} ms. ` +
+      `The balancer ${flags.isRetrying ? 'could try again elsewhere' : 'did not try again'}.\n`,
+  );
+  return totals.failures.size === 0;
+}
+
+await runBench({ help, readFlags, lackFor: () => withoutHaproxy, measure });

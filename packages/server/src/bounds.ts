@@ -1,5 +1,5 @@
 /** Every bound of the service, units last. What a caller can meet is in the contract's limits. */
-import { errorsOfAnswer, lengths } from '@partner-network/contract/limits';
+import { cursorLifetimeHours, errorsOfAnswer, lengths } from '@partner-network/contract/limits';
 
 export const bounds = {
   /** Request line and headers together. A reference_id of 1,024 emoji takes 12,288 of them. */
@@ -164,6 +164,19 @@ export const bounds = {
   /** How long a key that is being replaced still works, if nothing else is said, and at the most. */
   overlapMs: 24 * 3_600_000,
   longestOverlapMs: 3_650 * 24 * 3_600_000,
+  /** How often an instance reads the keys of cursors, and tries again after that was in vain. */
+  cursorKeysReadMs: 500,
+  cursorKeysRetryMs: 100,
+  /** What it has read is good for so long; then it answers 503 where there is a cursor. */
+  cursorKeysStaleMs: 5_000,
+  /** A new key opens cursors at once and seals them after this: by then no instance is without it. */
+  cursorKeySettleMs: 15_000,
+  /** How long a key opens cursors after the next one seals: they live a day, and clocks may differ. */
+  cursorKeyRestMs: cursorLifetimeHours * 3_600_000 + 60_000,
+  /** How long a rotation waits for another one that is under way. */
+  cursorKeyLockMs: 10_000,
+  /** A key that seals for longer than this is one that was forgotten. */
+  cursorKeyAgeMs: 400 * 24 * 3_600_000,
   /** Fewer than this many open files are too few: each caller takes one. */
   openFiles: 4_096,
   /** Further apart than this, clocks disagree on which keys and grants have expired. */
@@ -256,5 +269,14 @@ assertBound(bounds.tracesAnswerMs < bounds.tracesCloseMs, 'at the end the last b
 assertBound(
   bounds.tracesUnderWay * bounds.tracesBatch > bounds.tracesWaiting,
   'at the end all that waits is sent at once',
+);
+assertBound(2 * bounds.cursorKeysReadMs <= 1_000, 'a key that was discarded opens nothing after a second');
+assertBound(
+  2 * bounds.cursorKeysStaleMs < bounds.cursorKeySettleMs,
+  'a key is known everywhere before it seals, though its commit took a while',
+);
+assertBound(
+  bounds.cursorKeyRestMs > cursorLifetimeHours * 3_600_000 + bounds.cursorKeysStaleMs,
+  'a key opens the last cursor that it sealed until that expires',
 );
 assertBound(bounds.instanceStaleMs > 2 * bounds.heartbeatMs, 'one lost heartbeat is no dead instance');

@@ -23,6 +23,7 @@ const partners = () => import('./commands/partners.ts');
 const moves = () => import('./commands/partners-move.ts');
 const keys = () => import('./commands/keys.ts');
 const grants = () => import('./commands/grants.ts');
+const cursorKeys = () => import('./commands/cursor-key.ts');
 const imports = () => import('./commands/import.ts');
 const exports = () => import('./commands/export.ts');
 const receipts = () => import('./commands/receipts.ts');
@@ -70,6 +71,16 @@ const commands: readonly Entry[] = [
     'keys rotate',
     'Replace a key; the old one expires after an overlap',
     async () => (await keys()).rotateKey,
+  ),
+  entry(
+    'cursor-key rotate',
+    'Seal cursors with a new key; those of before are good until they expire',
+    async () => (await cursorKeys()).rotateCursorKey,
+  ),
+  entry(
+    'cursor-key list',
+    'List the keys of cursors, without their secrets',
+    async () => (await cursorKeys()).listCursorKeys,
   ),
   entry(
     'grants create',

@@ -4,7 +4,7 @@ import { bounds } from './bounds.ts';
 import type { Values } from './command-line/options.ts';
 import type { listenSettings } from './config.ts';
 import type { Routes } from './http/answer.ts';
-import { createCursors } from './http/cursor.ts';
+import { openCursors } from './http/cursor-keys.ts';
 import type { Overload } from './http/overload.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
@@ -43,7 +43,7 @@ export async function startService(
   const nowMs = Date.now;
   const { store, overload } = given;
   const { environment } = store;
-  const cursors = createCursors(await store.cursorKeys(), environment, nowMs);
+  const cursors = await openCursors(store, nowMs, log);
   const server = createHttpServer();
   const requests = createRequestMetrics();
   const address = () => addressOf(config.host, portOf(server));
@@ -55,7 +55,13 @@ export async function startService(
   const { drain, close, ...connections } = serveRoutes(server, routes, log, { room, overload, requests });
   await listen(server, config.host, config.port, '--port');
   const metrics = [...requests.metrics, ...connections.metrics];
-  return { publicUrl: publicUrl(), address: address(), drain, close, metrics };
+  return {
+    publicUrl: publicUrl(),
+    address: address(),
+    drain,
+    close: () => close().finally(cursors.close),
+    metrics,
+  };
 }
 
 /** Traced only where there is a tracing: without it, all is as if there was no such thing. */

@@ -5,6 +5,7 @@ import { openFileLimit } from '../open-files.ts';
 import { inspectDatabase, inspectReplicas } from '../store/inspect.ts';
 import { Refused } from '../store/schema.ts';
 import { checkClock } from './clock.ts';
+import { checkCursorKeys } from './cursor-keys.ts';
 import { checkDatabase, checkEnvironment, checkPrivileges, checkSchema, failedBy } from './database.ts';
 import type { Check, Examination } from './examination.ts';
 import { checkKeys } from './keys.ts';
@@ -26,6 +27,7 @@ const checks: readonly [name: string, check: Check][] = [
   ['redis', checkRedis],
   ['instances', checkInstances],
   ['keys', checkKeys],
+  ['cursor_keys', checkCursorKeys],
 ];
 
 export interface Examined extends Finding {

@@ -32,6 +32,13 @@ export interface Cursors {
   open(scope: CursorScope, cursor: string): Position;
 }
 
+type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
+
+export interface RenewableCursors extends Cursors {
+  /** From now on these are the keys; the first seals. */
+  renew(keys: readonly Key[]): void;
+}
+
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -43,14 +50,27 @@ const fixedBytes = headBytes + timeBytes + momentBytes + 1 + tagBytes;
 const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
 const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
-/** Cursors sealed by the newest key, opened by any: key id, nonce, sealed (expiry, moment, id), tag. */
+interface OpeningKey {
+  readonly id: number;
+  readonly secret: KeyObject;
+  readonly opensUntilMs: number;
+}
+
+/** Cursors sealed by the first key, opened by any: key id, nonce, sealed (expiry, moment, id), tag. */
 export function createCursors(
-  keys: readonly CursorKey[],
+  keys: readonly Key[],
   environment: Environment,
   nowMs: () => number,
-): Cursors {
-  const secrets = new Map<number, KeyObject>(keys.map(({ id, secret }) => [id, createSecretKey(secret)]));
-  const sealingKey = keys[0]!.id;
+): RenewableCursors {
+  let sealingKey: OpeningKey;
+  let openingKeys: ReadonlyMap<number, OpeningKey>;
+  renew(keys);
+
+  function renew(renewed: readonly Key[]): void {
+    const all = renewed.map(openingKey);
+    sealingKey = all[0]!;
+    openingKeys = new Map(all.map((key) => [key.id, key]));
+  }
 
   /** Authenticated but not sent: a cursor does not open in another environment, listing or search. */
   function bindingOf({ endpoint, partnerId, filters }: CursorScope): Buffer {
@@ -61,9 +81,10 @@ export function createCursors(
     const bytes = Buffer.from(cursor, 'base64url');
     // Decoding forgives: stray characters and unused bits would make two texts of one cursor.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
-    const secret = secrets.get(bytes[0]!);
-    if (secret === undefined) return undefined;
-    const decipher = createDecipheriv(cipher, secret, bytes.subarray(1, headBytes), {
+    const key = openingKeys.get(bytes[0]!);
+    // Its time is kept here, too: one that has leaked does not make cursors for ever where it was not deleted.
+    if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
+    const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), {
       authTagLength: tagBytes,
     });
     decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
@@ -77,14 +98,16 @@ export function createCursors(
   }
 
   return {
+    renew,
+
     seal(scope, position) {
       const head = Buffer.allocUnsafe(headBytes);
-      head[0] = sealingKey;
+      head[0] = sealingKey.id;
       randomFillSync(head, 1);
       const when = Buffer.allocUnsafe(timeBytes + momentBytes);
       when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
       when.writeBigUInt64BE(position.moment, timeBytes);
-      const sealer = createCipheriv(cipher, secrets.get(sealingKey)!, head.subarray(1), {
+      const sealer = createCipheriv(cipher, sealingKey.secret, head.subarray(1), {
         authTagLength: tagBytes,
       });
       sealer.setAAD(bindingOf(scope));
@@ -103,6 +126,11 @@ export function createCursors(
       return position;
     },
   };
+}
+
+function openingKey({ id, secret, opens_until }: Key): OpeningKey {
+  const opensUntilMs = opens_until === undefined ? Number.POSITIVE_INFINITY : Date.parse(opens_until);
+  return { id, secret: createSecretKey(secret), opensUntilMs };
 }
 
 const asUtf8 = 0;

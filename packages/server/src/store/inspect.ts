@@ -25,6 +25,8 @@ export interface Inspection {
   /** How many instances serve it now; nothing when that cannot be known. */
   instances(): Promise<number | undefined>;
   keysExpiring(after: string, until: string): Promise<ExpiringKeys>;
+  /** When the newest of them was made; nothing when there is none. */
+  newestCursorKey(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 

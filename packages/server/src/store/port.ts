@@ -60,6 +60,21 @@ export interface CursorKey {
   /** 0 to 255: a cursor names the key that sealed it. */
   readonly id: number;
   readonly secret: Uint8Array;
+  readonly created_at: string;
+  /** One seals. Newer ones will, and older ones did; all of them open. */
+  readonly status: 'waiting' | 'sealing' | 'opening';
+  /** When one that waits will seal. */
+  readonly seals_from?: string;
+  /** When it opens no more; absent where no newer one is there. */
+  readonly opens_until?: string;
+}
+
+export interface CursorKeyRotation {
+  readonly key: CursorKey;
+  /** Those that open cursors for a while yet. */
+  readonly retired: readonly CursorKey[];
+  /** The ids of those that were thrown away though they still opened cursors. */
+  readonly discarded: readonly number[];
 }
 
 /** What a request needs. Keys, grants and balances as they are now; only brands may be a moment behind. */
@@ -67,7 +82,7 @@ export interface Reads {
   findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
   listBrands(query: BrandsQuery): Promise<Page>;
   listBalances(query: BalancesQuery): Promise<BalancesAnswer>;
-  /** Newest first; all of them open cursors, the newest seals. */
+  /** Those that live by the database's clock: the one that seals first, then the others, newest first. */
   cursorKeys(): Promise<readonly CursorKey[]>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
@@ -124,6 +139,11 @@ export interface Accounts {
   findGrants(id: string): Promise<readonly Grant[]>;
   listGrants(partnerId: string, customerId: string | undefined): Promise<readonly Grant[]>;
   revokeGrant(customerId: string, id: string, at: string): Promise<void>;
+}
+
+export interface Rotations {
+  /** Adds a key that will seal cursors. The old ones open them until they expire, or are thrown away now. */
+  rotateCursorKey(old: 'keep' | 'discard'): Promise<CursorKeyRotation>;
 }
 
 export type ImportKind = 'brands' | 'balances' | 'grants';
@@ -241,7 +261,7 @@ export interface Migration {
   readonly to: number;
 }
 
-export interface Store extends Reads, Accounts, Moves, Imports, Exports, Receipts {
+export interface Store extends Reads, Accounts, Rotations, Moves, Imports, Exports, Receipts {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** What opening it did to its schema. */

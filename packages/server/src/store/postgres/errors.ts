@@ -20,6 +20,7 @@ const brokenOff = /is not queryable$|^Connection terminated( unexpectedly)?$/;
  * a whole row.
  */
 export function translated(error: unknown): Error {
+  if (error instanceof OperatorError) return error;
   if (!(error instanceof DatabaseError)) {
     // The driver's own errors: refused, reset, timed out. They name hosts at the most.
     const { message, code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,8 @@
 import { bounds } from '../../bounds.ts';
 import { type Finding, failed, ok, warning } from '../../finding.ts';
 import { OperatorError } from '../../operator-error.ts';
+import type { Sql } from '../accounts.ts';
+import { newestCursorKey } from '../cursor-keys.ts';
 import { expiringKeys } from '../expiring-keys.ts';
 import type { ClockReading, Inspected, Inspection } from '../inspect.ts';
 import { type Looks, lookForPrimary, withoutPrimary } from './connect.ts';
@@ -44,6 +46,7 @@ function reached(title: string, { misses }: Looks): Finding {
 }
 
 function inspectionOf(client: Connection): Inspection {
+  const rows: Sql['rows'] = async (text, ...values) => (await client.query(text, values)).rows;
   return {
     stamp: () => readOnly(client, () => stampOf(client)),
     currentVersion: ours.current,
@@ -51,10 +54,8 @@ function inspectionOf(client: Connection): Inspection {
     privileges: () => readOnly(client, () => privilegesOf(client)),
     clock: (nowMs) => readOnly(client, () => readClock(client, nowMs)),
     instances: () => readOnly(client, () => countInstances(client)),
-    keysExpiring: (after, until) =>
-      readOnly(client, () =>
-        expiringKeys(async (text, ...values) => (await client.query(text, values)).rows, after, until),
-      ),
+    keysExpiring: (after, until) => readOnly(client, () => expiringKeys(rows, after, until)),
+    newestCursorKey: () => readOnly(client, () => newestCursorKey(rows)),
     close: () => client.leave(),
   };
 }

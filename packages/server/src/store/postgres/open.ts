@@ -6,6 +6,7 @@ import type { Purpose, StoreOptions } from '../open.ts';
 import type { Migration, Store } from '../port.ts';
 import { connectToPrimary } from './connect.ts';
 import { type Connection, instancePrefix, urlUnderName } from './connection.ts';
+import { createRotations } from './cursor-keys.ts';
 import { translated, unreachable } from './errors.ts';
 import { createExports } from './exports.ts';
 import { createImports } from './imports.ts';
@@ -47,6 +48,7 @@ export async function openPostgres(
     // It is asked five times a second anyway; a probe need not wait for a connection that requests want.
     ping: lookout.ping,
     ...createAccounts(sqlOn(primary)),
+    ...createRotations(primary),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),
     ...createExports(primary),

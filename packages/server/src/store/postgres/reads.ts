@@ -1,7 +1,8 @@
 import { note } from '../../tracing/span.ts';
 import type { Value } from '../accounts.ts';
+import { livingKeys, type StoredCursorKey } from '../cursor-keys.ts';
 import { keyOnFile } from '../key-row.ts';
-import type { BalancesAnswer, CursorKey, Page, Reads } from '../port.ts';
+import type { BalancesAnswer, Page, Reads } from '../port.ts';
 import type { Pool, Rows } from './pool.ts';
 import type { Replicas } from './replicas.ts';
 import {
@@ -9,6 +10,7 @@ import {
   balancesUnderGrant,
   brandsPage,
   brandsPageByReference,
+  cursorKeys,
   keyByDigest,
   type Statement,
 } from './statements.ts';
@@ -45,8 +47,9 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
     },
 
     cursorKeys: async () => {
-      const text = 'select id, secret from cursor_keys order by created_at desc, id desc';
-      return (await primary.query({ text }, [])) as unknown as CursorKey[];
+      const rows = await primary.query(cursorKeys, []);
+      const stored = rows.map(({ now: _now, ...key }) => key as unknown as StoredCursorKey);
+      return livingKeys(stored, Date.parse(rows[0]?.now as string));
     },
   };
 }

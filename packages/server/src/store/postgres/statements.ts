@@ -18,6 +18,14 @@ const moment = `
     else pg_last_wal_replay_lsn() - '0/0' + 1
   end`;
 
+/** With the server's time, by which it is told which of them seals. */
+export const cursorKeys: Statement = {
+  name: 'cursor_keys',
+  text: `
+    select id, secret, created_at, clock_timestamp() as now
+    from cursor_keys order by created_at desc, id desc`,
+};
+
 /** How far the primary is: what it has written for sure. */
 export const written: Statement = {
   name: 'written',

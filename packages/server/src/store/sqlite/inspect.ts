@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Finding, failed, ok, warning } from '../../finding.ts';
+import { newestCursorKey } from '../cursor-keys.ts';
 import { expiringKeys } from '../expiring-keys.ts';
 import type { Inspected, Inspection } from '../inspect.ts';
 import { plainSql, translated } from './engine.ts';
@@ -52,6 +53,7 @@ function inspectionOf(db: DatabaseSync, path: string): Inspection {
     clock: async () => undefined,
     instances: async () => undefined,
     keysExpiring: (after, until) => inOurTerms(() => expiringKeys(plainSql(db).rows, after, until)),
+    newestCursorKey: () => inOurTerms(() => newestCursorKey(plainSql(db).rows)),
     close: async () => db.close(),
   };
 }

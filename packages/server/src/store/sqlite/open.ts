@@ -8,6 +8,7 @@ import { createAccounts } from '../accounts.ts';
 import { createMoves } from '../moves.ts';
 import type { Purpose } from '../open.ts';
 import type { Store } from '../port.ts';
+import { createRotations } from './cursor-keys.ts';
 import { plainSql } from './engine.ts';
 import { createExports } from './exports.ts';
 import { openFile } from './file.ts';
@@ -34,6 +35,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       metrics: [],
       ...createReads(db),
       ...createAccounts(plainSql(db)),
+      ...createRotations(db),
       ...createMoves(plainSql(db)),
       ...createImports(db),
       ...createExports(path),

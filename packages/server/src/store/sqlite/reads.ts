@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { bounds } from '../../bounds.ts';
+import { livingKeys, type StoredCursorKey, storedCursorKeys } from '../cursor-keys.ts';
 import { keyOnFile } from '../key-row.ts';
-import { type BalancesAnswer, type CursorKey, type Page, type Reads, StoreUnavailable } from '../port.ts';
+import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { translated } from './engine.ts';
 
 /** The hot statements, prepared once. A page is joined in the database and looks one row ahead. */
@@ -35,21 +36,25 @@ export function createReads(db: DatabaseSync): Reads {
       and (expires_at is null or expires_at > $at)
     limit 1`);
 
-  const cursorKeys = db.prepare('select id, secret from cursor_keys order by created_at desc, id desc');
+  const cursorKeys = db.prepare(storedCursorKeys);
   const ping = db.prepare('select name from settings limit 1');
 
   let busyUntilMs = 0;
 
   /** Waiting for a lock blocks the process: once one has waited in vain, those after it are told at once. */
-  function firstRow(statement: StatementSync, parameters: Record<string, SQLInputValue> = {}) {
+  function read<Result>(work: () => Result): Result {
     if (performance.now() < busyUntilMs) throw new StoreUnavailable('The embedded database is busy.');
     try {
-      return statement.get(parameters);
+      return work();
     } catch (error) {
       const fault = translated(error);
       if (fault instanceof StoreUnavailable) busyUntilMs = performance.now() + bounds.sqliteServeBusyMs;
       throw fault;
     }
+  }
+
+  function firstRow(statement: StatementSync, parameters: Record<string, SQLInputValue> = {}) {
+    return read(() => statement.get(parameters));
   }
 
   function page(statement: StatementSync, parameters: Record<string, SQLInputValue>): Page {
@@ -85,7 +90,8 @@ export function createReads(db: DatabaseSync): Reads {
       return { grant, grantId: row!.id as string, page: page(balancesPage, range) };
     },
 
-    cursorKeys: async () => cursorKeys.all() as unknown as CursorKey[],
+    cursorKeys: async () =>
+      livingKeys(read(() => cursorKeys.all()) as unknown as StoredCursorKey[], Date.now()),
 
     ping: async () => {
       firstRow(ping);

@@ -1,0 +1,18 @@
+import { bounds } from '../bounds.ts';
+import { failed, ok, warning } from '../finding.ts';
+import { insideOurDatabase } from './examination.ts';
+
+const dayMs = 86_400_000;
+
+export const checkCursorKeys = insideOurDatabase(async ({ inspection }, { nowMs }) => {
+  const newest = await inspection.newestCursorKey();
+  const rotate = '"partner-network cursor-key rotate"';
+  if (newest === undefined) {
+    return failed('There is no key to seal cursors with, and nothing is served.', `Make one with ${rotate}.`);
+  }
+  const ageMs = nowMs() - Date.parse(newest);
+  const days = Math.max(0, Math.floor(ageMs / dayMs));
+  const detail = `The newest key of cursors is ${days} days old.`;
+  if (ageMs <= bounds.cursorKeyAgeMs) return ok(detail);
+  return warning(detail, `Replace it with ${rotate}: cursors of before are good until they expire.`);
+});

@@ -1,0 +1,31 @@
+import { bounds } from '../../bounds.ts';
+import { planRotation, storedCursorKeys } from '../cursor-keys.ts';
+import type { Rotations } from '../port.ts';
+import type { Pool } from './pool.ts';
+
+/** "PNck": whoever rotates holds this lock, so that those who do at the same time see each other's keys. */
+const lock = 0x504e636b;
+
+/** Each statement sees what is there by then, whatever the database's own setting is. */
+const begin = `set transaction isolation level read committed; set local lock_timeout = ${bounds.cursorKeyLockMs}`;
+
+export function createRotations(primary: Pool): Rotations {
+  return {
+    rotateCursorKey: (old) =>
+      primary.transaction(async (client) => {
+        await client.query(begin);
+        await client.query(`select pg_advisory_xact_lock(${lock})`);
+        const { rows: stored } = await client.query(storedCursorKeys);
+        const { rows: clock } = await client.query('select clock_timestamp() as now');
+        const { removed, ...rotation } = planRotation(stored, Date.parse(clock[0].now), old);
+        const { id, secret, created_at } = rotation.key;
+        await client.query('delete from cursor_keys where id = any ($1)', [removed]);
+        await client.query('insert into cursor_keys (id, secret, created_at) values ($1, $2, $3)', [
+          id,
+          secret,
+          created_at,
+        ]);
+        return rotation;
+      }),
+  };
+}

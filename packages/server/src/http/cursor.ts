@@ -82,7 +82,7 @@ export function createCursors(
     // Decoding forgives: stray characters and unused bits would make two texts of one cursor.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
     const key = openingKeys.get(bytes[0]!);
-    // Its time is kept here, too: one that has leaked does not make cursors for ever where it was not deleted.
+    // Past its time it opens nothing, whether it was deleted or not.
     if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
     const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), {
       authTagLength: tagBytes,

@@ -81,8 +81,8 @@ function freeId(kept: readonly StoredCursorKey[], newest: StoredCursorKey | unde
   if (free !== undefined) return free;
   const freeAt = toTime(opensUntilMs(kept, kept.length - 1));
   throw new OperatorError(
-    `There have been ${ids} cursor keys within a day, and no more can be told apart: rotate again after ${freeAt}, ` +
-      'or with --discard-old.',
+    `There have been ${ids} cursor keys within a day, and no more can be told apart: ` +
+      `rotate again after ${freeAt}, or with --discard-old.`,
   );
 }
 

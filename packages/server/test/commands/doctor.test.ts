@@ -20,7 +20,7 @@ test('ends with 1 when a check failed, and tells a person under it what to do', 
   const line = commandLine(t);
   await line.inside(async () => {});
   const { status, stdout, stderr } = await line.run(['doctor', '--environment', 'sandbox']);
-  assert.deepEqual([status, stderr], [1, '1 of 11 checks failed: each says what to do.\n']);
+  assert.deepEqual([status, stderr], [1, '1 of 12 checks failed: each says what to do.\n']);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, names.length + 1);
   assert.match(lines[3]!, /^✗ environment {2}This is a production database and sandbox was asked for\.$/);
@@ -55,7 +55,7 @@ test('has names looked up for a second only, since no process ends before that',
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` };
   const words = ['doctor', '--database', 'postgres://network@db.example/network'];
   const { status, stdout, stderr } = await run(words, { variables });
-  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 11 checks failed/);
+  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 12 checks failed/);
   assert.match(stdout, /^✗ database .*at db\.example \(no such name\)/m);
   assert.equal(status, 1);
 });

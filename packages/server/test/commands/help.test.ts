@@ -34,6 +34,8 @@ const commands = {
   'keys list': ['--partner', ...database, '--json'],
   'keys revoke': ['KEY_ID', ...database, '--json'],
   'keys rotate': ['KEY_ID', '--overlap', ...database, '--json'],
+  'cursor-key rotate': ['--discard-old', ...database, '--json'],
+  'cursor-key list': [...database, '--json'],
   'grants create': ['--partner', '--customer', '--id', '--expires-at', ...database, '--json'],
   'grants list': ['--partner', '--customer', ...database, '--json'],
   'grants revoke': ['GRANT_ID', ...database, '--json'],

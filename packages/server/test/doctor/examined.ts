@@ -12,7 +12,7 @@ import type { Finding } from '../../src/finding.ts';
 /** In their order, which scripts rely on. */
 export const names = [
   ...['settings', 'open_files', 'database', 'environment', 'schema', 'privileges', 'clock'],
-  ...['replicas', 'redis', 'instances', 'keys'],
+  ...['replicas', 'redis', 'instances', 'keys', 'cursor_keys'],
 ];
 
 type Findings = Readonly<Record<string, Finding>>;

@@ -78,7 +78,7 @@ test('says why a database cannot be reached, and goes on with the rest', async (
   const nowhere = changed(url, { port: String(await freePort()) });
   const findings = await findingsOf(onSandbox(nowhere));
   assertFinding(findings.database!, 'failed', /at 127\.0\.0\.1:\d+ \(.*ECONNREFUSED/, /Start the server/);
-  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys'];
+  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys', 'cursor_keys'];
   assert.deepEqual(those(findings, 'skipped'), inside);
   assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
 

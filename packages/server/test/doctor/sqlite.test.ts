@@ -73,7 +73,7 @@ test('makes no database where there is none, and tells of all else', async (t) =
     /There is no database \/.*test\.db yet/,
     /migrate.*--database/,
   );
-  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys'];
+  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys', 'cursor_keys'];
   assert.deepEqual(those(findings, 'skipped'), inside);
   assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
   assert.ok(!existsSync(join(path, '..')));
@@ -138,7 +138,7 @@ test("finds the schema of a newer program, and another program's database", asyn
   const foreign = await newDatabase(t, 'pragma application_id = 7');
   const findings = await findingsOf(foreign.flags);
   assertFinding(findings.schema!, 'failed', /^This is another program's database\.$/, /another --database/);
-  assert.deepEqual(those(findings, 'skipped'), ['environment', 'keys']);
+  assert.deepEqual(those(findings, 'skipped'), ['environment', 'keys', 'cursor_keys']);
 });
 
 test('finds a file that is no database', async (t) => {

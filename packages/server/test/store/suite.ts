@@ -5,6 +5,7 @@ import { OperatorError } from '../../src/operator-error.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { StoreTests } from './records.ts';
 import { accountTests } from './suite-accounts.ts';
+import { cursorKeyTests } from './suite-cursor-keys.ts';
 import { exportTests } from './suite-exports.ts';
 import { importTests } from './suite-imports.ts';
 import { pageTests } from './suite-pages.ts';
@@ -20,6 +21,7 @@ export function storeSuite(name: string, open: OpenStore): void {
       ...openingTests,
       ...pageTests,
       ...accountTests,
+      ...cursorKeyTests,
       ...importTests,
       ...exportTests,
       ...receiptTests,

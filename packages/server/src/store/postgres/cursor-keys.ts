@@ -7,13 +7,15 @@ import type { Pool } from './pool.ts';
 const lock = 0x504e636b;
 
 /** Each statement sees what is there by then, whatever the database's own setting is. */
-const begin = `set transaction isolation level read committed; set local lock_timeout = ${bounds.cursorKeyLockMs}`;
+const prepare = `
+  set transaction isolation level read committed;
+  set local lock_timeout = ${bounds.cursorKeyLockMs}`;
 
 export function createRotations(primary: Pool): Rotations {
   return {
     rotateCursorKey: (old) =>
       primary.transaction(async (client) => {
-        await client.query(begin);
+        await client.query(prepare);
         await client.query(`select pg_advisory_xact_lock(${lock})`);
         const { rows: stored } = await client.query(storedCursorKeys);
         const { rows: clock } = await client.query('select clock_timestamp() as now');

@@ -1,0 +1,26 @@
+/** The key that seals cursors, on both engines. */
+import { test } from 'node:test';
+import { toTime } from '../../src/times.ts';
+import { openTestDatabase } from '../support/database.ts';
+import { assertFinding, findingsOf } from './examined.ts';
+
+const now = Date.parse('2026-03-01T00:00:00.000Z');
+const day = 24 * 3_600_000;
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`tells of a cursor key that nobody renews, and of one that is missing (${engine})`, async (t) => {
+    const { url, execute } = await openTestDatabase(t, 'migrated', async () => {}, engine);
+    const finding = async () =>
+      (await findingsOf(['--database', url, '--environment', 'sandbox'], () => now)).cursor_keys!;
+    const made = (ms: number) => execute('update cursor_keys set created_at = $1', toTime(ms));
+
+    await made(now - 400 * day);
+    assertFinding(await finding(), 'ok', /^The newest key of cursors is 400 days old\.$/);
+    await made(now - 400 * day - 1);
+    assertFinding(await finding(), 'warning', / is 400 days old\.$/, /"partner-network cursor-key rotate"/);
+    await made(now + day);
+    assertFinding(await finding(), 'ok', / is 0 days old\.$/);
+    await execute('delete from cursor_keys');
+    assertFinding(await finding(), 'failed', /^There is no key to seal cursors with/, /cursor-key rotate/);
+  });
+}

@@ -1,0 +1,220 @@
+/** Cursors while their key is rotated: on real instances, and over the days that follow. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { bounds } from '../../src/bounds.ts';
+import { createCursors } from '../../src/http/cursor.ts';
+import { openCursors } from '../../src/http/cursor-keys.ts';
+import { startService } from '../../src/service.ts';
+import { livingKeys, type StoredCursorKey } from '../../src/store/cursor-keys.ts';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { type CursorKey, StoreUnavailable } from '../../src/store/port.ts';
+import { toTime } from '../../src/times.ts';
+import { openTestDatabase, serveOptions, type TestDatabase } from '../support/database.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { type Answer, createCaller } from '../support/http.ts';
+import { until } from '../support/until.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
+const position = { after: 'b1', moment: 0n };
+const refused = { status: 400 };
+
+interface Instance {
+  page(cursor?: string): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** An instance as `serve` runs it, with connections of its own. */
+async function startInstance(t: TestContext, { url }: TestDatabase): Promise<Instance> {
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions);
+  const config = { host: '127.0.0.1', port: 0, 'public-url': undefined, 'log-level': 'silent' } as const;
+  const rates = { 'brands-rate': 0, 'balances-rate': 0 };
+  const journal = { add: () => {}, noteUse: () => {}, metrics: [], close: async () => {} };
+  const log = pino({ level: 'silent' });
+  const { address, close } = await startService({ ...config, ...rates }, store, {}, journal, log);
+  const caller = createCaller(Number(new URL(address).port));
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    caller.disconnect();
+    stopped ??= close().then(store.close);
+    return stopped;
+  };
+  t.after(stop);
+  const query = (cursor?: string) => `?limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+  return { page: (cursor) => caller.brands(query(cursor), { key: keys.acme }), stop };
+}
+
+async function cursorOf(instance: Instance, before?: string): Promise<string> {
+  const { status, text } = await instance.page(before);
+  assert.equal(status, 200, text);
+  return JSON.parse(text).cursor;
+}
+
+const keyOf = (cursor: string) => Buffer.from(cursor, 'base64url')[0];
+
+/** Makes the keys as old as they are after so many hours. */
+async function age({ execute, store }: TestDatabase, hours: number): Promise<void> {
+  for (const { id, created_at } of await store.cursorKeys()) {
+    const earlier = toTime(Date.parse(created_at) - hours * hour);
+    await execute('update cursor_keys set created_at = $1 where id = $2', earlier, id);
+  }
+}
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`a cursor of any instance works on every other at each moment of a rotation (${engine})`, async (t) => {
+    const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
+    await age(database, 48);
+    const instances = await Promise.all([startInstance(t, database), startInstance(t, database)]);
+    const ofBefore = await cursorOf(instances[0]!);
+    let isOver = false;
+    let walks = 0;
+    /** The keys that each instance has sealed with, in turn. */
+    const sealedWith = instances.map(() => [0]);
+
+    async function walk(): Promise<void> {
+      while (!isOver) {
+        let cursor: string | undefined;
+        for (const turn of [walks % 2, (walks + 1) % 2, walks % 2]) {
+          const { status, text } = await instances[turn]!.page(cursor);
+          assert.equal(status, 200, text);
+          cursor = JSON.parse(text).cursor;
+          if (cursor !== undefined) sealedWith[turn]!.push(keyOf(cursor)!);
+        }
+        assert.equal(cursor, undefined);
+        walks += 1;
+      }
+    }
+
+    const walkers = Promise.all([walk(), walk(), walk()]).finally(() => (isOver = true));
+    const sealsEverywhere = (id: number) =>
+      until(20_000, () => isOver || sealedWith.every((ids) => ids.at(-1) === id));
+
+    await database.store.rotateCursorKey('keep');
+    const walked = walks;
+    await until(20_000, () => isOver || walks > walked + 20);
+    assert.deepEqual(new Set(sealedWith.flat()), new Set([0]));
+
+    // Its time to wait is over by the database's clock, and each instance notices when it next reads.
+    await age(database, 2);
+    await sealsEverywhere(1);
+    await database.store.rotateCursorKey('keep');
+    await age(database, 2);
+    await sealsEverywhere(2);
+    isOver = true;
+    await walkers;
+
+    await instances[0]!.stop();
+    instances[0] = await startInstance(t, database);
+    for (const instance of instances) assert.equal(keyOf(await cursorOf(instance, ofBefore)), 2);
+  });
+
+  test(`a key that is discarded opens nothing on any instance a second later (${engine})`, async (t) => {
+    const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
+    const instances = await Promise.all([startInstance(t, database), startInstance(t, database)]);
+    const cursor = await cursorOf(instances[0]!);
+    await database.store.rotateCursorKey('discard');
+    for (const instance of instances) {
+      await until(5_000, async () => (await instance.page(cursor)).text.includes('INVALID_CURSOR'));
+    }
+    const anew = await cursorOf(instances[0]!);
+    assert.equal(keyOf(anew), 1);
+    assert.equal((await instances[1]!.page(anew)).status, 200);
+  });
+}
+
+const silent = pino({ level: 'silent' });
+
+function storeOf(read: () => Promise<readonly CursorKey[]>) {
+  return { environment: 'sandbox', cursorKeys: read } as const;
+}
+
+test('cursors of before a rotation work until they expire, and a key past its time makes no more', async (t) => {
+  let now = Date.parse('2026-06-01T00:00:00Z');
+  const key = (id: number, ms: number): StoredCursorKey => {
+    return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(ms) };
+  };
+  const stored = [key(0, now - 48 * hour)];
+  const cursors = await openCursors(
+    storeOf(async () => livingKeys(stored, now)),
+    () => now,
+    silent,
+  );
+  t.after(cursors.close);
+  const before = cursors.seal(scope, position);
+  stored.unshift(key(1, now));
+
+  // What the instance has read long ago is not what counts: the time is.
+  const rotated = livingKeys(stored, now);
+  now += day - 1;
+  const running = createCursors(rotated, 'sandbox', () => now);
+  assert.deepEqual(running.open(scope, before), position);
+  now += 1;
+  assert.throws(() => running.open(scope, before), refused);
+
+  // With the old key one could make a cursor that never expires.
+  const forever = createCursors([stored[1]!], 'sandbox', () => now + 365 * day).seal(scope, position);
+  assert.deepEqual(running.open(scope, forever), position);
+  now += bounds.cursorKeySettleMs + 60_000 - 1;
+  assert.deepEqual(running.open(scope, forever), position);
+  now += 1;
+  assert.throws(() => running.open(scope, forever), refused);
+});
+
+test('an instance that cannot read the keys goes on for 5 s, then answers 503 until it can', async (t) => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  let elapsed = 1_000_000;
+  let isAway = false;
+  let reads = 0;
+  const key = { id: 3, secret: new Uint8Array(32), created_at: toTime(0), status: 'sealing' } as const;
+  const read = async () => {
+    reads += 1;
+    if (isAway) throw new Error('away');
+    return [key];
+  };
+  const cursors = await openCursors(storeOf(read), Date.now, log, () => elapsed);
+  t.after(cursors.close);
+  const readsAgain = async () => {
+    const seen = reads;
+    await until(10_000, () => reads > seen + 1);
+  };
+
+  isAway = true;
+  await readsAgain();
+  elapsed += bounds.cursorKeysStaleMs - 1;
+  const cursor = cursors.seal(scope, position);
+  assert.deepEqual(cursors.open(scope, cursor), position);
+  await readsAgain();
+  assert.deepEqual(lines, []);
+
+  elapsed += 1;
+  assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
+  assert.throws(() => cursors.open(scope, cursor), StoreUnavailable);
+  await readsAgain();
+  await readsAgain();
+  const told = ['the keys of cursors cannot be read; nothing is sealed or opened'];
+  assert.deepEqual(lines, told);
+
+  isAway = false;
+  await readsAgain();
+  assert.deepEqual(cursors.open(scope, cursor), position);
+  assert.deepEqual(lines, [...told, 'the keys of cursors are read again']);
+
+  cursors.close();
+  const seen = reads;
+  await new Promise((resolve) => setTimeout(resolve, bounds.cursorKeysReadMs + 100));
+  assert.equal(reads, seen);
+});
+
+test('does not start without any key, and says what makes one', async () => {
+  await assert.rejects(
+    openCursors(
+      storeOf(async () => []),
+      Date.now,
+      silent,
+    ),
+    /"partner-network cursor-key rotate" makes one\.$/,
+  );
+});

@@ -1,0 +1,111 @@
+/** Which key seals and which ones open, at every time of a key's life. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { livingKeys, planRotation, type StoredCursorKey } from '../../src/store/cursor-keys.ts';
+import { toTime } from '../../src/times.ts';
+
+const start = Date.parse('2026-06-01T00:00:00.000Z');
+const day = 24 * 3_600_000;
+const settle = bounds.cursorKeySettleMs;
+const end = settle + day + 60_000;
+
+function keyAt(id: number, ms: number): StoredCursorKey {
+  return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(start + ms) };
+}
+
+/** What is written after a rotation at this time. */
+function rotated(stored: readonly StoredCursorKey[], ms: number, old: 'keep' | 'discard' = 'keep') {
+  const { key, removed } = planRotation(stored, start + ms, old);
+  const { id, secret, created_at } = key;
+  return [{ id, secret, created_at }, ...stored.filter((one) => !removed.includes(one.id))];
+}
+
+const statuses = (stored: readonly StoredCursorKey[], ms: number) =>
+  livingKeys(stored, start + ms).map(({ id, status }) => `${id} ${status}`);
+
+test('the only key seals from the first, also before its time', () => {
+  for (const ms of [-day, 0, settle, 1_000 * day]) {
+    assert.deepEqual(statuses([keyAt(0, 0)], ms), ['0 sealing']);
+  }
+});
+
+test('a new key waits until every instance has read it; the old one opens until its last cursor expires', () => {
+  const stored = rotated([keyAt(0, -day)], 0);
+  assert.deepEqual(statuses(stored, 0), ['0 sealing', '1 waiting']);
+  assert.deepEqual(statuses(stored, settle - 1), ['0 sealing', '1 waiting']);
+  assert.deepEqual(statuses(stored, settle), ['1 sealing', '0 opening']);
+  assert.deepEqual(statuses(stored, end - 1), ['1 sealing', '0 opening']);
+  // Not a millisecond longer, though it was not deleted.
+  assert.deepEqual(statuses(stored, end), ['1 sealing']);
+  const [old, waiting] = livingKeys(stored, start);
+  assert.equal(old!.opens_until, toTime(start + end));
+  assert.deepEqual([waiting!.seals_from, waiting!.opens_until], [toTime(start + settle), undefined]);
+});
+
+test('one more rotation while a key waits takes nothing from it: each seals in its turn', () => {
+  const stored = rotated(rotated([keyAt(0, -day)], 0), 1_000);
+  assert.deepEqual(statuses(stored, 1_000), ['0 sealing', '2 waiting', '1 waiting']);
+  assert.deepEqual(statuses(stored, settle), ['1 sealing', '2 waiting', '0 opening']);
+  assert.deepEqual(statuses(stored, settle + 1_000), ['2 sealing', '1 opening', '0 opening']);
+});
+
+test('a rotation deletes what is past its time, and nothing that still opens', () => {
+  const stored = rotated([keyAt(0, -day)], 0);
+  assert.deepEqual(planRotation(stored, start + end - 1, 'keep').removed, []);
+  const { removed, discarded } = planRotation(stored, start + end, 'keep');
+  assert.deepEqual([removed, discarded], [[0], []]);
+});
+
+test('discarding leaves the new key alone, which seals at once and goes on while another waits', () => {
+  const alone = rotated(rotated([keyAt(0, -day)], 0), 1_000, 'discard');
+  assert.deepEqual(statuses(alone, 1_000), ['2 sealing']);
+  assert.deepEqual(statuses(rotated(alone, 2_000), 2_000), ['2 sealing', '3 waiting']);
+});
+
+test('a rotation mends a database without any key', () => {
+  assert.deepEqual(livingKeys([], start), []);
+  assert.deepEqual(statuses(rotated([], 0), 0), ['0 sealing']);
+});
+
+test('a clock that was set back does not put the new key before the old one', () => {
+  const stored = rotated([keyAt(0, 0)], -3_600_000);
+  assert.equal(stored[0]!.created_at, toTime(start + 1));
+  assert.deepEqual(statuses(stored, 0), ['0 sealing', '1 waiting']);
+});
+
+test('ids go round, never to one that lives; when there is none left it says when there is', () => {
+  let stored: StoredCursorKey[] = [keyAt(250, -day)];
+  for (let made = 1; made < 256; made += 1) stored = rotated(stored, made);
+  assert.equal(new Set(stored.map(({ id }) => id)).size, 256);
+  assert.equal(stored[0]!.id, 249);
+  assert.throws(() => planRotation(stored, start + 256, 'keep'), {
+    name: 'Error',
+    message: new RegExp(`rotate again after ${toTime(start + 1 + end)}, or with --discard-old\\.$`),
+  });
+  assert.equal(rotated(stored, 256, 'discard').length, 1);
+  // The first of them is past, and its id comes again.
+  assert.equal(rotated(stored, 1 + end)[0]!.id, 250);
+});
+
+test('whatever is rotated and when, what was sealed opens for a day, and one key seals', () => {
+  const steps = fc.array(fc.integer({ min: 0, max: 2 * day }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 0, max: 3 * day }), (gaps, sealedMs) => {
+      let ms = 0;
+      const histories = [{ ms, stored: [keyAt(0, -day)] }];
+      for (const gap of gaps) {
+        ms += gap;
+        histories.push({ ms, stored: rotated(histories.at(-1)!.stored, ms) });
+      }
+      const at = (when: number) => statuses(histories.findLast((past) => past.ms <= when)!.stored, when);
+      const sealing = at(sealedMs).filter((one) => one.endsWith('sealing'));
+      assert.equal(sealing.length, 1);
+      const id = sealing[0]!.split(' ')[0];
+      for (const later of [0, 1, settle, day / 2, day, day + 50_000]) {
+        assert.ok(at(sealedMs + later).some((one) => one.startsWith(`${id} `)));
+      }
+    }),
+  );
+});

@@ -72,9 +72,15 @@ export const accountTests: StoreTests = {
       scopes: ['BRANDS_READ'],
       expiresAt: future,
     });
-    for (const unknown of [digest(3), digest(1).slice(0, 31), new Uint8Array()]) {
+    // The nearest is looked at for the time it takes, and never found: neither before, between nor after them.
+    const between = digest(1).with(31, 9);
+    for (const unknown of [digest(0), between, digest(3), digest(1).slice(0, 31), new Uint8Array()]) {
       assert.equal(await store.findKey(unknown), undefined);
     }
+  },
+
+  'finds no key where there is none': async (open) => {
+    assert.equal(await (await open()).findKey(digest(1)), undefined);
   },
 
   'refuses a key whose id or digest is taken, and one of no partner': async (open) => {

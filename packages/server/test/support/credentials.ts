@@ -78,6 +78,24 @@ export function requiresKey(listing: 'brands' | 'balances', query: string): void
     assert.equal(asked, 1);
   });
 
+  test('an unknown key asks the database for as much as one that is on file and refused', async (t) => {
+    const asked: string[] = [];
+    const service = await startTestService(t, {
+      reads: async ({ store }) =>
+        new Proxy(store, {
+          get: (target, name) => {
+            asked.push(String(name));
+            return Reflect.get(target, name);
+          },
+        }),
+    });
+    for (const key of [keys.neverIssued, keys.acmeRevoked, keys.acmeExpired, keys.closed]) {
+      asked.length = 0;
+      await service[listing](query, { key });
+      assert.deepEqual(asked, ['findKey']);
+    }
+  });
+
   test('a key is refused as soon as it is revoked', async (t) => {
     const service = await startTestService(t);
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);

@@ -1,5 +1,7 @@
 /** The hot statements, one or two a request. Each names its shard key and reads a short piece of an index. */
 
+import { nearestKey } from '../key-row.ts';
+
 /** A hot statement has a name, under which each connection prepares it once. */
 export interface Statement {
   readonly name?: string;
@@ -66,13 +68,7 @@ function pageOf({ table, condition, after, order }: Listed, more: string): strin
 
 const byId = { after: (id: string) => `id > ${id}`, order: 'id' };
 
-export const keyByDigest: Statement = {
-  name: 'key_by_digest',
-  text: `
-    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at
-    from api_keys k join partners p on p.id = k.partner_id
-    where k.digest = $1`,
-};
+export const keyByDigest: Statement = { name: 'key_by_digest', text: nearestKey('$1') };
 
 /** $1 partner, $2 after, $3 limit. */
 export const brandsPage: Statement = {

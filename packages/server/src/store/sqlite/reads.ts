@@ -1,16 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { bounds } from '../../bounds.ts';
 import { livingKeys, type StoredCursorKey, storedCursorKeys } from '../cursor-keys.ts';
-import { keyOnFile } from '../key-row.ts';
+import { keyOnFile, nearestKey } from '../key-row.ts';
 import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { translated } from './engine.ts';
 
 /** The hot statements, prepared once. A page is joined in the database and looks one row ahead. */
 export function createReads(db: DatabaseSync): Reads {
-  const keyByDigest = db.prepare(`
-    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at
-    from api_keys k join partners p on p.id = k.partner_id
-    where k.digest = $digest`);
+  const keyByDigest = db.prepare(nearestKey('$digest'));
 
   const brandsPage = db.prepare(pageOf('brands', 'partner_id = $partner_id'));
 

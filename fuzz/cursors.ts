@@ -1,0 +1,140 @@
+/** Cursors, changed in every way there is, and used where they do not belong. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { createCursors, type Position } from '../packages/server/src/http/cursor.ts';
+import { Refusal } from '../packages/server/src/http/refusal.ts';
+import type { Target } from './target.ts';
+import { anyCharacter, anyText } from './words.ts';
+
+const longestCursor = 1_024;
+const dayMs = 24 * 3_600_000;
+
+export const cursors: Target = {
+  name: 'cursors',
+  promise: 'a cursor opens to what was sealed, and with any change or anywhere else to one identical refusal',
+  batchRuns: 2_000,
+  open: async () => ({
+    property: fc.property(scope, position, scope, change, change, elapsedMs, keyIds, judge),
+  }),
+};
+
+interface Scope {
+  readonly endpoint: string;
+  readonly partnerId: string;
+  readonly filters: readonly (string | undefined)[];
+}
+
+/** Records as they are written in the source. */
+const plain = { noNullPrototype: true };
+
+const word = fc.oneof(
+  fc.constantFrom('acme', 'zenith', 'alice', 'CHECKING', '', 'null', '"', 'a","b'),
+  anyText(20),
+);
+const scope: fc.Arbitrary<Scope> = fc.record({
+  endpoint: fc.constantFrom('listBrands', 'listBalances'),
+  partnerId: word,
+  filters: fc.array(fc.option(word, { nil: undefined }), { minLength: 1, maxLength: 2 }),
+}, plain);
+
+const unit = fc.oneof(anyCharacter, fc.constantFrom('a', '🦊', 'é'));
+/** As long as it may be, of one character or of two that take turns, so that every size in bytes comes. */
+const longId = fc.tuple(unit, unit, fc.nat(256)).map(([one, other, at]) => one.repeat(at) + other.repeat(256 - at));
+const position: fc.Arbitrary<Position> = fc.record({
+  after: fc.oneof(anyText(256), longId),
+  moment: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+}, plain);
+
+/** What becomes of a text, or of the bytes behind it. */
+const change = fc.record({
+  of: fc.constantFrom('text', 'bytes'),
+  how: fc.constantFrom('flip', 'cut', 'drop', 'insert', 'append', 'repeat', 'overwrite'),
+  at: fc.nat(8_192),
+  with: fc.nat(255),
+});
+type Change = typeof change extends fc.Arbitrary<infer C> ? C : never;
+
+const elapsedMs = fc.oneof(fc.nat(2 * dayMs), fc.constantFrom(0, 1, dayMs - 1, dayMs, dayMs + 1));
+const keyIds = fc.uniqueArray(fc.nat(255), { minLength: 2, maxLength: 4 });
+
+function changed(bytes: Buffer, { how, at, with: byte }: Change): Buffer {
+  const place = at % (bytes.length + 1);
+  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
+  if (how === 'cut') return before;
+  if (how === 'append') return Buffer.concat([bytes, Buffer.of(byte)]);
+  if (how === 'repeat') return Buffer.concat([bytes, after]);
+  if (how === 'drop') return Buffer.concat([before, after.subarray(1)]);
+  if (how === 'insert') return Buffer.concat([before, Buffer.of(byte), after]);
+  const copy = Buffer.from(bytes);
+  if (place < copy.length) copy[place] = how === 'flip' ? copy[place]! ^ (1 << (byte & 7)) : byte;
+  return copy;
+}
+
+function changedText(cursor: string, one: Change): string {
+  if (one.of === 'bytes') return changed(Buffer.from(cursor, 'base64url'), one).toString('base64url');
+  return changed(Buffer.from(cursor, 'latin1'), one).toString('latin1');
+}
+
+function keyOf(id: number, name: string) {
+  return { id, secret: createHash('sha256').update(`${name} ${id}`).digest() };
+}
+
+function judge(
+  own: Scope,
+  sealed: Position,
+  other: Scope,
+  first: Change,
+  second: Change,
+  elapsed: number,
+  ids: readonly number[],
+): void {
+  const [sealing, older] = ids as [number, number];
+  const clock = { ms: 1_750_000_000_000 };
+  const keys = ids.map((id) => keyOf(id, 'ours'));
+  const service = createCursors(keys, 'sandbox', () => clock.ms);
+  const cursor = service.seal(own, sealed);
+  assert.match(cursor, /^[A-Za-z0-9_-]+$/);
+  assert.ok(cursor.length <= longestCursor, `${cursor.length} characters`);
+  assert.deepEqual(service.open(own, cursor), sealed);
+
+  const refused = (opener: typeof service, where: Scope, text: string, what: string) =>
+    assert.deepEqual(refusalOf(() => opener.open(where, text)), theRefusal, what);
+  for (const text of [changedText(cursor, first), changedText(changedText(cursor, first), second)])
+    if (text !== cursor) refused(service, own, text, `changed to ${text}`);
+  if (!isDeepStrictEqual(own, other)) refused(service, other, cursor, 'of another search');
+  refused(createCursors(keys, 'production', () => clock.ms), own, cursor, 'of the other environment');
+  const strange = createCursors([keyOf(sealing, 'theirs')], 'sandbox', () => clock.ms);
+  refused(strange, own, cursor, 'sealed with another key of this id');
+  const without = createCursors(keys.slice(1), 'sandbox', () => clock.ms);
+  refused(without, own, cursor, 'sealed with a key that is gone');
+  const ofOlder = without.seal(own, sealed);
+  assert.equal(Buffer.from(ofOlder, 'base64url')[0], older);
+  assert.deepEqual(service.open(own, ofOlder), sealed, 'an older key still opens');
+
+  clock.ms += elapsed;
+  if (elapsed < dayMs) assert.deepEqual(service.open(own, cursor), sealed);
+  else refused(service, own, cursor, 'expired');
+}
+
+const theRefusal = {
+  status: 400,
+  errors: [
+    {
+      category: 'INVALID_REQUEST_ERROR',
+      code: 'INVALID_CURSOR',
+      detail: 'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
+      field: 'cursor',
+    },
+  ],
+  headers: [],
+};
+
+function refusalOf(open: () => unknown): unknown {
+  try {
+    return { opened: open() };
+  } catch (thrown) {
+    return thrown instanceof Refusal ? { ...thrown } : thrown;
+  }
+}

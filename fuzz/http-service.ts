@@ -1,0 +1,58 @@
+/** The service as it is served, on a socket and a database of its own, in this process. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createApp } from '../packages/server/src/app.ts';
+import { createCursors } from '../packages/server/src/http/cursor.ts';
+import { createHttpServer, listen, serveRoutes } from '../packages/server/src/http/server.ts';
+import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
+import type { Store } from '../packages/server/src/store/port.ts';
+import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
+import type { Lifetime } from './target.ts';
+
+/** Where there is such a folder, no commit waits for a disk. */
+const inMemory = '/dev/shm';
+
+/** A database of two partners who must not learn of each other, gone when the fuzzer is. */
+export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store; path: string }> {
+  const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'partner-network-fuzz-'));
+  lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'fuzz.db');
+  const store = await openStore(parseDatabaseUrl(`sqlite:${path}`)!, 'sandbox', 'create');
+  lifetime.after(() => store.close());
+  await fillFixture(store);
+  return { store, path };
+}
+
+export interface FuzzService {
+  readonly port: number;
+  /** What was logged that must not be. */
+  readonly leaks: string[];
+}
+
+export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
+  const { store } = await openFuzzStore(lifetime);
+  const cursors = createCursors(await store.cursorKeys(), store.environment, Date.now);
+  const app = createApp({
+    environment: store.environment,
+    store,
+    cursors,
+    limiters: {},
+    journal: { add: () => {}, noteUse: () => {} },
+    publicUrl: () => 'https://network.example',
+    nowMs: Date.now,
+  });
+  const leaks: string[] = [];
+  const secrets = Object.values(keys).map((key) => key.slice(0, -8));
+  const log = pino({ level: 'info' }, { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) });
+  const server = createHttpServer();
+  const close = serveRoutes(server, app, log);
+  const port = await listen(server, '127.0.0.1', 0, '--port');
+  lifetime.after(close);
+  return { port, leaks };
+}
+
+function isIn(line: string): (secret: string) => boolean {
+  return (secret) => line.includes(secret);
+}

@@ -1,0 +1,101 @@
+/** Bytes on real connections, many at a time, to a service that really listens. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { listBrands } from '@partner-network/contract/operations';
+import fc from 'fast-check';
+import { keys } from '../packages/server/test/support/fixture.ts';
+import { answersIn, judgeAnswer, judgeConnection } from './http-answers.ts';
+import { type Sent, sent } from './http-requests.ts';
+import { serveFuzz } from './http-service.ts';
+import type { Target } from './target.ts';
+
+const connectionsAtOnce = 8;
+const closedWithinMs = 10_000;
+/** Far more than a batch makes and drops again; a leak of 1 KB a connection is found after a minute. */
+const mostGrowthBytes = 64 * 1024 * 1024;
+
+export const http: Target = {
+  name: 'http',
+  promise: 'every connection gets answers of the catalogue, one a request, or is closed; the next is served',
+  batchRuns: 100,
+  open: async (lifetime) => {
+    const { port, leaks } = await serveFuzz(lifetime);
+    const memory = watchMemory();
+    let executions = 0;
+    return {
+      property: fc.asyncProperty(
+        fc.array(sent, { minLength: 1, maxLength: connectionsAtOnce }),
+        async (connections) => {
+          executions += connections.length;
+          await Promise.all(connections.map((connection) => judge(port, connection)));
+          assert.deepEqual(leaks, [], 'a key in the log');
+        },
+      ),
+      executions: () => executions,
+      settle: async () => {
+        await judge(port, normalCall);
+        memory.look();
+      },
+    };
+  },
+};
+
+const normalCall: Sent = {
+  whole: [
+    {
+      bytes: `GET ${listBrands.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n\r\n`,
+      isHead: false,
+      status: 200,
+    },
+  ],
+  rest: '',
+  pauseAt: 0,
+};
+
+async function judge(port: number, connection: Sent): Promise<void> {
+  const bytes = Buffer.from(connection.whole.map((one) => one.bytes).join('') + connection.rest, 'latin1');
+  const answers = answersIn(await exchange(port, bytes, connection.pauseAt));
+  for (const answer of answers) judgeAnswer(answer);
+  judgeConnection(connection, answers);
+}
+
+/** All that comes back until the service closes. */
+function exchange(port: number, bytes: Buffer, pauseAt: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
+      if (pauseAt === 0 || pauseAt >= bytes.length) return void socket.end(bytes);
+      socket.write(bytes.subarray(0, pauseAt));
+      setImmediate(() => socket.end(bytes.subarray(pauseAt)));
+    });
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the connection is open after ${closedWithinMs} ms`));
+    }, closedWithinMs);
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // It may be closed before all is read that was sent; what was answered counts.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(Buffer.concat(chunks));
+    });
+  });
+}
+
+/** Looks at what is left on the heap, from the second look on: the first finds caches filled. */
+function watchMemory() {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  let first: number | undefined;
+  return {
+    look: () => {
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      first ??= heapUsed + external;
+      const grown = heapUsed + external - first;
+      assert.ok(grown < mostGrowthBytes, `${Math.round(grown / 1_048_576)} MB more are in use than at first`);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** Records, right and wrong, and the ways to write them down. */
+import fc from 'fast-check';
+import { fieldsOf, type Kind } from './import-model.ts';
+import { anyText, aroundLength } from './words.ts';
+
+/** A member of a record: its name, and its value as JSON. */
+export type Member = readonly [name: string, json: string];
+
+const asJson = (words: fc.Arbitrary<string>) => words.map((text) => JSON.stringify(text));
+
+const times = [
+  ...['2026-01-30T08:00:00.000Z', '2026-01-31t08:00:00z', '2024-02-29T23:59:59.123456+00:00'],
+  ...['2025-02-29T00:00:00Z', '2026-04-31T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T24:00:00Z'],
+  ...['2026-01-01T00:00:60Z', '2026-01-01T00:00:00+01:00', '2026-01-01', '1900-02-29T00:00:00Z'],
+];
+const urls = [
+  ...['https://images.example.com/a.png', 'http://a', 'http://', 'https://user@a/', 'https://a:b@a/', 'ftp://a/'],
+  ...['http://a b/', 'http://[::1]/x', 'HTTPS://A/É', 'http:///a', 'http://a:99999/', 'http://%zz/', '//a', 'http://@a'],
+];
+const numbers = [
+  ...['0', '1', '-1', '9007199254740991', '-9007199254740991', '9007199254740992', '-9007199254740992'],
+  ...['1.0', '1e3', '-0', '1E0', '0.5', '1e400', '123456789012345678901234567890'],
+];
+const otherJson = ['null', 'true', 'false', '[]', '{}', '[1]', '{"a":1}', '""', '{"a":null}', '"\\ud800"', '"\\u0000"'];
+
+const metadataKey = asJson(fc.oneof(anyText(8), fc.constantFrom('tier', '__proto__', '1', '')));
+const metadata = fc
+  .array(fc.tuple(metadataKey, fc.oneof(asJson(anyText(12)), fc.constantFrom('1', 'null', '{}'))), {
+    maxLength: 4,
+  })
+  .map((entries) => `{${entries.map((entry) => entry.join(':')).join(',')}}`);
+/** Around the most keys that there may be. */
+const manyKeys = fc
+  .integer({ min: 48, max: 52 })
+  .map((count) => `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(',')}}`);
+
+function valueFor(name: string): fc.Arbitrary<string> {
+  const fit: Readonly<Record<string, fc.Arbitrary<string>>> = {
+    amount: fc.oneof(fc.constantFrom(...numbers), fc.maxSafeInteger().map(String)),
+    color: asJson(fc.oneof(fc.stringMatching(/^#[0-9A-Fa-f]{6}$/), fc.stringMatching(/^#?[0-9A-Ga-g]{5,7}\n?$/))),
+    currency: asJson(fc.constantFrom('USD', 'usd', 'EUR', 'USD ')),
+    type: asJson(fc.constantFrom('CHECKING', 'CHECKING', 'SAVINGS')),
+    action: asJson(fc.constantFrom('CHECKING_BALANCE', 'OTHER')),
+    status: asJson(fc.constantFrom('ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED', 'active')),
+    partner_id: asJson(fc.constantFrom('acme', 'zenith')),
+    metadata: fc.oneof({ weight: 8, arbitrary: metadata }, { weight: 1, arbitrary: manyKeys }),
+    profile_image_url: asJson(fc.constantFrom(...urls)),
+  };
+  if (name.endsWith('_at')) return asJson(fc.constantFrom(...times));
+  return Object.hasOwn(fit, name) ? fit[name]! : asJson(anyText(20));
+}
+
+/** Mostly what belongs there; sometimes what does not, or is as long as it may be. */
+function memberOf(name: string): fc.Arbitrary<Member> {
+  const value = fc.oneof(
+    { weight: 16, arbitrary: valueFor(name) },
+    { weight: 1, arbitrary: fc.constantFrom(...otherJson, ...numbers) },
+    { weight: 1, arbitrary: fc.oneof(...[128, 256, 1_024].map((length) => asJson(aroundLength(length)))) },
+  );
+  return fc.tuple(fc.constant(name), value);
+}
+
+/** All that it must have, and some of what it may; now and then without one, with one twice or one unknown. */
+export function recordOf(kind: Kind): fc.Arbitrary<readonly Member[]> {
+  const { required, properties } = fieldsOf[kind];
+  const optional = Object.keys(properties).filter((name) => !(required as readonly string[]).includes(name));
+  const some = fc.subarray(optional).chain((names) => fc.tuple(...names.map(memberOf)));
+  const strange = fc.constantFrom('nam', '__proto__', 'constructor', '', 'Amount', 'digits').chain(memberOf);
+  const again = fc.constantFrom(...Object.keys(properties)).chain(memberOf);
+  return fc
+    .tuple(
+      fc.tuple(...required.map(memberOf)),
+      some,
+      fc.oneof({ weight: 12, arbitrary: fc.constant([]) }, fc.tuple(strange), fc.tuple(again)),
+      fc.oneof({ weight: 12, arbitrary: fc.constant(-1) }, fc.nat(3)),
+    )
+    .map(([needed, more, odd, left]) => [...needed.filter((_, index) => index !== left), ...more, ...odd]);
+}
+
+export function lineOf(members: readonly Member[], space: string): string {
+  const written = members.map(([name, json]) => `${JSON.stringify(name)}${space}:${space}${json}`);
+  return `{${written.join(`,${space}`)}}`;
+}
+
+/** A piece put into a line, or in the place of another: what comes of it is mostly no JSON. */
+const pieces = ['"', '\\', '{', '}', '[', ']', ':', ',', '0', '1', 'e', '.', '-', '\\u0061', 'null', '\t', '\u0001', '\u00a0'];
+export const slip = fc.record(
+  { at: fc.nat(200), drop: fc.nat(2), piece: fc.constantFrom('', ...pieces) },
+  { noNullPrototype: true },
+);
+
+export function slipped(line: string, { at, drop, piece }: { at: number; drop: number; piece: string }): string {
+  const place = at % (line.length + 1);
+  // A file is UTF-8, which has no halves of pairs.
+  return (line.slice(0, place) + piece + line.slice(place + drop)).toWellFormed();
+}
+
+/** What is about people, and what of it must not be repeated. */
+export const personal = fc.oneof(
+  fc.stringMatching(/^[a-z]{3,8}\.[a-z]{3,8}@[a-z]{3,8}\.(?:com|org|example)$/),
+  fc.stringMatching(/^\+1 \([2-9][0-8]1\) [2-9]55-[0-9]{4}$/),
+  fc.constantFrom('4111 1111 1111 1111', '4111111111111111', '378282246310005', '078-05-1120', '123-45-6789'),
+);

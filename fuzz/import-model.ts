@@ -1,0 +1,87 @@
+/** What may be imported, by Ajv on the schemas and by rules of our own where a schema cannot say it. */
+import { balanceSchema, brandSchema } from '@partner-network/contract/records';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isOtherNumber } from './json-model.ts';
+
+export type Kind = 'brands' | 'balances' | 'grants';
+
+const time = { type: 'string', format: 'date-time' };
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength });
+/** Grants are not on the wire; the operators' interface names their fields. */
+const grantProperties = {
+  id: text(256),
+  partner_id: text(128),
+  customer_id: text(128),
+  action: { type: 'string', enum: ['CHECKING_BALANCE'] },
+  status: { type: 'string', enum: ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] },
+  ...{ expires_at: time, created_at: time, updated_at: time },
+};
+
+export const fieldsOf = {
+  brands: { required: ['name', 'reference_id'], properties: brandSchema.properties },
+  balances: { required: ['customer_id', 'type', 'currency', 'amount'], properties: balanceSchema.properties },
+  grants: { required: ['partner_id', 'customer_id'], properties: grantProperties },
+} as const;
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  formats: { 'date-time': isTimeInUtc, uri: isWebUrl },
+});
+const validators = Object.fromEntries(
+  Object.entries(fieldsOf).map(([kind, { required, properties }]) => [
+    kind,
+    ajv.compile({ type: 'object', additionalProperties: false, required, properties }),
+  ]),
+) as Record<Kind, ValidateFunction>;
+
+/** The fields of a record that are wrong; undefined when it is no record at all. */
+export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isOtherNumber(value))
+    return undefined;
+  const { required, properties } = fieldsOf[kind];
+  const isRequired = (name: string) => (required as readonly string[]).includes(name);
+  // Null says that an optional field is absent. One that nobody knows is not optional.
+  const given = Object.entries(value).filter(
+    ([name, own]) => own !== null || isRequired(name) || !Object.hasOwn(properties, name),
+  );
+  const wrong = new Set<string>();
+  for (const [name, own] of given) if (!isSound(own)) wrong.add(name);
+  const validate = validators[kind];
+  validate(Object.fromEntries(given));
+  for (const { instancePath, params } of validate.errors ?? []) {
+    const [, first] = instancePath.split('/');
+    wrong.add(first ?? params.missingProperty ?? params.additionalProperty);
+  }
+  return wrong;
+}
+
+/** Strings without control characters and halves of pairs, as keys too; numbers in plain digits. */
+function isSound(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && ![...value].some(isControl);
+  if (typeof value !== 'object' || value === null) return true;
+  return !isOtherNumber(value) && Object.entries(value).every((entry) => entry.every(isSound));
+}
+
+function isControl(character: string): boolean {
+  const code = character.codePointAt(0)!;
+  return code < 32 || code === 127;
+}
+
+const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isTimeInUtc(text: string): boolean {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|\+00:00)$/.exec(text);
+  if (parts === null) return false;
+  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
+    number, number, number, number, number, number,
+  ];
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = month === 2 && isLeap ? 29 : (daysOfMonth[month - 1] ?? 0);
+  return year > 0 && day >= 1 && day <= days && hour < 24 && minute < 60 && second < 60;
+}
+
+function isWebUrl(text: string): boolean {
+  if (/\s/.test(text) || !/^https?:\/\/[^/?#]/i.test(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '' && url.hostname !== '';
+}

@@ -1,0 +1,110 @@
+/**
+ * What the documents say of parameters, written down a second time and as simply as can be: the names and
+ * bounds are typed in, decoding is left to decodeURIComponent and URLSearchParams, and nothing is fast.
+ */
+
+interface Rule {
+  readonly isRequired?: boolean;
+  readonly longest?: number;
+  readonly only?: string;
+  readonly isLimit?: boolean;
+}
+
+export const rulesOf: Readonly<Record<'brands' | 'balances', Readonly<Record<string, Rule>>>> = {
+  brands: { cursor: { longest: 1_024 }, limit: { isLimit: true }, reference_id: { longest: 1_024 } },
+  balances: {
+    customer_id: { isRequired: true, longest: 128 },
+    type: { isRequired: true, only: 'CHECKING' },
+    grant_id: { longest: 256 },
+    cursor: { longest: 1_024 },
+    limit: { isLimit: true },
+  },
+};
+
+interface Expected {
+  /** Of parameters that the operation has: code and name, in the order of its table. */
+  readonly faults: readonly (readonly [code: string, name: string])[];
+  /** Names that it does not have, decoded, in the order in which they came. */
+  readonly unknown: readonly string[];
+  /** The values of those that are right. */
+  readonly values: Readonly<Record<string, string | number | undefined>>;
+}
+
+export function expectedOf(listing: 'brands' | 'balances', query: string): Expected {
+  const sent = pairsOf(query);
+  const rules = rulesOf[listing];
+  const faults: [string, string][] = [];
+  const values: Record<string, string | number | undefined> = {};
+  for (const [name, rule] of Object.entries(rules)) {
+    const encoded = sent.filter((pair) => pair.name === name).map(({ value }) => value);
+    const code = faultOf(encoded, rule);
+    if (code !== undefined) faults.push([code, name]);
+    else if (encoded.length === 0) values[name] = rule.isLimit ? 50 : undefined;
+    else values[name] = rule.isLimit ? Number(decoded(encoded[0]!)) : decoded(encoded[0]!);
+  }
+  const others = sent.map(({ name }) => name).filter((name) => !Object.hasOwn(rules, name));
+  return { faults, unknown: [...new Set(others)], values };
+}
+
+/** Names as forms have them, values still encoded. */
+export function pairsOf(query: string): { readonly name: string; readonly value: string }[] {
+  const pairs = query.split('&').filter((pair) => pair !== '');
+  // It would take a question mark in front for no part of the name.
+  const names = [...new URLSearchParams(`&${query}`)].map(([name]) => name);
+  return pairs.map((pair, index) => ({
+    name: names[index]!,
+    value: pair.includes('=') ? pair.slice(pair.indexOf('=') + 1) : '',
+  }));
+}
+
+export function decoded(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOf(encoded: readonly string[], rule: Rule): string | undefined {
+  if (encoded.length === 0) return rule.isRequired ? 'MISSING_REQUIRED_PARAMETER' : undefined;
+  if (encoded.length > 1) return 'CONFLICTING_PARAMETERS';
+  const text = decoded(encoded[0]!);
+  if (text === undefined || [...text].some(isControl)) return 'INVALID_CHARACTER';
+  if (text === '') return 'VALUE_EMPTY';
+  if (rule.longest !== undefined && [...text].length > rule.longest) return 'VALUE_TOO_LONG';
+  if (rule.only !== undefined && text !== rule.only) return 'INVALID_ENUM_VALUE';
+  return rule.isLimit ? faultOfLimit(text) : undefined;
+}
+
+function isControl(character: string): boolean {
+  const code = character.codePointAt(0)!;
+  return code < 32 || code === 127;
+}
+
+/** A plain integer is one that is written back as it was. */
+function faultOfLimit(text: string): string | undefined {
+  let limit: bigint;
+  try {
+    limit = BigInt(text);
+  } catch {
+    return 'EXPECTED_INTEGER';
+  }
+  if (String(limit) !== text) return 'EXPECTED_INTEGER';
+  if (limit < 1n) return 'VALUE_TOO_LOW';
+  return limit > 100n ? 'VALUE_TOO_HIGH' : undefined;
+}
+
+/** Levenshtein's distance by its whole table: at each place the edits from that much to that much. */
+export function distance(from: string, to: string): number {
+  const table = Array.from({ length: from.length + 1 }, () => new Array<number>(to.length + 1).fill(0));
+  for (let i = 0; i <= from.length; i += 1) {
+    for (let j = 0; j <= to.length; j += 1) {
+      if (i === 0 || j === 0) table[i]![j] = i + j;
+      else {
+        const same = table[i - 1]![j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+        table[i]![j] = Math.min(same, table[i - 1]![j]! + 1, table[i]![j - 1]! + 1);
+      }
+    }
+  }
+  return table[from.length]![to.length]!;
+}

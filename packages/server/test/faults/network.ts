@@ -1,14 +1,19 @@
-/** A network between the service and its database: it falls silent, hangs up, and leads elsewhere. */
+/** A network between the service and a server: it falls silent, hangs up, is slow, and leads elsewhere. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
-import type { PostgresServer } from '../support/postgres.ts';
+import type { Lifetime } from '../support/postgres-start.ts';
 
-interface Network {
+/** A server of any kind. */
+interface Target {
+  readonly port: number;
+}
+
+export interface Network {
+  readonly port: number;
   /** The database's address on this side of the network. */
   readonly url: string;
   /** From now on connections lead to another server; those that there are stay where they are. */
-  leadTo(server: PostgresServer): void;
+  leadTo(server: Target): void;
   /** Nothing passes any more, not even that somebody hung up. New connections come about, and are silent. */
   fallSilent(): void;
   /** All goes on as if nothing had been. */
@@ -17,6 +22,8 @@ interface Network {
   forget(): void;
   /** New connections come about, and are silent from then on. */
   greetOnly(): void;
+  /** From now on everything takes this much longer. */
+  slowDown(ms: number): void;
   /** Ends all connections. */
   hangUp(): void;
 }
@@ -28,17 +35,28 @@ interface Link {
   isForgotten: boolean;
 }
 
-export async function startNetwork(t: TestContext, server: PostgresServer): Promise<Network> {
+export async function startNetwork(t: Lifetime, server: Target): Promise<Network> {
   const links = new Set<Link>();
   let target = server.port;
   let isSilent = false;
   let packets = Number.POSITIVE_INFINITY;
+  let delayMs = 0;
 
   /** What one end sends goes to the other, and so does its end. */
   function pass(link: Link, from: Socket, to: Socket): void {
+    const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];
+    /** What is due, in the order in which it came. */
+    const deliver = () => {
+      while (late.length > 0 && late[0]!.dueMs <= performance.now()) to.write(late.shift()!.bytes);
+      if (late.length > 0) setTimeout(deliver, late[0]!.dueMs - performance.now());
+    };
+    const send = (bytes: Buffer) => {
+      if (delayMs === 0 && late.length === 0) return to.write(bytes);
+      if (late.push({ bytes, dueMs: performance.now() + delayMs }) === 1) setTimeout(deliver, delayMs);
+    };
     from.on('data', (bytes) => {
       if (from === link.ends[0]) link.packetsLeft -= 1;
-      if (link.packetsLeft >= 0) to.write(bytes);
+      if (link.packetsLeft >= 0) send(bytes);
     });
     from.on('error', () => {});
     from.on('close', () => {
@@ -68,6 +86,7 @@ export async function startNetwork(t: TestContext, server: PostgresServer): Prom
 
   const { port } = listener.address() as AddressInfo;
   return {
+    port,
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     leadTo: (other) => {
       target = other.port;
@@ -83,6 +102,9 @@ export async function startNetwork(t: TestContext, server: PostgresServer): Prom
         if (link.ends.some((end) => end.destroyed)) hangUp(link);
         else for (const end of link.ends) end.resume();
       }
+    },
+    slowDown: (ms) => {
+      delayMs = ms;
     },
     greetOnly: () => {
       packets = 1;

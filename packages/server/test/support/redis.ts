@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
+import type { Lifetime } from './postgres-start.ts';
 import { programsOnPath } from './programs.ts';
 
 export interface OwnRedis {
@@ -53,7 +54,7 @@ export function redisClient(t: TestContext, url: string): Redis {
 }
 
 /** A Redis of the test's own. */
-export async function startRedis(t: TestContext): Promise<OwnRedis> {
+export async function startRedis(t: Lifetime): Promise<OwnRedis> {
   const folder = temporaryFolder(t);
   const user = unprivilegedUser();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);

@@ -1,0 +1,20 @@
+/** Chance that is the same in every run of one seed (mulberry32). */
+export interface Chance {
+  /** From 0 to 1, without 1. */
+  fraction(): number;
+  /** From the first to the last, both included. */
+  between(first: number, last: number): number;
+  oneOf<T>(choices: readonly T[]): T;
+}
+
+export function chanceOf(seed: number): Chance {
+  let state = seed >>> 0;
+  function fraction(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  }
+  const between = (first: number, last: number) => first + Math.floor(fraction() * (last - first + 1));
+  return { fraction, between, oneOf: (choices) => choices[between(0, choices.length - 1)]! };
+}

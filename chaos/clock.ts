@@ -1,0 +1,4 @@
+/** Milliseconds since 1970 that never go back, so that what was noted here compares with logs of this machine. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,107 @@
+/** One instance of the service: a process of its own on ports of its own, looked after as an init system does. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../packages/server/test/support/free-port.ts';
+import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import { executable } from '../packages/server/test/support/run.ts';
+import { now } from './clock.ts';
+
+/** Ended by somebody: how, and when it was no more. */
+export interface Ending {
+  readonly how: 'kill' | 'terminate' | 'by itself';
+  readonly atMs: number;
+}
+
+export interface Instance {
+  readonly name: string;
+  readonly port: number;
+  readonly operationsPort: number;
+  readonly endings: readonly Ending[];
+  /** Resolves when it is ready. One that cannot start, as without its database, is started again. */
+  start(): Promise<void>;
+  kill(): Promise<void>;
+  /** SIGTERM, and until it has drained. */
+  terminate(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+  isReady(): Promise<boolean>;
+  metrics(): Promise<string>;
+}
+
+const retryMs = 300;
+const askMs = 50;
+
+export async function createInstance(
+  t: Lifetime,
+  name: string,
+  logPath: string,
+  words: readonly string[],
+): Promise<Instance> {
+  const [port, operationsPort] = [await freePort(), await freePort()];
+  const flags = ['--port', String(port), '--ops-port', String(operationsPort)];
+  const log = openSync(logPath, 'a');
+  const endings: Ending[] = [];
+  let child: ChildProcess | undefined;
+  let isWanted = false;
+
+  function launch(): ChildProcess {
+    const launched = spawn(process.execPath, [executable, 'serve', ...words, ...flags], {
+      stdio: ['ignore', log, log],
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+    });
+    launched.once('exit', () => {
+      if (isWanted && launched === child) endings.push({ how: 'by itself', atMs: now() });
+    });
+    return launched;
+  }
+
+  async function start(): Promise<void> {
+    isWanted = false;
+    child = launch();
+    while (!(await isReady())) {
+      if (hasEnded(child)) {
+        await wait(retryMs);
+        child = launch();
+      }
+      await wait(askMs);
+    }
+    isWanted = true;
+  }
+
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    isWanted = false;
+    if (child === undefined || hasEnded(child)) return;
+    child.kill(signal);
+    await once(child, 'exit');
+    endings.push({ how: signal === 'SIGKILL' ? 'kill' : 'terminate', atMs: now() });
+  }
+
+  const operations = (path: string) =>
+    fetch(`http://127.0.0.1:${operationsPort}${path}`, { signal: AbortSignal.timeout(2_000) });
+  const isReady = () =>
+    operations('/readyz').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+
+  t.after(() => end('SIGKILL'));
+  return {
+    name,
+    port,
+    operationsPort,
+    endings,
+    start,
+    kill: () => end('SIGKILL'),
+    terminate: () => end('SIGTERM'),
+    freeze: () => child!.kill('SIGSTOP'),
+    thaw: () => child!.kill('SIGCONT'),
+    isReady,
+    metrics: async () => (await operations('/metrics')).text(),
+  };
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}

@@ -1,0 +1,74 @@
+/** The rate limit, by what callers saw and by what the instances logged. */
+import { brandsPerSecond } from '@partner-network/contract/limits';
+import { listBrands } from '@partner-network/contract/operations';
+import type { Span } from '../packages/server/test/support/spans.ts';
+import type { Course } from './run.ts';
+import { type Verdict, type Violation, verdictOf } from './verdict.ts';
+import { partners } from './world.ts';
+
+const windowMs = 1_000;
+/** A log tells whole milliseconds. */
+const roundingMs = 1;
+
+type Judged = Pick<Course, 'recorder' | 'logs'>;
+
+export function judgeRate({ recorder, logs }: Judged): Verdict[] {
+  const logged = logs.flatMap(admissionIn);
+  const byCallers = partners.map((partnerId) =>
+    recorder.answers.filter(
+      (answer) =>
+        answer.partnerId === partnerId &&
+        answer.listing === 'brands' &&
+        answer.isLimited &&
+        answer.status !== 429,
+    ),
+  );
+  const byInstances = partners.map((partnerId) => logged.filter((span) => span.partnerId === partnerId));
+  const promise = `never more than ${brandsPerSecond} brands requests of a partner admitted in a second`;
+  return [
+    verdictOf(`${promise}, by callers`, 'admissions', countOf(byCallers), byCallers.flatMap(crowdsIn)),
+    verdictOf(`${promise}, by logs`, 'admissions', countOf(byInstances), byInstances.flatMap(crowdsIn)),
+  ];
+}
+
+const countOf = (groups: readonly (readonly unknown[])[]) =>
+  groups.reduce((sum, { length }) => sum + length, 0);
+
+/**
+ * Each was admitted at some moment between two that are known. Those that lie within one second as a whole
+ * were surely admitted in it, so that more than the rate is proof. Of seconds that overlap, the fullest.
+ */
+export function crowdsIn(spans: readonly Span[]): Violation[] {
+  const sorted = spans.toSorted((one, other) => one.sentMs - other.sentMs);
+  const crowds: { atMs: number; count: number }[] = [];
+  for (const [index, { sentMs }] of sorted.entries()) {
+    let count = 0;
+    for (let next = index; next < sorted.length && sorted[next]!.sentMs < sentMs + windowMs; next += 1) {
+      if (sorted[next]!.receivedMs < sentMs + windowMs) count += 1;
+    }
+    if (count <= brandsPerSecond) continue;
+    const before = crowds.at(-1);
+    if (before === undefined || sentMs - before.atMs >= windowMs) crowds.push({ atMs: sentMs, count });
+    else if (count > before.count) crowds[crowds.length - 1] = { atMs: sentMs, count };
+  }
+  return crowds.map(({ atMs, count }) => ({ atMs, text: `${count} within a second` }));
+}
+
+interface Admission extends Span {
+  readonly partnerId: string;
+}
+
+/** Only pages count: of other answers a log does not tell whether they were admitted. */
+function admissionIn(line: string): Admission[] {
+  if (!line.startsWith('{')) return [];
+  const { operation, partner_id, status, time, duration_ms } = JSON.parse(line) as Record<string, unknown>;
+  if (operation !== listBrands.id || status !== 200) return [];
+  const endMs = typeof time === 'number' ? time : Date.parse(String(time));
+  return [
+    {
+      partnerId: String(partner_id),
+      sentMs: endMs - Number(duration_ms) - roundingMs,
+      receivedMs: endMs + roundingMs,
+    },
+  ];
+}

@@ -1,0 +1,86 @@
+/** Every answer that the client got, also those that it tried again after: as it came, and when. */
+import { appendFileSync } from 'node:fs';
+import { now } from './clock.ts';
+import type { PartnerId } from './world.ts';
+
+/** What is asked for. A walk asks for many pages, one after the other. */
+export interface Question {
+  readonly walk: number;
+  readonly listing: 'brands' | 'balances';
+  readonly partnerId: PartnerId;
+  readonly keyId: string;
+  readonly limit: number;
+  readonly referenceId?: string | undefined;
+  readonly customerId?: string | undefined;
+  /** 0 for the first one. */
+  readonly page: number;
+  /** The last id of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface Answer extends Question {
+  readonly sentMs: number;
+  readonly receivedMs: number;
+  /** 0 where there was no whole answer. */
+  readonly status: number;
+  /** Whose answer it is: a balancer's has none. */
+  readonly requestId?: string | undefined;
+  readonly servedBy?: string | undefined;
+  /** Whether it got as far as the rate limit. */
+  readonly isLimited: boolean;
+  readonly body: string;
+}
+
+export interface Walk {
+  readonly walk: number;
+  /** Whether the client came to the last page. */
+  readonly isComplete: boolean;
+  /** One that comes to no end is a fault: all is well by then, and nothing else goes on. */
+  readonly isLast: boolean;
+}
+
+export interface Recorder {
+  readonly answers: readonly Answer[];
+  readonly walks: readonly Walk[];
+  /** A fetch for the client that asks this. */
+  fetchFor(question: () => Question): (url: string, init: RequestInit) => Promise<Response>;
+  end(walk: Walk): void;
+}
+
+export function createRecorder(logPath?: string): Recorder {
+  const answers: Answer[] = [];
+  const walks: Walk[] = [];
+  function keep(answer: Answer): void {
+    answers.push(answer);
+    if (logPath !== undefined) appendFileSync(logPath, `${JSON.stringify(answer)}\n`);
+  }
+  return {
+    answers,
+    walks,
+    end: (walk) => walks.push(walk),
+    fetchFor: (question) => async (url, init) => {
+      const asked = question();
+      const sentMs = now();
+      try {
+        const response = await fetch(url, init);
+        const body = await response.text();
+        const { status, headers } = response;
+        keep({
+          ...asked,
+          sentMs,
+          receivedMs: now(),
+          status,
+          requestId: headers.get('x-request-id') ?? undefined,
+          servedBy: headers.get('x-served-by') ?? undefined,
+          isLimited: headers.has('ratelimit'),
+          body,
+        });
+        return new Response(body, { status, headers });
+      } catch (error) {
+        const body = String((error as Error).cause ?? error);
+        keep({ ...asked, sentMs, receivedMs: now(), status: 0, isLimited: false, body });
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/** One run: the stage is set, load and writers begin, the plan is carried out, all is quiet again. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import { chanceOf } from './chance.ts';
+import { now } from './clock.ts';
+import { type Applied, applyFaults } from './faults.ts';
+import { createHistory, type History } from './history.ts';
+import type { Ending } from './instance.ts';
+import { walkOn, walkThroughAll } from './load.ts';
+import { describe, type Fault } from './plan.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { type Stage, startStage } from './stage.ts';
+import { type PassingKeys, writeOn } from './writers.ts';
+
+/** All that is known of a run when it is over. */
+export interface Course {
+  readonly startedMs: number;
+  /** When load and writers stopped; what came later are the last walks. */
+  readonly endedMs: number;
+  readonly faults: readonly Applied[];
+  readonly history: History;
+  readonly recorder: Pick<Recorder, 'answers' | 'walks'>;
+  readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
+  /** The request ids of all receipts. */
+  readonly receipts: ReadonlySet<string>;
+  /** What was not as it should be in the end, of each part in a sentence. */
+  readonly unrecovered: readonly string[];
+  /** What the instances logged, line by line. */
+  readonly logs: readonly string[];
+}
+
+/** Receipts are written this long after their answers, at the most. */
+const receiptsMs = 2_000;
+
+export async function runCourse(
+  t: Lifetime,
+  folder: string,
+  seed: number,
+  minutes: number,
+  plan: readonly Fault[],
+  say: (text: string) => void,
+): Promise<Omit<Course, 'logs'>> {
+  const stage = await startStage(t, folder);
+  const history = createHistory(join(folder, 'history.jsonl'));
+  const recorder = createRecorder(join(folder, 'answers.jsonl'));
+  const keys: PassingKeys = { current: new Map(), revoked: [] };
+  const startedMs = now();
+  const overMs = startedMs + minutes * 60_000;
+  let isStopped = false;
+  const isOver = () => isStopped;
+  const loading = { baseUrl: stage.baseUrl, recorder, chance: chanceOf(seed + 1), keys, isOver };
+  const writing = { url: stage.primary.url(), history, chance: chanceOf(seed + 2), isOver };
+  const load = Promise.all([walkOn(loading), writeOn(writing, keys)]);
+  load.catch(() => {});
+
+  const told = setInterval(() => {
+    const seconds = Math.round((now() - startedMs) / 1_000);
+    say(`  ${seconds} s: ${recorder.answers.length} answers, ${recorder.walks.length} walks`);
+  }, 10_000);
+  try {
+    const faults = await applyFaults(stage, plan, (fault) => say(describe(fault)));
+    writeFileSync(join(folder, 'faults.json'), JSON.stringify(faults, undefined, 1));
+    await wait(Math.max(0, overMs - now()));
+    isStopped = true;
+    await load;
+    const endedMs = now();
+    await walkThroughAll(loading);
+    await wait(receiptsMs);
+    const unrecovered = await shortcomingsOf(stage);
+    const receipts = await receiptsOn(stage.primary.url());
+    return {
+      startedMs,
+      endedMs,
+      faults,
+      history,
+      recorder,
+      instances: stage.instances,
+      receipts,
+      unrecovered,
+    };
+  } finally {
+    isStopped = true;
+    clearInterval(told);
+  }
+}
+
+/** Each instance ready, its replica used, and its rate limit decided by Redis. */
+async function shortcomingsOf({ instances }: Stage): Promise<string[]> {
+  const found: string[] = [];
+  for (const instance of instances) {
+    if (!(await instance.isReady())) found.push(`instance ${instance.name} is not ready`);
+    const metrics = await instance.metrics();
+    if (!/^partner_network_replica_used\{[^}]*\} 1$/m.test(metrics)) {
+      found.push(`instance ${instance.name} does not use its replica`);
+    }
+    if (!/^partner_network_limiter_instances 2$/m.test(metrics)) {
+      found.push(`instance ${instance.name} does not share its rate limit with the other one`);
+    }
+  }
+  return found;
+}
+
+async function receiptsOn(url: string): Promise<Set<string>> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ request_id: string }>('select request_id from receipts');
+    return new Set(rows.map(({ request_id }) => request_id));
+  } finally {
+    await client.end();
+  }
+}

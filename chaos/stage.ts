@@ -1,0 +1,73 @@
+/** All parts of a service on one machine, each a real process: what a fault can befall. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PostgresServer } from '../packages/server/test/support/postgres-process.ts';
+import {
+  type Lifetime,
+  startPostgres,
+  startStandby,
+} from '../packages/server/test/support/postgres-start.ts';
+import { type OwnRedis, startRedis } from '../packages/server/test/support/redis.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+import { createInstance, type Instance } from './instance.ts';
+import type { WireHarm, WireName } from './wires.ts';
+import { fillWorld, publicUrl } from './world.ts';
+
+export interface Stage {
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer;
+  readonly redis: OwnRedis;
+  readonly instances: readonly [Instance, Instance];
+  readonly balancer: Balancer;
+  /** What partners call. */
+  readonly baseUrl: string;
+  harmWire(wire: WireName, harm: WireHarm): Promise<void>;
+}
+
+/** Between the instances and their servers; who writes data goes another way. */
+async function startWires(t: Lifetime, ports: readonly number[]) {
+  const child = fork(fileURLToPath(new URL('wires.ts', import.meta.url)), ports.map(String));
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  const [wirePorts] = (await once(child, 'message')) as [number[]];
+  return {
+    ports: wirePorts,
+    harm: async (wire: WireName, harm: WireHarm) => {
+      child.send({ wire, harm });
+      await once(child, 'message');
+    },
+  };
+}
+
+export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
+  const primary = await startPostgres(t);
+  await fillWorld(primary.url());
+  const standby = await startStandby(t, primary);
+  const redis = await startRedis(t);
+  const wires = await startWires(t, [redis.port, primary.port, standby.port]);
+  const [redisPort, primaryPort, standbyPort] = wires.ports;
+  const words = [
+    ...['--environment', 'sandbox', '--public-url', publicUrl, '--drain-delay', '1'],
+    ...['--database', `postgres://postgres@127.0.0.1:${primaryPort}/postgres`],
+    ...['--replica', `postgres://postgres@127.0.0.1:${standbyPort}/postgres`],
+    ...['--redis', `redis://127.0.0.1:${redisPort}`],
+  ];
+  const instanceNamed = (name: string) =>
+    createInstance(t, name, join(folder, `instance-${name}.log`), words);
+  const instances = [await instanceNamed('a'), await instanceNamed('b')] as const;
+  await Promise.all(instances.map((instance) => instance.start()));
+  const balancer = await startBalancer(t, folder, instances);
+  return {
+    primary,
+    standby,
+    redis,
+    instances,
+    balancer,
+    baseUrl: `http://127.0.0.1:${balancer.port}/network/v1`,
+    harmWire: wires.harm,
+  };
+}

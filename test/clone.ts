@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serveSettings } from '../packages/server/src/config.ts';
 import { freePort } from '../packages/server/test/support/free-port.ts';
+import { watchCommand } from '../packages/server/test/support/watch-logs.ts';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -48,8 +49,12 @@ export async function openTerminal(folder: string): Promise<Clone> {
   };
   const here = (text: string) =>
     text.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
-  const spawnShell = (script: string) =>
-    spawn('bash', ['-euo', 'pipefail', '-c', direct(here(script))], { cwd: folder, env, detached: true });
+  const spawnShell = (script: string) => {
+    const words = ['-euo', 'pipefail', '-c', direct(here(script))];
+    const child = spawn('bash', words, { cwd: folder, env, detached: true });
+    watchCommand(child, words);
+    return child;
+  };
 
   return {
     here,

@@ -118,3 +118,10 @@ test('every link of the documents leads to a file, and to a section that it has'
     }
   }
 });
+
+test('whatever a test logs is searched for secrets: no test makes a log of its own', () => {
+  const watch = 'packages/server/test/support/watch-logs.ts';
+  const loggers = /from 'pino'|createLog\b/;
+  const tests = sources.filter((file) => /(^|\/)test\/.*\.ts$/.test(file) && loggers.test(read(file)));
+  assert.deepEqual(tests, [watch, 'test/tidy.test.ts']);
+});

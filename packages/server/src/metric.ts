@@ -59,7 +59,7 @@ export interface Histogram {
   read(labels?: Reading['labels']): Reading[];
 }
 
-/** To observe costs a few comparisons and two additions: the sums that Prometheus wants are made when asked. */
+/** To observe costs a few comparisons and two additions: what Prometheus wants is summed up when asked. */
 export function createHistogram(upperBounds: readonly number[]): Histogram {
   const counts = new Float64Array(upperBounds.length + 1);
   let sum = 0;

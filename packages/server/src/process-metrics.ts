@@ -41,8 +41,8 @@ export function watchThisProcess(): ProcessMetrics {
 }
 
 /**
- * Tells at every tick by how much it was late. Ticks that fell out meanwhile were late, too, each by less than
- * the one before: counted as one, a second of standstill would be a tenth of a good second.
+ * Tells at every tick by how much it was late. Ticks that fell out meanwhile were late, too, each by less
+ * than the one before: counted as one, a second of standstill would be a tenth of a good second.
  */
 function watchDelays(tell: (seconds: number) => void): () => void {
   const tickMs = bounds.eventLoopTickMs;

@@ -14,7 +14,7 @@ const durationsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 /** What is no operation: the reference, files, paths that there are not, and what is not HTTP. */
 const other = 'other';
 
-/** Codes come from the catalogue and operations from the contract, so there are some hundred series at most. */
+/** Operations come from the contract and codes from its catalogue: there are some hundred at most. */
 interface Answers {
   readonly labels: { readonly operation: string; readonly status: string; readonly code?: string };
   count: number;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 import { type Receipt, StoreUnavailable } from '../../src/store/port.ts';
 import { balances, keys } from '../support/fixture.ts';
 import { type Answer, errorsOf } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 type Choices = Parameters<typeof startTestService>[1];
 
@@ -16,7 +16,7 @@ async function startWithJournal(t: TestContext, choices: Choices = {}) {
   let journal: Journal | undefined;
   const service = await startTestService(t, {
     ...choices,
-    journal: ({ store }) => (journal = createJournal(store, pino({ level: 'silent' }))),
+    journal: ({ store }) => (journal = createJournal(store, watchedLog().log)),
   });
   const receipts = async () => {
     await journal!.close();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 import type { KeyUse, Receipt, ReceiptWrites } from '../../src/store/port.ts';
 import { receiptAt } from '../store/suite-receipts.ts';
 import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 /** A store that remembers what it was given, and can be away. */
 function rememberingStore() {
@@ -34,11 +34,14 @@ function rememberingStore() {
 }
 
 function startJournal(t: TestContext, store: ReceiptWrites): Journal & { logged(): string[] } {
-  const lines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
+  const { log, logs } = watchedLog();
   const journal = createJournal(store, log);
   t.after(journal.close);
-  const logged = () => lines.map((line) => `${JSON.parse(line).level} ${JSON.parse(line).msg}`);
+  const logged = () =>
+    logs()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => `${JSON.parse(line).level} ${JSON.parse(line).msg}`);
   return { ...journal, logged };
 }
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { pino } from 'pino';
 import { digestOfKey } from '../../src/api-key.ts';
 import { createJournal } from '../../src/receipts/journal.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
@@ -12,6 +11,7 @@ import { openTestDatabase, serveOptions } from '../support/database.ts';
 import { fillFixture, future, keys } from '../support/fixture.ts';
 import { startProxy } from '../support/proxy.ts';
 import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 async function openServing(t: TestContext, url: string, connections = 10): Promise<Store> {
   const options = { ...serveOptions, connections };
@@ -28,7 +28,7 @@ function startJournal(t: TestContext, store: Store) {
       failures += 1;
       throw fault;
     });
-  const journal = createJournal({ ...store, recordReceipts }, pino({ level: 'silent' }));
+  const journal = createJournal({ ...store, recordReceipts }, watchedLog().log);
   t.after(journal.close);
   return { ...journal, failures: () => failures };
 }

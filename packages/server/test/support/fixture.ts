@@ -3,6 +3,7 @@ import type { Scope } from '@partner-network/contract/scopes';
 import { apiKeyOf, digestOfKey } from '../../src/api-key.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import type { Store } from '../../src/store/port.ts';
+import { keepKey, keepSecret } from './watch-logs.ts';
 
 export const createdAt = '2026-01-01T00:00:00.000Z';
 export const past = '2026-01-02T00:00:00.000Z';
@@ -69,8 +70,8 @@ export const balances = [
   { id: 'bal1', customer_id: 'alice', ...money, amount: 9_007_199_254_740_991 },
   { id: 'bal2', customer_id: 'alice', ...money, amount: 0 },
   { id: 'bal3', customer_id: 'alice', ...money, amount: -9_007_199_254_740_991 },
-  { id: 'bal1', customer_id: 'zoe', ...money, amount: 424_242 },
-  { id: 'bal1', customer_id: 'carol', ...money, amount: 515_151 },
+  { id: 'bal1', customer_id: 'zoe', ...money, amount: 424_242_424_242 },
+  { id: 'bal1', customer_id: 'carol', ...money, amount: 515_151_515_151 },
 ];
 
 const grants = [
@@ -85,6 +86,12 @@ const grants = [
   { id: 'g-zenith', customer_id: 'zoe', partner_id: 'zenith' },
   { id: 'g-zenith-alice', customer_id: 'alice', partner_id: 'zenith' },
 ];
+
+for (const text of Object.values(keys)) keepKey(text);
+for (const { amount, customer_id } of balances) {
+  keepSecret('customer', customer_id);
+  if (amount !== 0) keepSecret('amount', String(amount));
+}
 
 export async function fillFixture(store: Store): Promise<void> {
   for (const id of ['acme', 'zenith', 'closed']) {

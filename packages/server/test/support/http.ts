@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { ErrorRecord } from '@partner-network/contract/errors';
 import { basePath } from '@partner-network/contract/operations';
 import { assertDocumented } from './documented.ts';
+import { keepExchange } from './watch-logs.ts';
 
 export interface Answer {
   readonly status: number;
@@ -44,6 +45,7 @@ export function createCaller(port: number): Caller {
           const chunks: Buffer[] = [];
           for await (const chunk of response) chunks.push(chunk);
           const text = Buffer.concat(chunks).toString();
+          keepExchange(path, text);
           const answer = { status: response.statusCode ?? 0, headers: response.headers, text };
           try {
             assertContract(answer, method, path);

@@ -1,11 +1,11 @@
 /** Limiters on a real Redis, each with a connection of its own as an instance has it. */
 import type { TestContext } from 'node:test';
-import { pino } from 'pino';
 import { type OpenLimiters, openLimiters } from '../../src/limiter/open.ts';
 import type { Decided } from '../../src/limiter/port.ts';
 import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
 import type { Span } from './spans.ts';
 import { until } from './until.ts';
+import { watchedLog } from './watch-logs.ts';
 
 export interface TestLimiter {
   admit(partnerId: string): Promise<Decided>;
@@ -27,8 +27,7 @@ interface Choices {
 
 export async function openLimiter(t: TestContext, url: string, choices: Choices = {}): Promise<TestLimiter> {
   const { environment = 'sandbox', operation = 'brands', rate = 50 } = choices;
-  let logged = '';
-  const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
+  const { log, logs } = watchedLog();
   const config = { environment, rates: { [operation]: rate }, redis: parseRedisUrl(url) };
   const opened = await openLimiters(config, log);
   t.after(opened.close);
@@ -44,7 +43,7 @@ export async function openLimiter(t: TestContext, url: string, choices: Choices 
     fallbacks: () => sumOf(opened, 'fallbacks_total'),
     instances: () => sumOf(opened, 'instances'),
     close: opened.close,
-    logs: () => logged,
+    logs,
   };
 }
 

@@ -13,6 +13,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from './fixture.ts';
 import { temporaryFolder } from './folder.ts';
 import type { Lifetime } from './postgres-start.ts';
+import { watchCommand } from './watch-logs.ts';
 
 export const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
 
@@ -48,11 +49,13 @@ export function spawnCommand(
   words: readonly string[],
   { variables = {}, folder, stdout }: Surroundings = {},
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [executable, ...words], {
+  const child = spawn(process.execPath, [executable, ...words], {
     env: { NODE_COMPILE_CACHE: compileCache, ...variables },
     cwd: folder,
     stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
   }) as ChildProcessWithoutNullStreams;
+  watchCommand(child, [...words, ...Object.values(variables)]);
+  return child;
 }
 
 /** Runs a command to its end. */

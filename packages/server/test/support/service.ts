@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Operation } from '@partner-network/contract/operations';
-import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import type { Room } from '../../src/http/connections.ts';
 import { createCursors } from '../../src/http/cursor.ts';
@@ -15,6 +14,7 @@ import { openTestDatabase, type TestDatabase } from './database.ts';
 import { fillFixture } from './fixture.ts';
 import { type Caller, createCaller } from './http.ts';
 import { watchAnswers } from './watch-answers.ts';
+import { keepBytes, watchedLog } from './watch-logs.ts';
 
 export const publicUrl = 'https://network.example';
 
@@ -54,11 +54,12 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   const { store } = database;
 
   const nowMs = choices.nowMs ?? Date.now;
-  let logged = '';
+  const cursorKeys = await store.cursorKeys();
+  for (const { secret } of cursorKeys) keepBytes('cursor key', secret);
   const app = createApp({
     environment: store.environment,
     store: (await choices.reads?.(database)) ?? store,
-    cursors: createCursors(await store.cursorKeys(), store.environment, nowMs),
+    cursors: createCursors(cursorKeys, store.environment, nowMs),
     limiters: choices.limiters ?? {},
     journal: choices.journal?.(database) ?? forgetful,
     publicUrl: () => publicUrl,
@@ -67,7 +68,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   });
   const server = createHttpServer();
   watchAnswers(server);
-  const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
+  const { log, logs } = watchedLog();
   const requests = createRequestMetrics();
   const room = { ...wholeRoom, ...choices.room };
   const { close, drain, ...connections } = serveRoutes(server, app, log, { room, requests });
@@ -78,5 +79,5 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     await close();
   });
   const metrics = [...requests.metrics, ...connections.metrics];
-  return { ...caller, port, database, store, server, close, drain, metrics, logs: () => logged };
+  return { ...caller, port, database, store, server, close, drain, metrics, logs };
 }

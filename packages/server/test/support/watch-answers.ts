@@ -5,6 +5,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { basePath } from '@partner-network/contract/operations';
 import { assertDocumented } from './documented.ts';
+import { keepExchange } from './watch-logs.ts';
 
 /** To be called before the service answers there. An answer that is not documented fails the test. */
 export function watchAnswers(server: Server): void {
@@ -19,6 +20,7 @@ export function watchAnswers(server: Server): void {
       },
       end(body?: string | Buffer) {
         const text = request.method === 'HEAD' ? '' : String(body ?? '');
+        keepExchange(request.url ?? '', text);
         // Thrown here, it would become an answer of the service.
         queueMicrotask(() => look(request, { status: response.statusCode, headers, text }));
         return sent.end.call(response, body, 'utf8');

@@ -27,7 +27,8 @@ export function translated(error: unknown): Error {
     const reason = brokenOff.test(message) ? 'the connection broke off' : message || code;
     return new StoreUnavailable(`The database cannot be reached (${reason}).`);
   }
-  const { code = '', message } = error;
+  const { code = '' } = error;
+  const message = withoutValue(error.message, code);
   if (message.includes('startup parameter')) {
     return new StoreUnavailable(`A pooler refuses our settings (${message}): try --prepared-statements off.`);
   }
@@ -37,6 +38,13 @@ export function translated(error: unknown): Error {
     return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);
   }
   return new Error(`The database refused a statement (${message}, ${code}).`);
+}
+
+/** That a value is none of its type is told in words that repeat it. */
+const dataException = '22';
+
+function withoutValue(message: string, code: string): string {
+  return code.startsWith(dataException) ? message.replace(/".*"/s, '"…"') : message;
 }
 
 /** Why a connection did not come about. Whatever that was, the database cannot be asked now. */

@@ -27,7 +27,7 @@ export interface Parts {
   readonly limiters: Readonly<Partial<Record<Operation['name'], Limiter>>>;
   readonly journal: Pick<Journal, 'add' | 'noteUse'>;
   /** Without it, a partner may take all that there is. */
-  readonly overload?: Pick<Overload, 'withinShare'>;
+  readonly overload?: Pick<Overload, 'withinShare'> | undefined;
   /** Asked when the first answer needs it: by then the service listens and knows its address. */
   readonly publicUrl: () => string;
   /** A public key of demo data, for whoever looks at the reference and has none yet. */

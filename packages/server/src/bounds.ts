@@ -90,21 +90,22 @@ export const bounds = {
   workerRestartMs: 500,
   /** A worker that takes longer to tell its metrics is left out of them. */
   workerAnswerMs: 500,
-  /** How long a turn of the event loop may take before the rest of its requests is turned away. Who comes as a
-   * turn begins waits for all of it and for the next: twice this, and the rest of 250 ms is for a busy machine. */
-  turnMs: 100,
-  /** The first requests of a turn are answered in any case. */
-  turnRequests: 5,
-  /** Requests that are let in and wait for something, a connection to Postgres as a rule. Ten keep it busy;
-   * at 1,000 pages a second, a hundred are there for 100 ms. */
-  requestsUnderWay: 100,
-  /** Of these, the pages of one partner: at work on half of the connections, or waiting for those. */
-  requestsOfPartner: 50,
-  /** Answers to those turned away that are sent as soon as they can be. At 40 µs each, that is 8 % of the time. */
-  shedPerSecond: 2_000,
+  /** In a turn of the event loop, so many requests that wait begin, and none after so long. It accepts one
+   * connection in a turn, so at 5 ms a turn 200 a second, however much there is to do. */
+  turnRequests: 10,
+  turnMs: 4,
+  /** Requests that are let in at once, for each connection to the database: enough to keep it busy. With ten
+   * connections and 500 pages a second, the last of them is answered within 60 ms. */
+  requestsPerDatabaseConnection: 3,
+  /** How long a request waits until it begins, how many do, and how often they are looked at. */
+  requestWaitMs: 100,
+  requestsWaiting: 1_000,
+  waitingSweepMs: 10,
+  /** Answers to those turned away that are sent at once: at 60 µs each, 3 % of the time. */
+  shedPerSecond: 500,
   shedBurst: 100,
   /** The others wait this long at most, and are looked at this often. */
-  shedHoldMs: 500,
+  shedHoldMs: 1_000,
   shedSweepMs: 10,
   /** So long after the last one was turned away, the log says that it is over. */
   sheddingQuietMs: 1_000,
@@ -243,8 +244,8 @@ assertBound(bounds.headersTimeoutMs <= bounds.requestTimeoutMs, 'headers are a p
 assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id must fit');
 assertBound(bounds.requestHeadBytes <= 2 * errorsOfAnswer, 'a name and an & for each error');
 assertBound(bounds.importLineBytes <= lengths.metadataValue, 'what can be imported can be sent');
-assertBound(2 * bounds.turnMs < 250, 'who is let in is answered within 250 ms');
-assertBound(2 * bounds.requestsOfPartner <= bounds.requestsUnderWay, 'others find a place beside a partner');
+assertBound(bounds.requestWaitMs < 250, 'who is let in is answered within 250 ms');
+assertBound(bounds.requestWaitMs + bounds.shedHoldMs < bounds.answerMs, 'who is turned away is told in time');
 assertBound(bounds.shedHoldMs <= 1_000 * bounds.retryAfterSeconds, 'no longer than a caller would wait');
 assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
 assertBound(3 * bounds.imageDnsMs < bounds.imageDownloadMs, 'a slow name server leaves time to download');

@@ -1,9 +1,10 @@
-/** Turns requests away while there is more to do than time for it, so that those that are let in are fast. */
+/** Lets in what can be answered in time, and turns the rest away, so that those who are let in are fast. */
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import type { Metric } from '../metric.ts';
 import { createShares } from './partner-share.ts';
+import { createSheddingLog } from './shedding-log.ts';
 import { createTurnedAway } from './turned-away.ts';
 
 const reasons = ['loop', 'requests', 'partner'] as const;
@@ -23,107 +24,142 @@ interface Settings {
   readonly nowMs?: () => number;
 }
 
+interface Waiting {
+  readonly response: ServerResponse;
+  readonly work: () => Promise<void>;
+  readonly sinceMs: number;
+}
+
+/**
+ * Left to itself, the event loop takes a request from each of a thousand connections in one turn, and while
+ * it does, no timer runs, no operator is answered, and one new connection is accepted. So a turn begins only
+ * some requests. The others wait, oldest first, and whoever has waited too long is told so.
+ */
 export function createOverload(
   { connections, nowMs = () => performance.now() }: Settings,
   log: Logger,
 ): Overload {
-  const turn = createTurn(nowMs);
-  const turnedAway = createTurnedAway(nowMs);
-  const note = createSheddingLog(nowMs, log);
   const shed: Record<Reason, number> = { loop: 0, requests: 0, partner: 0 };
+  const noteShed = createSheddingLog(nowMs, log);
+  const turnedAway = createTurnedAway(nowMs);
+  const waiting: Waiting[] = [];
   let underWay = 0;
+  let turnStartedMs: number | undefined;
+  let steps = 0;
+  let isWatched = false;
 
   function count(reason: Reason): void {
     shed[reason] += 1;
-    note(reason);
+    noteShed(reason);
   }
 
-  const shares = createShares(Math.ceil(connections / 2), () => count('partner'));
+  const places = connections * bounds.requestsPerDatabaseConnection;
+  const half = { atWork: Math.ceil(connections / 2), places: Math.ceil(places / 2) };
+  const shares = createShares(half, () => count('partner'));
+  const isFull = () => underWay >= places;
+
+  function turnAway(response: ServerResponse): void {
+    count(isFull() ? 'requests' : 'loop');
+    turnedAway.answer(response);
+  }
+
+  /** Whether this turn of the loop has time for another request. */
+  function hasTime(now: number): boolean {
+    if (turnStartedMs === undefined) {
+      turnStartedMs = now;
+      // Runs when the turn has seen to all connections.
+      setImmediate(endTurn);
+    }
+    return now - turnStartedMs <= bounds.turnMs;
+  }
+
+  function endTurn(): void {
+    turnStartedMs = undefined;
+  }
+
+  async function start(work: () => Promise<void>): Promise<void> {
+    underWay += 1;
+    try {
+      await work();
+    } finally {
+      // Answered, though it may not be read yet: slow readers must not take all places.
+      underWay -= 1;
+      if (waiting.length > 0) goOn();
+    }
+  }
+
+  /** Some of those who wait begin in the next turn: each by itself, for only then its work is done after it. */
+  function goOn(): void {
+    if (steps > 0) return;
+    if (isFull()) {
+      // Nobody can begin, but their time goes by.
+      if (!isWatched) setTimeout(lookAgain, bounds.waitingSweepMs);
+      isWatched = true;
+      return;
+    }
+    steps = bounds.turnRequests;
+    for (let step = 0; step < bounds.turnRequests; step += 1) setImmediate(beginNext);
+  }
+
+  function lookAgain(): void {
+    isWatched = false;
+    turnAwayLate(nowMs());
+    if (waiting.length > 0) goOn();
+  }
+
+  function beginNext(): void {
+    const now = nowMs();
+    turnAwayLate(now);
+    if (waiting.length > 0 && !isFull() && hasTime(now)) void start(waiting.shift()!.work);
+    steps -= 1;
+    if (steps === 0 && waiting.length > 0) goOn();
+  }
+
+  function turnAwayLate(now: number): void {
+    while (waiting.length > 0) {
+      const { response, sinceMs } = waiting[0]!;
+      // Who has hung up needs no answer.
+      if (!response.destroyed) {
+        if (now - sinceMs <= bounds.requestWaitMs) return;
+        turnAway(response);
+      }
+      waiting.shift();
+    }
+  }
 
   return {
     begin(response, work) {
-      // Asked of every request, for the first one begins the turn.
-      const isLate = turn.isOver();
-      if (isLate || underWay >= bounds.requestsUnderWay) {
-        count(isLate ? 'loop' : 'requests');
-        turnedAway.answer(response);
-        return;
+      const now = nowMs();
+      if (waiting.length === 0 && !isFull() && hasTime(now)) void start(work);
+      else if (waiting.length >= bounds.requestsWaiting) turnAway(response);
+      else {
+        waiting.push({ response, work, sinceMs: now });
+        goOn();
       }
-      underWay += 1;
-      // Until it is answered, not until the answer is read: slow readers must not take all places.
-      void work().finally(() => {
-        underWay -= 1;
-      });
     },
     withinShare: shares.run,
-    metrics: overloadMetrics(shed, () => underWay),
+    metrics: overloadMetrics(shed, () => ({ answering: underWay, waiting: waiting.length })),
   };
 }
 
-/**
- * In one turn, the event loop takes a request from each connection that has one. One that comes last in a
- * turn has waited at least since the turn began; one that comes while a turn goes on waits for the next.
- */
-function createTurn(nowMs: () => number): { isOver(): boolean } {
-  let startedMs: number | undefined;
-  let begun = 0;
-  return {
-    isOver() {
-      if (startedMs === undefined) {
-        startedMs = nowMs();
-        begun = 0;
-        // Runs when the turn has seen to all connections.
-        setImmediate(() => {
-          startedMs = undefined;
-        });
-      }
-      // A machine that stood still for a moment is no reason to turn the first ones away.
-      if (begun >= bounds.turnRequests && nowMs() - startedMs > bounds.turnMs) return true;
-      begun += 1;
-      return false;
-    },
-  };
-}
-
-/** A line for each request turned away would cost more than its answer: one when it begins, one at the end. */
-function createSheddingLog(nowMs: () => number, log: Logger): (reason: Reason) => void {
-  let count = 0;
-  let startedMs = 0;
-  let latestMs = 0;
-
-  function watchForEnd(): void {
-    setTimeout(() => {
-      if (nowMs() - latestMs < bounds.sheddingQuietMs) return watchForEnd();
-      log.info({ requests: count, duration_ms: Math.round(latestMs - startedMs) }, 'shedding is over');
-      count = 0;
-    }, bounds.sheddingQuietMs).unref();
-  }
-
-  return (reason) => {
-    latestMs = nowMs();
-    count += 1;
-    if (count > 1) return;
-    startedMs = latestMs;
-    log.warn({ reason }, 'shedding: there are more requests than can be answered in time');
-    watchForEnd();
-  };
-}
-
-function overloadMetrics(shed: Readonly<Record<Reason, number>>, underWay: () => number): Metric[] {
+function overloadMetrics(
+  shed: Readonly<Record<Reason, number>>,
+  underWay: () => Readonly<Record<string, number>>,
+): Metric[] {
   return [
     {
       name: 'partner_network_requests_shed_total',
-      help: 'Requests answered 503 at once: too long a turn of the event loop, too many under way, or too many of one partner.',
+      help: 'Requests answered 503 because the event loop, the places or the partner had too many of them.',
       type: 'counter',
       labels: ['reason'],
       read: () => reasons.map((reason) => ({ labels: { reason }, value: shed[reason] })),
     },
     {
       name: 'partner_network_requests_under_way',
-      help: 'Requests that were let in and are not answered yet.',
+      help: 'Requests that are being answered, and those that wait until one of them is done.',
       type: 'gauge',
-      labels: [],
-      read: () => [{ labels: {}, value: underWay() }],
+      labels: ['state'],
+      read: () => Object.entries(underWay()).map(([state, value]) => ({ labels: { state }, value })),
     },
   ];
 }

@@ -15,7 +15,10 @@ export interface Shares {
  * Keeps one partner from taking all connections to the database, by pages that are large or slow: of each so
  * many are at work, and some wait for those. Only its own requests wait for it.
  */
-export function createShares(placesOfPartner: number, onRefused: () => void): Shares {
+export function createShares(
+  most: { readonly atWork: number; readonly places: number },
+  onRefused: () => void,
+): Shares {
   const shares = new Map<string, Share>();
 
   function shareOf(partnerId: string): Share {
@@ -27,7 +30,7 @@ export function createShares(placesOfPartner: number, onRefused: () => void): Sh
   }
 
   function waitForPlace({ atWork, waiting }: Share): Promise<boolean> {
-    if (atWork + waiting.size >= bounds.requestsOfPartner) return Promise.resolve(false);
+    if (atWork + waiting.size >= most.places) return Promise.resolve(false);
     return new Promise((resolve) => {
       const settle = (hasPlace: boolean) => {
         clearTimeout(timer);
@@ -51,7 +54,7 @@ export function createShares(placesOfPartner: number, onRefused: () => void): Sh
   return {
     async run(partnerId, work) {
       const share = shareOf(partnerId);
-      if (share.atWork < placesOfPartner) share.atWork += 1;
+      if (share.atWork < most.atWork) share.atWork += 1;
       else if (!(await waitForPlace(share))) {
         onRefused();
         throw refusal('SERVICE_UNAVAILABLE');

@@ -42,7 +42,7 @@ export function createHttpServer(): Server {
 /** What is kept an eye on. Requests of operators are let in when nobody else is, and not counted. */
 interface Watch {
   readonly room?: Room;
-  readonly overload?: Pick<Overload, 'begin'>;
+  readonly overload?: Pick<Overload, 'begin'> | undefined;
   readonly requests?: RequestMetrics;
 }
 

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import { openCursors } from '../../src/http/cursor-keys.ts';
+import { createOverload } from '../../src/http/overload.ts';
 import { startService } from '../../src/service.ts';
 import { livingKeys, type StoredCursorKey } from '../../src/store/cursor-keys.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
@@ -33,7 +34,9 @@ async function startInstance(t: TestContext, { url }: TestDatabase): Promise<Ins
   const rates = { 'brands-rate': 0, 'balances-rate': 0 };
   const journal = { add: () => {}, noteUse: () => {}, metrics: [], close: async () => {} };
   const log = pino({ level: 'silent' });
-  const { address, close } = await startService({ ...config, ...rates }, store, {}, journal, log);
+  const overload = createOverload({ connections: 2 }, log);
+  const parts = { store, limiters: {}, journal, overload };
+  const { address, close } = await startService({ ...config, ...rates }, parts, log);
   const caller = createCaller(Number(new URL(address).port));
   let stopped: Promise<void> | undefined;
   const stop = () => {

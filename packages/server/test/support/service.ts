@@ -4,6 +4,7 @@ import type { Operation } from '@partner-network/contract/operations';
 import { createApp } from '../../src/app.ts';
 import type { Room } from '../../src/http/connections.ts';
 import { createCursors } from '../../src/http/cursor.ts';
+import type { Overload } from '../../src/http/overload.ts';
 import { createRequestMetrics } from '../../src/http/request-metrics.ts';
 import { type Close, createHttpServer, listen, serveRoutes, wholeRoom } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
@@ -43,6 +44,8 @@ interface Choices {
   readonly nowMs?: () => number;
   /** Less room for connections than in service. */
   readonly room?: Partial<Room>;
+  /** Without one, all are let in: a test's own work is in the way of its service. */
+  readonly overload?: Overload;
 }
 
 const forgetful: Pick<Journal, 'add' | 'noteUse'> = { add: () => {}, noteUse: () => {} };
@@ -56,6 +59,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   const nowMs = choices.nowMs ?? Date.now;
   const cursorKeys = await store.cursorKeys();
   for (const { secret } of cursorKeys) keepBytes('cursor key', secret);
+  const { overload } = choices;
   const app = createApp({
     environment: store.environment,
     store: (await choices.reads?.(database)) ?? store,
@@ -64,6 +68,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
     journal: choices.journal?.(database) ?? forgetful,
     publicUrl: () => publicUrl,
     demoKey: choices.demoKey,
+    overload,
     nowMs,
   });
   const server = createHttpServer();
@@ -71,7 +76,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
   const { log, logs } = watchedLog();
   const requests = createRequestMetrics();
   const room = { ...wholeRoom, ...choices.room };
-  const { close, drain, ...connections } = serveRoutes(server, app, log, { room, requests });
+  const { close, drain, ...connections } = serveRoutes(server, app, log, { room, overload, requests });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const caller = createCaller(port);
   t.after(async () => {

@@ -1,0 +1,200 @@
+/** What happens when there is more to do than time for it. */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { bounds } from '../../src/bounds.ts';
+import { startHealth } from '../../src/http/health.ts';
+import { createOverload, type Overload } from '../../src/http/overload.ts';
+import { createSheddingLog } from '../../src/http/shedding-log.ts';
+import { createTurnedAway } from '../../src/http/turned-away.ts';
+import { readMetrics } from '../../src/metric.ts';
+import { keys } from '../support/fixture.ts';
+import { assertRefused } from '../support/http.ts';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const silent = pino({ level: 'silent' });
+
+function shedOf({ metrics }: Overload): Record<string, number> {
+  return Object.fromEntries(metrics[0]!.read().map(({ labels, value }) => [labels.reason, value]));
+}
+
+function underWayOf({ metrics }: Overload): Record<string, number> {
+  return Object.fromEntries(metrics[1]!.read().map(({ labels, value }) => [labels.state, value]));
+}
+
+/** A service of so many connections, which answers no key, or nothing of one partner, before it is let go. */
+async function startHeld(t: TestContext, connections: number, held: 'keys' | 'acme') {
+  const go = Promise.withResolvers<void>();
+  const overload = createOverload({ connections }, silent);
+  const service = await startTestService(t, {
+    overload,
+    reads: async ({ store }) => ({
+      ...store,
+      findKey: async (digest) => {
+        if (held === 'keys') await go.promise;
+        return store.findKey(digest);
+      },
+      listBrands: async (query) => {
+        if (held === query.partnerId) await go.promise;
+        return store.listBrands(query);
+      },
+    }),
+  });
+  return { service, overload, release: () => go.resolve() };
+}
+
+function answerTo(sent: unknown[], name: unknown): ServerResponse {
+  return { destroyed: false, writeHead: () => sent.push(name), end: () => {} } as unknown as ServerResponse;
+}
+
+test('who finds no place in time is told so in the one shape of errors, and the next one is served', async (t) => {
+  const { service, overload, release } = await startHeld(t, 1, 'keys');
+  const letIn = Array.from({ length: 3 }, () => service.brands('', { key: keys.acme }));
+  await until(5_000, () => underWayOf(overload).answering === bounds.requestsPerDatabaseConnection);
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
+    const answer = await service.brands('', { method });
+    assert.equal(answer.headers['retry-after'], String(bounds.retryAfterSeconds));
+    if (method === 'HEAD') assert.deepEqual([answer.status, answer.text], [503, '']);
+    else assertRefused(answer, 503, 'SERVICE_UNAVAILABLE');
+  }
+  assert.deepEqual(shedOf(overload), { loop: 0, requests: 4, partner: 0 });
+  release();
+  assert.deepEqual(
+    (await Promise.all(letIn)).map(({ status }) => status),
+    [200, 200, 200],
+  );
+  await until(5_000, () => underWayOf(overload).answering === 0);
+  assert.equal((await service.brands('', { key: keys.acme })).status, 200);
+});
+
+test('operators are answered when nobody else is', async (t) => {
+  const { service, overload, release } = await startHeld(t, 1, 'keys');
+  const read = async () => readMetrics(overload.metrics);
+  const health = await startHealth('127.0.0.1', 0, service.store, read, silent);
+  t.after(health.close);
+  const waiting = Array.from({ length: 20 }, () => service.brands('', { key: keys.acme }));
+  await until(5_000, () => underWayOf(overload).answering === bounds.requestsPerDatabaseConnection);
+  for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(health.url + path)).status, 200);
+  const metrics = await (await fetch(`${health.url}/metrics`)).text();
+  assert.match(metrics, /^partner_network_requests_under_way\{state="answering"\} 3$/m);
+  assert.match(metrics, /^partner_network_requests_shed_total\{reason="requests"\} \d+$/m);
+  release();
+  await Promise.all(waiting);
+});
+
+test('one partner, however slow its pages, leaves connections and places to the others', async (t) => {
+  const { service, overload, release } = await startHeld(t, 4, 'acme');
+  const slow = Array.from({ length: 30 }, () => service.brands('', { key: keys.acme }));
+  await until(5_000, () => (shedOf(overload).partner ?? 0) > 0);
+  for (let times = 0; times < 5; times += 1) {
+    assert.equal((await service.brands('', { key: keys.zenith })).status, 200);
+  }
+  release();
+  const statuses = (await Promise.all(slow)).map(({ status }) => status);
+  assert.ok(statuses.filter((status) => status === 200).length >= 2, 'half of the connections were its own');
+  assert.deepEqual(new Set(statuses), new Set([200, 503]));
+});
+
+test('a loop that is kept busy begins requests one by one, and turns away those that waited too long', async () => {
+  let now = 0;
+  const overload = createOverload({ connections: 10, nowMs: () => now }, silent);
+  const begun: number[] = [];
+  const turnedAway: unknown[] = [];
+  for (let request = 0; request < 20; request += 1) {
+    overload.begin(answerTo(turnedAway, request), async () => {
+      begun.push(request);
+      now += 30;
+    });
+  }
+  assert.deepEqual(begun, [0], 'one that took longer than a turn may');
+  while (underWayOf(overload).waiting! > 0) await nextTurn();
+  // The others came at 30, and 100 ms later it was too late.
+  assert.deepEqual(begun, [0, 1, 2, 3, 4]);
+  assert.deepEqual(
+    turnedAway,
+    Array.from({ length: 15 }, (_, index) => index + 5),
+  );
+  assert.deepEqual(shedOf(overload), { loop: 15, requests: 0, partner: 0 });
+
+  await nextTurn();
+  overload.begin(answerTo(turnedAway, 20), async () => void begun.push(20));
+  assert.equal(begun.at(-1), 20, 'back to normal');
+});
+
+test('a burst that can be answered in time is answered, in the order in which it came', async () => {
+  const overload = createOverload({ connections: 10, nowMs: () => 0 }, silent);
+  const begun: number[] = [];
+  const all = Array.from({ length: 500 }, (_, request) => request);
+  for (const request of all) {
+    overload.begin(answerTo([], request), async () => {
+      await nextTurn();
+      begun.push(request);
+    });
+  }
+  await until(5_000, () => begun.length === all.length);
+  assert.deepEqual(begun, all);
+});
+
+test('who hangs up while waiting is neither served nor answered', async () => {
+  let now = 0;
+  const overload = createOverload({ connections: 10, nowMs: () => now }, silent);
+  const begun: string[] = [];
+  const sent: unknown[] = [];
+  const begin = (name: string, response = answerTo(sent, name)) =>
+    overload.begin(response, async () => {
+      begun.push(name);
+      now += bounds.turnMs + 1;
+    });
+  begin('first');
+  begin('gone', { ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse);
+  begin('last');
+  while (underWayOf(overload).waiting! > 0) await nextTurn();
+  assert.deepEqual([begun, sent, shedOf(overload).loop], [['first', 'last'], [], 0]);
+});
+
+test('beyond a number a second, those turned away wait for their answer, and not for long', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  const pass = (ms: number) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
+  const turnedAway = createTurnedAway(() => now);
+  const sent: unknown[] = [];
+  const count = bounds.shedBurst + 2 * bounds.shedPerSecond;
+  for (let caller = 0; caller < count; caller += 1) turnedAway.answer(answerTo(sent, caller));
+  assert.equal(sent.length, bounds.shedBurst);
+  for (let passed = 0; passed < bounds.shedHoldMs - bounds.shedSweepMs; passed += bounds.shedSweepMs) {
+    pass(bounds.shedSweepMs);
+  }
+  const paced = sent.length - bounds.shedBurst;
+  assert.ok(paced > 0.9 * bounds.shedPerSecond && paced <= bounds.shedPerSecond, `${paced} in a second`);
+  pass(bounds.shedSweepMs);
+  assert.deepEqual(
+    sent,
+    Array.from({ length: count }, (_, caller) => caller),
+  );
+});
+
+test('the log has a line when shedding begins, and one with the count when it is over', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  let logged = '';
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => (logged += line) });
+  const note = createSheddingLog(() => now, log);
+  for (let times = 0; times < 100; times += 1) {
+    note('loop');
+    now += 50;
+    t.mock.timers.tick(50);
+  }
+  assert.equal(logged.match(/\n/g)?.length, 1);
+  now += 2 * bounds.sheddingQuietMs;
+  t.mock.timers.tick(2 * bounds.sheddingQuietMs);
+  assert.match(
+    logged,
+    /^\{"level":40,"reason":"loop".*\n\{"level":30,"requests":100,"duration_ms":4950.*\n$/,
+  );
+});

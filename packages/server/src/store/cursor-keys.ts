@@ -54,8 +54,8 @@ export function planRotation(
   old: 'keep' | 'discard',
 ): RotationPlan {
   const living = livingKeys(stored, nowMs);
-  const isKept = ({ id }: StoredCursorKey) => old === 'keep' && living.some((key) => key.id === id);
-  const kept = stored.filter(isKept);
+  // Those past their time are the oldest, and stand last.
+  const kept = old === 'keep' ? stored.slice(0, living.length) : [];
   const key: StoredCursorKey = {
     id: freeId(kept, stored[0]),
     secret: randomBytes(32),
@@ -67,7 +67,7 @@ export function planRotation(
     key: after.find(({ id }) => id === key.id)!,
     retired: after.filter(({ id }) => id !== key.id),
     discarded: old === 'keep' ? [] : living.map(({ id }) => id),
-    removed: stored.filter((one) => !isKept(one)).map(({ id }) => id),
+    removed: stored.slice(kept.length).map(({ id }) => id),
   };
 }
 

@@ -10,6 +10,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { serveSettings } from '../packages/server/src/config.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../packages/server/test/support/postgres.ts';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
+import { until } from '../packages/server/test/support/until.ts';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
 import { importPage, importPagePath } from '../scripts/import-codes.ts';
 import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
@@ -138,6 +139,18 @@ test('leaked-key.md finds the key, has it refused, and tells what was read with 
   for (const line of receipts.trim().split('\n').slice(1)) assert.ok(line.includes(leaked.id));
   working = keyIn(await page.next(/^pn_live_/m));
   assert.match(await drill.call(working, balances), /^200 /);
+  page.end();
+});
+
+test('cursor-keys.md renews the key in the middle of a walk, and discards one that leaked', async () => {
+  const cursor = await drill.cursorOf(working);
+  const next = () => drill.call(working, `brands?limit=1&cursor=${cursor}`);
+  const page = pageOf('cursor-keys.md');
+  await page.next(/^Created cursor key 1, which seals from \S+\.\nKey 0 opens cursors until \S+\.\n$/);
+  assert.match(await next(), /^200 /);
+  await page.next(/^0 .* sealing .*^1 .* waiting /ms);
+  await page.next(/^Created cursor key 2, .*\nDiscarded 0, 1: /);
+  await until(5_000, async () => (await next()).includes('INVALID_CURSOR'));
   page.end();
 });
 

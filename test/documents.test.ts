@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import type { Options } from '../packages/server/src/command-line/options.ts';
 import { serveSettings } from '../packages/server/src/config.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../packages/server/test/support/postgres.ts';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
@@ -115,6 +116,13 @@ test('observe.md shows that it is up, its metrics, and who asked for whose balan
   await page.next(/CUSTOMER_1 .*GRANTED.*"outcome":"GRANTED"/s);
   await page.next(/^Removed 0 receipts from before/);
   await page.next(/ active .* \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z /);
+  page.end();
+});
+
+test('traces.md serves with a collector set, also while that is away', async () => {
+  const page = pageOf('traces.md');
+  await serveNext(page);
+  assert.match(await drill.call(leaked, balances), /"amount":125050/);
   page.end();
 });
 
@@ -251,9 +259,10 @@ test('scale.md serves with workers, and without the servers that are away', asyn
 
 test('every setting and every metric is on a page', () => {
   const textOf = (name: string) => readFileSync(join(root, 'docs/operators', name), 'utf8');
-  const settings = textOf('run.md') + textOf('scale.md');
-  for (const [flag, { variable }] of Object.entries(serveSettings)) {
-    for (const word of [`\`--${flag}`, `\`${variable}\``]) assert.ok(settings.includes(word), word);
+  const settings = textOf('run.md') + textOf('scale.md') + textOf('traces.md');
+  for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
+    const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
+    for (const word of words) assert.ok(settings.includes(word), word);
   }
   const folder = join(root, 'packages/server/src');
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -4,11 +4,12 @@ import { conflictsOfEngine, serveSettings } from '../config.ts';
 import { type Examined, examine } from '../doctor/examine.ts';
 import { OperatorError } from '../operator-error.ts';
 import { printable } from '../text.ts';
+import { conflictsOfTracing } from '../tracing/settings.ts';
 
 export const doctor = command({
   options: { ...serveSettings, json: flag('print one JSON document') },
   // The rest it tells among its findings.
-  conflicts: (config) => conflictsOfEngine(config),
+  conflicts: (config) => [...conflictsOfEngine(config), ...conflictsOfTracing(config)],
   run: async (config, _words, output) => {
     // No process can be ended while the system looks up a name, and by itself that takes 10 s or more with a
     // name server that is silent.

@@ -55,6 +55,7 @@ export function tracedRoutes(routes: Routes, tracing: Tracing): Routes {
 
 function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
   return (exchange) => {
+    if (!tracing.isDue()) return route(exchange);
     const { method, requestId, rawHeaders } = exchange;
     const attributes = {
       'http.request.method': method,
@@ -64,7 +65,6 @@ function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
       'partner_network.request_id': requestId,
     };
     const span = tracing.begin(`${method} ${path}`, attributes, callersSpan(rawHeaders));
-    if (span === undefined) return route(exchange);
     exchange.trace = { id: span.traceId, end: (status, code) => endRequest(span, exchange, status, code) };
     return inside(span, () => route(exchange));
   };

@@ -13,8 +13,10 @@ export interface CallersSpan {
 export interface Tracing {
   /** Which database it is, by the name that OpenTelemetry has for it. */
   readonly databaseSystem: string;
-  /** Begins the trace of a request; undefined when this one is not of the share that is traced. */
-  begin(name: string, attributes: Attributes, caller: CallersSpan | undefined): Span | undefined;
+  /** Whether the next request is of the share that is traced. */
+  isDue(): boolean;
+  /** Begins the trace of a request. */
+  begin(name: string, attributes: Attributes, caller: CallersSpan | undefined): Span;
   /** Sends what is left, and gives up on it after a while. */
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { digestOfKey } from '../../src/api-key.ts';
 import { future, keys } from '../support/fixture.ts';
 import { caughtUp, connectTo, type PostgresServer, withoutOwnServers } from '../support/postgres.ts';
+import { recorded } from '../support/recorded-span.ts';
 import { until } from '../support/until.ts';
 import {
   areAllUsed,
@@ -51,6 +52,19 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
       await until(limitMs, async () => (await scans('brands')) > 0);
       for (const table of ['api_keys', 'partners', 'grants', 'balances']) assert.equal(await scans(table), 0);
     }
+  });
+
+  test('a trace tells which replica a page was read from, and that a key was read from the primary', async (t) => {
+    const { store } = await openScene(t, replicated);
+    await until(limitMs, () => areAllUsed(store));
+    const name = 'partner_network.database.server';
+    const servers = new Set<unknown>();
+    await until(limitMs, async () => {
+      servers.add((await recorded(() => pageAfter(store, ''))).noted[name]);
+      return servers.has('replica 1') && servers.has('replica 2');
+    });
+    const { noted } = await recorded(() => store.findKey(digestOfKey(keys.acme)));
+    assert.equal(noted[name], 'primary');
   });
 
   test('what a replica shows is never more than a second old, however far behind it is', async (t) => {

@@ -7,7 +7,7 @@ import { createDelivery } from '../../src/tracing/delivery.ts';
 
 const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
 
-test('keeps no more than a bound while nothing is taken, and tells of what is lost once a minute', async () => {
+test('keeps so many while none are taken, and tells of what is lost once a minute', async () => {
   const refuse: (() => void)[] = [];
   let sent = 0;
   const exporter: SpanExporter = {

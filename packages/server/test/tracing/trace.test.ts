@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOfKey } from '../../src/api-key.ts';
+import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
 import { StoreUnavailable } from '../../src/store/port.ts';
 import { type SentSpan, startCollector } from '../support/collector.ts';
-import { keys } from '../support/fixture.ts';
+import { openTestDatabase, serveOptions } from '../support/database.ts';
+import { fillFixture, keys } from '../support/fixture.ts';
+import { recorded } from '../support/recorded-span.ts';
 import { needsRedis, redisUrl } from '../support/redis.ts';
 import { startTracedService } from './traced-service.ts';
 
@@ -83,7 +86,18 @@ test(
   },
 );
 
-test('a refusal has its code, and is no error; a fault of ours is one, at the step where it was', async (t) => {
+test('a statement that waits for a connection shows that, and no other does', async (t) => {
+  const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+  const options = { ...serveOptions, connections: 1 };
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
+  t.after(() => store.close());
+  const find = () => store.findKey(digestOfKey(keys.acme));
+  const { begun } = await recorded(() => Promise.all([find(), find()]));
+  assert.deepEqual(begun, ['wait for a connection']);
+  assert.deepEqual((await recorded(find)).begun, []);
+});
+
+test('a refusal has its code and is no error; a fault is one, at the step where it was', async (t) => {
   const collector = await startCollector(t);
   const listBrands = () => Promise.reject(new StoreUnavailable('secret of a server'));
   const service = await startTracedService(t, collector.url, {

@@ -2,10 +2,10 @@ export default {
   testRunner: 'tap',
   plugins: ['@stryker-mutator/tap-runner'],
   tap: {
-    testFiles: ['packages/server/test/http/cursor.test.ts','packages/server/test/limiter/memory.test.ts'],
+    testFiles: ['packages/server/test/http/cursor.test.ts', 'packages/server/test/limiter/memory.test.ts'],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
   },
-  mutate: ['packages/server/src/http/cursor.ts','packages/server/src/limiter/{admissions,memory}.ts'],
+  mutate: ['packages/server/src/http/cursor.ts', 'packages/server/src/limiter/{admissions,memory}.ts'],
   coverageAnalysis: 'perTest',
   tsconfigFile: 'none',
   disableTypeChecks: false,

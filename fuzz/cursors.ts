@@ -33,19 +33,27 @@ const word = fc.oneof(
   fc.constantFrom('acme', 'zenith', 'alice', 'CHECKING', '', 'null', '"', 'a","b'),
   anyText(20),
 );
-const scope: fc.Arbitrary<Scope> = fc.record({
-  endpoint: fc.constantFrom('listBrands', 'listBalances'),
-  partnerId: word,
-  filters: fc.array(fc.option(word, { nil: undefined }), { minLength: 1, maxLength: 2 }),
-}, plain);
+const scope: fc.Arbitrary<Scope> = fc.record(
+  {
+    endpoint: fc.constantFrom('listBrands', 'listBalances'),
+    partnerId: word,
+    filters: fc.array(fc.option(word, { nil: undefined }), { minLength: 1, maxLength: 2 }),
+  },
+  plain,
+);
 
 const unit = fc.oneof(anyCharacter, fc.constantFrom('a', '🦊', 'é'));
 /** As long as it may be, of one character or of two that take turns, so that every size in bytes comes. */
-const longId = fc.tuple(unit, unit, fc.nat(256)).map(([one, other, at]) => one.repeat(at) + other.repeat(256 - at));
-const position: fc.Arbitrary<Position> = fc.record({
-  after: fc.oneof(anyText(256), longId),
-  moment: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-}, plain);
+const longId = fc
+  .tuple(unit, unit, fc.nat(256))
+  .map(([one, other, at]) => one.repeat(at) + other.repeat(256 - at));
+const position: fc.Arbitrary<Position> = fc.record(
+  {
+    after: fc.oneof(anyText(256), longId),
+    moment: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  },
+  plain,
+);
 
 /** What becomes of a text, or of the bytes behind it. */
 const change = fc.record({
@@ -100,11 +108,20 @@ function judge(
   assert.deepEqual(service.open(own, cursor), sealed);
 
   const refused = (opener: typeof service, where: Scope, text: string, what: string) =>
-    assert.deepEqual(refusalOf(() => opener.open(where, text)), theRefusal, what);
+    assert.deepEqual(
+      refusalOf(() => opener.open(where, text)),
+      theRefusal,
+      what,
+    );
   for (const text of [changedText(cursor, first), changedText(changedText(cursor, first), second)])
     if (text !== cursor) refused(service, own, text, `changed to ${text}`);
   if (!isDeepStrictEqual(own, other)) refused(service, other, cursor, 'of another search');
-  refused(createCursors(keys, 'production', () => clock.ms), own, cursor, 'of the other environment');
+  refused(
+    createCursors(keys, 'production', () => clock.ms),
+    own,
+    cursor,
+    'of the other environment',
+  );
   const strange = createCursors([keyOf(sealing, 'theirs')], 'sandbox', () => clock.ms);
   refused(strange, own, cursor, 'sealed with another key of this id');
   const without = createCursors(keys.slice(1), 'sandbox', () => clock.ms);
@@ -124,7 +141,8 @@ const theRefusal = {
     {
       category: 'INVALID_REQUEST_ERROR',
       code: 'INVALID_CURSOR',
-      detail: 'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
+      detail:
+        'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
       field: 'cursor',
     },
   ],

@@ -50,7 +50,9 @@ const withKey = (key: string) => [`Authorization: Bearer ${key}`];
 
 const anySearch = fc
   .tuple(fc.constantFrom(...listings), ownKey, query, fc.constantFrom('GET', 'GET', 'HEAD'))
-  .map(([path, key, asked, method]) => request({ method, target: `${path}?${asked}`, headers: withKey(key) }));
+  .map(([path, key, asked, method]) =>
+    request({ method, target: `${path}?${asked}`, headers: withKey(key) }),
+  );
 
 const inventedCursor = fc.oneof(
   fc.base64String({ maxLength: 1_100 }).map(encodeURIComponent),
@@ -89,7 +91,9 @@ const header = fc
   .map(([name, value]) => `${name}: ${value}`);
 const anyHead = fc
   .tuple(fc.constantFrom(...methods), path, fc.array(header, { maxLength: 6 }))
-  .map(([method, target, headers]) => request({ method, target, headers: [...withKey(keys.acme), ...headers] }));
+  .map(([method, target, headers]) =>
+    request({ method, target, headers: [...withKey(keys.acme), ...headers] }),
+  );
 
 export const wholeRequest = fc.oneof(anySearch, anyCursor, anyCredentials, anyHead);
 
@@ -123,7 +127,7 @@ function edited(bytes: string, { how, at, length, token }: Edit): string {
   if (how === 'insert') return before + token + after;
   if (how === 'repeat') return before + after.slice(0, length) + after;
   if (how === 'overwrite') return before + token + after.slice(token.length);
-  return before + String.fromCharCode((after.charCodeAt(0) || 0) ^ (1 << length % 8)) + after.slice(1);
+  return before + String.fromCharCode((after.charCodeAt(0) || 0) ^ (1 << (length % 8))) + after.slice(1);
 }
 
 const template = fc.oneof(
@@ -134,7 +138,9 @@ const template = fc.oneof(
 );
 const anyBytes = fc.oneof(
   fc.tuple(template, fc.array(edit, { maxLength: 4 })).map(([bytes, edits]) => edits.reduce(edited, bytes)),
-  fc.array(fc.oneof(fc.constantFrom(...tokens), fc.string({ maxLength: 30 })), { maxLength: 8 }).map((all) => all.join('')),
+  fc
+    .array(fc.oneof(fc.constantFrom(...tokens), fc.string({ maxLength: 30 })), { maxLength: 8 })
+    .map((all) => all.join('')),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 

@@ -45,7 +45,10 @@ export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
   });
   const leaks: string[] = [];
   const secrets = Object.values(keys).map((key) => key.slice(0, -8));
-  const log = pino({ level: 'info' }, { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) });
+  const log = pino(
+    { level: 'info' },
+    { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) },
+  );
   const server = createHttpServer();
   const close = serveRoutes(server, app, log);
   const port = await listen(server, '127.0.0.1', 0, '--port');

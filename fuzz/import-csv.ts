@@ -13,34 +13,46 @@ export interface Table {
 }
 
 const cell = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('a', 'acme', 'alice', 'CHECKING', 'USD', '1', '-7', '#aabbcc', '') },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom('a', 'acme', 'alice', 'CHECKING', 'USD', '1', '-7', '#aabbcc', ''),
+  },
   // A NUL ends the reading, where a record goes on over lines; that has tests of its own.
   { weight: 3, arbitrary: anyText(12).map((text) => text.replaceAll('\0', '')) },
-  { weight: 2, arbitrary: fc.constantFrom('"', ',', '\n', '\r\n', 'a"b', 'a,b', ' a ', '1.0', '-0', '007', '"a"') },
-  { weight: 1, arbitrary: fc.constantFrom('2026-01-31T08:00:00Z', 'https://a.example/x.png', '9007199254740993') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('"', ',', '\n', '\r\n', 'a"b', 'a,b', ' a ', '1.0', '-0', '007', '"a"'),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('2026-01-31T08:00:00Z', 'https://a.example/x.png', '9007199254740993'),
+  },
   { weight: 1, arbitrary: aroundLength(128) },
 );
 
-export const table: fc.Arbitrary<Table> = fc.constantFrom<Kind>('brands', 'balances', 'grants').chain((kind) => {
-  const { required, properties } = fieldsOf[kind];
-  const optional = Object.keys(properties).filter(
-    (name) => name !== 'metadata' && !(required as readonly string[]).includes(name),
-  );
-  const entries = kind === 'brands' ? ['metadata.tier', 'metadata.', 'metadata.__proto__', 'metadata.a.b'] : [];
-  return fc.shuffledSubarray([...optional, ...entries]).chain((more) => {
-    const columns = [...required, ...more];
-    return fc.record(
-      {
-        kind: fc.constant(kind),
-        columns: fc.constant(columns),
-        rows: fc.array(fc.tuple(...columns.map(() => cell)), { minLength: 1, maxLength: 4 }),
-        isQuoted: fc.boolean(),
-        lineEnd: fc.constantFrom('\n' as const, '\r\n' as const),
-      },
-      { noNullPrototype: true },
+export const table: fc.Arbitrary<Table> = fc
+  .constantFrom<Kind>('brands', 'balances', 'grants')
+  .chain((kind) => {
+    const { required, properties } = fieldsOf[kind];
+    const optional = Object.keys(properties).filter(
+      (name) => name !== 'metadata' && !(required as readonly string[]).includes(name),
     );
+    const entries =
+      kind === 'brands' ? ['metadata.tier', 'metadata.', 'metadata.__proto__', 'metadata.a.b'] : [];
+    return fc.shuffledSubarray([...optional, ...entries]).chain((more) => {
+      const columns = [...required, ...more];
+      return fc.record(
+        {
+          kind: fc.constant(kind),
+          columns: fc.constant(columns),
+          rows: fc.array(fc.tuple(...columns.map(() => cell)), { minLength: 1, maxLength: 4 }),
+          isQuoted: fc.boolean(),
+          lineEnd: fc.constantFrom('\n' as const, '\r\n' as const),
+        },
+        { noNullPrototype: true },
+      );
+    });
   });
-});
 
 export function csvOf({ columns, rows, isQuoted, lineEnd }: Table): string {
   const written = (text: string) =>
@@ -59,7 +71,11 @@ export function rejectedRows(given: Table, isPartner: (id: string) => boolean): 
   });
 }
 
-function isTaken({ kind, columns }: Table, row: readonly string[], isPartner: (id: string) => boolean): boolean {
+function isTaken(
+  { kind, columns }: Table,
+  row: readonly string[],
+  isPartner: (id: string) => boolean,
+): boolean {
   if (row.every((text, index) => text === columns[index])) return false;
   const record = new Map<string, unknown>();
   const metadata = new Map<string, string>();

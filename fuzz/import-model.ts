@@ -73,7 +73,12 @@ function isTimeInUtc(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|\+00:00)$/.exec(text);
   if (parts === null) return false;
   const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
-    number, number, number, number, number, number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
   ];
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = month === 2 && isLeap ? 29 : (daysOfMonth[month - 1] ?? 0);

@@ -18,7 +18,8 @@ import type { Target } from './target.ts';
 
 export const imports: Target = {
   name: 'import',
-  promise: 'what is imported is what the schemas and rules allow, comes out again unchanged, and is not repeated',
+  promise:
+    'what is imported is what the schemas and rules allow, comes out again unchanged, and is not repeated',
   batchRuns: 500,
   open: async (lifetime) => {
     const { store, path } = await openFuzzStore(lifetime);
@@ -51,7 +52,11 @@ const cuts = fc.array(fc.nat(2_000), { maxLength: 3 });
 
 function fileOf(kind: Kind): fc.Arbitrary<Lines> {
   const line = fc
-    .tuple(recordOf(kind), fc.constantFrom('', ' ', '\t'), fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, slip))
+    .tuple(
+      recordOf(kind),
+      fc.constantFrom('', ' ', '\t'),
+      fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, slip),
+    )
     .map(([members, space, mistake]) => {
       const written = lineOf(members, space);
       return mistake === undefined ? written : slipped(written, mistake);
@@ -87,7 +92,10 @@ async function judgeLines(store: Store, kind: Kind, lines: readonly string[], pl
   const report = await importFrom(store, readJsonLines(chunksOf(text, places)), kind);
   const found = report.rejected.map(({ line, errors }) => [line, namesOf(errors)]);
   const expected = lines.map((line, index) => [index + 1, expectedFaults(kind, line)] as const);
-  assert.deepEqual(found, expected.filter(([, wrong]) => wrong.length > 0));
+  assert.deepEqual(
+    found,
+    expected.filter(([, wrong]) => wrong.length > 0),
+  );
   judgeEcho(lines, JSON.stringify(report));
   await judgeReturn(store, kind);
 }
@@ -175,7 +183,10 @@ async function judgeTable(store: Store, given: Table, places: readonly number[])
   const { kind } = given;
   const report = await importFrom(store, readCsv(chunksOf(csvOf(given), places), kinds[kind].schema), kind);
   const lines = report.rejected.map(({ line }) => line);
-  assert.deepEqual(lines, rejectedRows(given, (id) => partners.has(id)));
+  assert.deepEqual(
+    lines,
+    rejectedRows(given, (id) => partners.has(id)),
+  );
   await judgeReturn(store, kind);
 }
 

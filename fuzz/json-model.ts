@@ -60,7 +60,11 @@ class Reader {
     if (this.#has('{')) return this.#object();
     if (this.#has('[')) return this.#list();
     if (this.#has('"')) return this.#string();
-    for (const [word, value] of [['true', true], ['false', false], ['null', null]] as const)
+    for (const [word, value] of [
+      ['true', true],
+      ['false', false],
+      ['null', null],
+    ] as const)
       if (this.#has(word)) return value;
     return this.#number();
   }

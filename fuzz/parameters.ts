@@ -44,7 +44,10 @@ const text = fc.oneof(
 const nearName = fc.tuple(fc.constantFrom(...names), fc.nat(12), fc.stringMatching(/^[A-Za-z_]?$/));
 const name = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...names) },
-  { weight: 1, arbitrary: nearName.map(([known, at, more]) => known.slice(0, at) + more + known.slice(at + 1)) },
+  {
+    weight: 1,
+    arbitrary: nearName.map(([known, at, more]) => known.slice(0, at) + more + known.slice(at + 1)),
+  },
   { weight: 1, arbitrary: text },
 );
 const written = (words: fc.Arbitrary<string>) =>
@@ -66,7 +69,10 @@ function judge(listing: Listing, query: string): void {
   const errors = outcome instanceof Refusal ? outcome.errors : [];
   const known = errors.filter(({ code }) => code !== 'UNKNOWN_QUERY_PARAMETER');
   const count = known.length;
-  assert.deepEqual(known.map(({ code, field }) => [code, field]), expected.faults);
+  assert.deepEqual(
+    known.map(({ code, field }) => [code, field]),
+    expected.faults,
+  );
   assert.equal(errors.length, count + expected.unknown.length, 'one error for each unknown name');
   for (const [index, sent] of expected.unknown.entries()) judgeUnknown(listing, sent, errors[count + index]!);
   judgeEcho(query, JSON.stringify(errors));
@@ -92,7 +98,10 @@ function judgeUnknown(listing: Listing, sent: string, { code, detail, field = ''
   const candidates = Object.keys(rulesOf[listing]);
   const distances = candidates.map((candidate) => distance(field.toLowerCase(), candidate));
   const nearest = candidates.filter((_, index) => distances[index] === Math.min(...distances));
-  assert.ok(nearest.some((one) => detail.includes(` rename it to ${one}: `)), `${detail} (${nearest})`);
+  assert.ok(
+    nearest.some((one) => detail.includes(` rename it to ${one}: `)),
+    `${detail} (${nearest})`,
+  );
 }
 
 /** Neither the better part of a key nor a value of more than 64 characters is in what is answered. */

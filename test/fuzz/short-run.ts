@@ -1,0 +1,12 @@
+/** A short run of one target. The seed is fixed: what fails here fails for everybody, and again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runTarget } from '../../fuzz/run.ts';
+import type { Target } from '../../fuzz/target.ts';
+
+export function holds(target: Target, runs: number): void {
+  test(`${target.promise} (${runs} inputs)`, async (t) => {
+    const { failure } = await runTarget(target, t, { seed: 6, runs });
+    assert.deepEqual(failure, undefined, `npm run fuzz -- --target ${target.name} --seed 6 --runs ${runs}`);
+  });
+}

@@ -1,0 +1,50 @@
+/** What an answer says of the rate, by what a limiter decided. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { admit } from '../../src/http/rate-limit.ts';
+import type { Decision } from '../../src/limiter/port.ts';
+
+function limiterOf(decision: Decision) {
+  const limiter = {
+    ratePerSecond: 50,
+    tallies: [],
+    asked: [] as string[],
+    admit: (partnerId: string) => {
+      limiter.asked.push(partnerId);
+      return decision;
+    },
+  };
+  return limiter;
+}
+
+test('without a limiter nothing is said', async () => {
+  const headers = ['X-Request-Id', '1'];
+  await admit(undefined, 'brands', 'acme', headers);
+  assert.deepEqual(headers, ['X-Request-Id', '1']);
+});
+
+test('an admitted request is told the policy, what is left, and the seconds until more is', async () => {
+  const limiter = limiterOf({ isAdmitted: true, left: 12, untilMoreMs: 1_000.5 });
+  const headers: string[] = [];
+  await admit(limiter, 'brands', 'acme', headers);
+  assert.deepEqual(limiter.asked, ['acme']);
+  assert.deepEqual(headers, ['RateLimit-Policy', '"brands";q=50;w=1', 'RateLimit', '"brands";r=12;t=2']);
+});
+
+test('a refused one is told so, too, and when to come back: whole seconds, and milliseconds', async () => {
+  const headers: string[] = [];
+  const limiter = limiterOf({ isAdmitted: false, left: 0, untilMoreMs: 700.25 });
+  await assert.rejects(admit(limiter, 'balances', 'acme', headers), {
+    status: 429,
+    errors: [
+      {
+        category: 'RATE_LIMIT_ERROR',
+        code: 'RATE_LIMITED',
+        detail:
+          'Wait as long as Retry-After-Ms says, then send the request again; the limit is 50 requests per second.',
+      },
+    ],
+    headers: ['Retry-After', '1', 'Retry-After-Ms', '701'],
+  });
+  assert.deepEqual(headers, ['RateLimit-Policy', '"balances";q=50;w=1', 'RateLimit', '"balances";r=0;t=1']);
+});

@@ -12,10 +12,17 @@ export interface WholeRequest {
   readonly status?: number;
 }
 
+/** Bytes, and between how many answers they may get. */
+interface Rest {
+  readonly bytes: string;
+  readonly least: number;
+  readonly most: number;
+}
+
 /** What one connection sends: whole requests first, then bytes of which nothing is known. */
 export interface Sent {
   readonly whole: readonly WholeRequest[];
-  readonly rest: string;
+  readonly rest: Rest;
   /** After so many bytes the others come in a packet of their own. */
   readonly pauseAt: number;
 }
@@ -144,10 +151,31 @@ const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 
+/** A request ends in an empty line: there are no more answers than those, and one for what comes after. */
+const emptyLine = /\n\r?\n/g;
+
+function ofUnknown(bytes: string): Rest {
+  return { bytes, least: 0, most: [...bytes.matchAll(emptyLine)].length + (bytes === '' ? 0 : 1) };
+}
+
+/** A request that gets its answer, and then a body that is none, for which there is no second one. */
+const brokenBody = fc
+  .tuple(fc.constantFrom('GET /docs', 'POST /network/v1/brands', 'GET /'), fc.constantFrom(...tokens))
+  .map(([line, noise]): Rest => {
+    const head = `${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    return { bytes: `${head}z${noise}`, least: 1, most: 1 };
+  });
+
+export const nothing: Rest = { bytes: '', least: 0, most: 0 };
+
 export const sent: fc.Arbitrary<Sent> = fc.record(
   {
     whole: fc.array(wholeRequest, { maxLength: 3 }),
-    rest: fc.oneof(fc.constant(''), anyBytes, anyBytes),
+    rest: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(nothing) },
+      { weight: 6, arbitrary: anyBytes.map(ofUnknown) },
+      { weight: 1, arbitrary: brokenBody },
+    ),
     pauseAt: fc.nat(1_000),
   },
   { noNullPrototype: true },

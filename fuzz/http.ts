@@ -7,7 +7,7 @@ import { listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
 import { keys } from '../packages/server/test/support/fixture.ts';
 import { answersIn, judgeAnswer, judgeConnection } from './http-answers.ts';
-import { type Sent, sent } from './http-requests.ts';
+import { nothing, type Sent, sent } from './http-requests.ts';
 import { serveFuzz } from './http-service.ts';
 import type { Target } from './target.ts';
 
@@ -50,12 +50,15 @@ const normalCall: Sent = {
       status: 200,
     },
   ],
-  rest: '',
+  rest: nothing,
   pauseAt: 0,
 };
 
 async function judge(port: number, connection: Sent): Promise<void> {
-  const bytes = Buffer.from(connection.whole.map((one) => one.bytes).join('') + connection.rest, 'latin1');
+  const bytes = Buffer.from(
+    connection.whole.map((one) => one.bytes).join('') + connection.rest.bytes,
+    'latin1',
+  );
   const answers = answersIn(await exchange(port, bytes, connection.pauseAt));
   for (const answer of answers) judgeAnswer(answer);
   judgeConnection(connection, answers);

@@ -54,7 +54,7 @@ export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
     ...['--environment', 'sandbox', '--public-url', publicUrl, '--drain-delay', '1'],
     ...['--database', `postgres://postgres@127.0.0.1:${primaryPort}/postgres`],
     ...['--replica', `postgres://postgres@127.0.0.1:${standbyPort}/postgres`],
-    ...['--redis', `redis://127.0.0.1:${redisPort}`],
+    ...['--redis', `redis://127.0.0.1:${redisPort}`, '--instances', '2'],
   ];
   const instanceNamed = (name: string) =>
     createInstance(t, name, join(folder, `instance-${name}.log`), words);

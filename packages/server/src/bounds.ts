@@ -46,11 +46,14 @@ export const bounds = {
   redisRetryMs: 500,
   /** A partner's log in Redis is gone by itself this long after the last admission. */
   redisLogLifeMs: 2_000,
+  /** The largest number of instances that can be set. */
+  instances: 1_000,
   /** How often an instance says that it lives, and after how much silence it does not count any more. */
   heartbeatMs: 1_000,
   instanceStaleMs: 3_000,
   /** After Redis was missed, an instance keeps to its share until what was admitted without Redis is past, on
-   * this instance and on one that comes back a second later. */
+   * this instance and on one that comes back a second later. As long the others leave to one that decides
+   * without Redis its share. */
   rateHoldMs: 2_000,
   /** Receipts are written this often, and tried again this long after that was in vain. */
   receiptsFlushMs: 250,

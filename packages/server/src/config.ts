@@ -133,6 +133,13 @@ const sharedSettings = {
     undefined,
     'shared rate limit of many instances: redis://HOST:PORT (in this process)',
   ),
+  instances: setting(
+    'N',
+    'INSTANCES',
+    wholeNumber(1, bounds.instances),
+    1,
+    'how many there are that share the rate limit, for when Redis cannot tell (1)',
+  ),
 };
 
 export function ratesOf(config: Values<typeof listenSettings>): { brands: number; balances: number } {

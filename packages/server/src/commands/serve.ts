@@ -43,7 +43,8 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   opened.defer(store.close);
   const journal = createJournal(store, log);
   opened.defer(journal.close);
-  const rateLimit = await openLimiters({ environment, rates: ratesOf(config), redis: config.redis }, log);
+  const { redis, instances } = config;
+  const rateLimit = await openLimiters({ environment, rates: ratesOf(config), instances, redis }, log);
   opened.defer(rateLimit.close);
   const overload = createOverload(config, log);
   const watched = watchThisProcess();

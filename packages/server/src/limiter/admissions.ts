@@ -6,11 +6,6 @@ export interface Admissions {
   readonly timesMs: Float64Array;
   oldest: number;
   count: number;
-  /** Until then the partner is held to what this process may admit alone. */
-  heldUntilMs: number;
-  /** What this process may admit alone until then, by what was left when all were last counted together. */
-  spare: number;
-  spareUntilMs: number;
 }
 
 /** The admissions of each partner in this process. Partners of whom nothing counts any more are forgotten. */
@@ -21,8 +16,7 @@ export function createAdmissions(ratePerSecond: number) {
   function forgetIdle(now: number): void {
     for (const [partnerId, admissions] of partners) {
       forgetExpired(admissions, now);
-      const isKept = admissions.count > 0 || admissions.heldUntilMs > now || admissions.spareUntilMs > now;
-      if (!isKept) partners.delete(partnerId);
+      if (admissions.count === 0) partners.delete(partnerId);
     }
     // At twice what is left, so that sweeping costs a constant amount for each new partner.
     sweepAt = Math.max(bounds.limiterSweepPartners, partners.size * 2);
@@ -33,8 +27,7 @@ export function createAdmissions(ratePerSecond: number) {
       let admissions = partners.get(partnerId);
       if (admissions === undefined) {
         if (partners.size >= sweepAt) forgetIdle(now);
-        const timesMs = new Float64Array(ratePerSecond);
-        admissions = { timesMs, oldest: 0, count: 0, heldUntilMs: 0, spare: 0, spareUntilMs: 0 };
+        admissions = { timesMs: new Float64Array(ratePerSecond), oldest: 0, count: 0 };
         partners.set(partnerId, admissions);
       }
       return admissions;

@@ -12,17 +12,34 @@ import { inTime, watchRedis } from './redis-watch.ts';
 export interface RedisLink {
   isAnswering(): boolean;
   /** Redis's decision, or undefined when there is none within the budget. */
-  admit(key: string, ratePerSecond: number): Promise<Decision | undefined>;
+  admit(key: string, ratePerSecond: number, share: number): Promise<Decision | undefined>;
   /** How many instances there were, this one included, when Redis was last heard of. */
   instances(): number;
-  /** Until then, by this process's clock, Redis may have forgotten what it admitted before. */
+  /** Until then, by this process's clock, nobody here knows what others were admitted. */
+  unknownUntilMs(): number;
+  /** Until then Redis does not know all that was admitted without it. */
   heldUntilMs(): number;
   close(): Promise<void>;
 }
 
 interface Scripts {
-  admit(log: string, rate: number, windowMicros: number, lifeMs: number): Promise<[number, number, number]>;
-  heartbeat(instances: string, instance: string, staleMs: number): Promise<number>;
+  admit(
+    log: string,
+    apart: string,
+    rate: number,
+    windowMicros: number,
+    lifeMs: number,
+    instance: string,
+    share: number,
+  ): Promise<[number, number, number]>;
+  heartbeat(
+    instances: string,
+    apart: string,
+    instance: string,
+    staleMs: number,
+    apartMs: number,
+    isApart: 0 | 1,
+  ): Promise<number>;
 }
 
 /** Resolves when Redis has answered for the first time, or when it is plain that it does not. */
@@ -36,17 +53,21 @@ export async function openRedisLink(
   const { Redis } = await import('ioredis');
   const redis = new Redis(optionsOf(address)) as Redis & Scripts;
   const [instances, instance] = [instancesKey(environment), randomUUID()];
-  const heartbeat = () => redis.heartbeat(instances, instance, bounds.instanceStaleMs);
+  const apart = `partner-network:${environment}:apart`;
+  const heartbeat = (isApart: boolean) =>
+    redis.heartbeat(instances, apart, instance, bounds.instanceStaleMs, bounds.rateHoldMs, isApart ? 1 : 0);
   const watch = watchRedis(redis, heartbeat, fewest, log);
   await watch.settled;
 
   return {
     isAnswering: watch.isAnswering,
     instances: watch.instances,
+    unknownUntilMs: watch.unknownUntilMs,
     heldUntilMs: watch.heldUntilMs,
-    async admit(key, ratePerSecond) {
+    async admit(key, ratePerSecond, share) {
       if (!watch.isAnswering()) return undefined;
-      const sent = redis.admit(key, ratePerSecond, bounds.rateWindowMs * 1_000, bounds.redisLogLifeMs);
+      const [windowMicros, lifeMs] = [bounds.rateWindowMs * 1_000, bounds.redisLogLifeMs];
+      const sent = redis.admit(key, apart, ratePerSecond, windowMicros, lifeMs, instance, share);
       const answer = await inTime(sent, watch.miss);
       if (!isDecision(answer)) return undefined;
       const [admitted, left, untilMoreMicros] = answer;
@@ -96,5 +117,5 @@ export function optionsOf({ host, port, username, password, db, isEncrypted }: R
 }
 
 function scriptOf(name: string): { lua: string; numberOfKeys: number } {
-  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 1 };
+  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 2 };
 }

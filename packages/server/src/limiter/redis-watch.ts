@@ -9,6 +9,7 @@ interface RedisWatch {
   /** To be told when something was not answered in time. */
   miss(): void;
   instances(): number;
+  unknownUntilMs(): number;
   heldUntilMs(): number;
   /** Resolves when Redis has answered for the first time, or when it is plain that it does not. */
   readonly settled: Promise<void>;
@@ -19,40 +20,62 @@ interface RedisWatch {
 /**
  * Sends a heartbeat every second, which Redis answers with the number of instances; while Redis is missed,
  * more often, and one at a time. A connection on which nothing comes back is made anew.
+ *
+ * When Redis is missed, nobody here knows what it admitted elsewhere within the last second, and when it is
+ * back, it does not know what instances admitted without it.
  */
 export function watchRedis(
   redis: Redis,
-  heartbeat: () => Promise<number>,
+  heartbeat: (isApart: boolean) => Promise<number>,
   fewest: number,
   log: Logger,
 ): RedisWatch {
   let isAnswering = false;
   let isProbing = false;
   let isStopped = false;
-  let wasDisconnected = false;
+  // Where there are others, they and one that was here before may have admitted what Redis has forgotten.
+  let wasDisconnected = fewest > 1;
   let instances = fewest;
   /** When there were last as many instances as that, for all we know. */
   let countedMs = 0;
   let heldUntilMs = 0;
   let heardMs = performance.now();
+  let missedMs = heardMs;
+  let unknownUntilMs = fewest > 1 ? missedMs + bounds.rateWindowMs : 0;
+  /** When Redis was told that this instance decides alone. */
+  let toldMs: number | undefined;
   /** Since when the connection owes its first answer, or the answer to a heartbeat. */
   let owingSinceMs: number | undefined;
   const settled = Promise.withResolvers<void>();
   const news = tellChanges(log);
 
+  function lose(): void {
+    if (!isAnswering) return;
+    isAnswering = false;
+    missedMs = performance.now();
+    unknownUntilMs = missedMs + bounds.rateWindowMs;
+    toldMs = undefined;
+  }
+
   function hear(): void {
     heardMs = performance.now();
-    // It may have been started anew, and remember nothing.
-    if (wasDisconnected) heldUntilMs = heardMs + bounds.rateHoldMs;
-    wasDisconnected = false;
+    const isBack = !isAnswering;
     isAnswering = true;
+    if (isBack) {
+      const wasLong = heardMs >= missedMs + bounds.rateWindowMs;
+      if (wasDisconnected || wasLong) heldUntilMs = heardMs + bounds.rateHoldMs;
+      // Without a new connection it is the one that we know, and knows all that it admitted.
+      if (!wasDisconnected) unknownUntilMs = 0;
+      wasDisconnected = false;
+    }
     news.heard();
     settled.resolve();
   }
 
   /** Fewer are believed after a while only: after a new connection the others may not be back yet. */
-  function count(found: number): void {
+  function count(counted: number): void {
     const now = performance.now();
+    const found = Math.max(counted, fewest);
     if (found < instances && now - countedMs < bounds.instanceStaleMs) return;
     instances = found;
     countedMs = now;
@@ -62,14 +85,21 @@ export function watchRedis(
     if (isProbing || isStopped || redis.status !== 'ready') return;
     isProbing = true;
     owingSinceMs ??= performance.now();
-    const answer = heartbeat();
+    // Not at once: most that are late are in time again the next time.
+    const isApart = !isAnswering && performance.now() - missedMs >= bounds.redisProbeMs;
+    const answer = heartbeat(isApart);
     const isInTime = (await inTime(answer)) !== undefined;
-    if (!isInTime) isAnswering = false;
+    if (!isInTime) lose();
     const found = await answer.catch(news.failed);
     isProbing = false;
     owingSinceMs = undefined;
     if (found === undefined) return;
     count(found);
+    if (isApart && toldMs === undefined) {
+      toldMs = performance.now();
+      // From now on the others leave our share to us; what they were admitted before counts for a second.
+      unknownUntilMs = toldMs + bounds.rateWindowMs;
+    }
     if (isInTime) hear();
     // It was late, and may be in time again: there is no need to wait for the next look.
     else void probe();
@@ -92,7 +122,7 @@ export function watchRedis(
   redis.on('ready', () => void probe());
   redis.on('error', news.failed);
   redis.on('close', () => {
-    isAnswering = false;
+    lose();
     wasDisconnected = true;
     owingSinceMs = undefined;
     settled.resolve();
@@ -104,10 +134,11 @@ export function watchRedis(
   return {
     isAnswering: () => isAnswering,
     miss: () => {
-      isAnswering = false;
+      lose();
       void probe();
     },
     instances: () => instances,
+    unknownUntilMs: () => unknownUntilMs,
     heldUntilMs: () => heldUntilMs,
     settled: settled.promise.then(() => {
       clearTimeout(waiting);

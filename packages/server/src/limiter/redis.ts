@@ -11,10 +11,9 @@ export interface RedisLimiter extends Limiter {
 }
 
 /**
- * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits its share:
- * at first of what Redis said was left, and a second later, when nothing of what Redis knew counts any more,
- * of the rate. When Redis is back it decides within that share for a while, as it knows nothing of what was
- * admitted without it.
+ * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits nothing for a
+ * second, in which what others were admitted by Redis gets old, and then its share of the rate. When Redis is
+ * back it decides within that share for a while, as it knows nothing of what was admitted without it.
  */
 export function createRedisLimiter(
   link: RedisLink,
@@ -27,30 +26,17 @@ export function createRedisLimiter(
   const [byRedis, locally] = [tallyOf('redis'), tallyOf('local')];
   let fallbacks = 0;
 
-  const shareOf = (requests: number) => Math.floor(requests / link.instances());
-  const decideAlone = (own: Admissions, now: number) => decide(own, Math.max(1, shareOf(ratePerSecond)), now);
+  const share = () => Math.max(1, Math.floor(ratePerSecond / link.instances()));
+
+  /** A single instance knows all that was admitted. */
+  function decideAlone(own: Admissions, now: number): Decision {
+    const unknownForMs = link.instances() > 1 ? link.unknownUntilMs() - now : 0;
+    return unknownForMs > 0 ? refusedFor(unknownForMs) : decide(own, share(), now);
+  }
 
   function decideWhileHeld(own: Admissions, now: number): Decision | undefined {
-    const isHeld = link.isAnswering() && now < Math.max(own.heldUntilMs, link.heldUntilMs());
+    const isHeld = link.isAnswering() && now < link.heldUntilMs();
     return isHeld ? decideAlone(own, now) : undefined;
-  }
-
-  function decideWithoutRedis(own: Admissions, now: number): Decision {
-    const isSpent = own.spare === 0 && now < own.spareUntilMs;
-    if (isSpent) return { isAdmitted: false, left: 0, untilMoreMs: own.spareUntilMs - now };
-    const decision = decideAlone(own, now);
-    if (decision.isAdmitted) {
-      own.spare = Math.max(0, own.spare - 1);
-      own.heldUntilMs = now + bounds.rateHoldMs;
-    }
-    return decision;
-  }
-
-  /** Keeps what Redis said, for when it is missed. */
-  function note(answer: Decision, own: Admissions, now: number): void {
-    if (answer.isAdmitted) record(own, now);
-    own.spare = shareOf(answer.left);
-    own.spareUntilMs = now + bounds.rateWindowMs;
   }
 
   return {
@@ -62,16 +48,22 @@ export function createRedisLimiter(
       const held = decideWhileHeld(partners.of(partnerId, askedMs), askedMs);
       if (held?.isAdmitted === false) return counted(locally, held);
 
-      const answer = await link.admit(keyPrefix + partnerId, ratePerSecond);
+      const answer = await link.admit(keyPrefix + partnerId, ratePerSecond, share());
       const now = performance.now();
       const own = partners.of(partnerId, now);
       if (held !== undefined) takeBack(own);
       if (answer === undefined) {
         fallbacks += 1;
-        return counted(locally, decideWithoutRedis(own, now));
+        return counted(locally, decideAlone(own, now));
       }
-      note(answer, own, now);
+      // This process stood still. What was admitted for a second that is past would come on top of this one.
+      if (now - askedMs >= bounds.rateWindowMs) return counted(locally, refusedFor(bounds.rateWindowMs));
+      if (answer.isAdmitted) record(own, now);
       return counted(byRedis, answer);
     },
   };
+}
+
+function refusedFor(ms: number): Decision {
+  return { isAdmitted: false, left: 0, untilMoreMs: ms };
 }

@@ -45,7 +45,12 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   const rateLimit = await (config.redis === undefined
     ? limitersOfSupervisor(config, ask)
     : openLimiters(
-        { environment, rates: ratesOf(config), instances: config.workers, redis: config.redis },
+        {
+          environment,
+          rates: ratesOf(config),
+          instances: config.workers * config.instances,
+          redis: config.redis,
+        },
         log,
       ));
   opened.defer(rateLimit.close);

@@ -59,12 +59,13 @@ test(
 /** The script on a clock that is given to it. */
 function onClock(redis: Redis, limit: number) {
   const lua = readFileSync(new URL('../../src/limiter/admit.lua', import.meta.url), 'utf8');
-  const clocked = lua.replace("redis.call('TIME')", '{ARGV[4], ARGV[5]}');
+  const clocked = lua.replace("redis.call('TIME')", '{ARGV[6], ARGV[7]}');
   assert.notEqual(clocked, lua);
   return async (log: string, instants: readonly number[]) => {
     const pipeline = redis.pipeline();
     for (const now of instants) {
-      pipeline.eval(clocked, 1, log, limit, second, 60_000, Math.floor(now / second), now % second);
+      const time = [Math.floor(now / second), now % second];
+      pipeline.eval(clocked, 2, log, `${log} apart`, limit, second, 60_000, 'instance', limit, ...time);
     }
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, answer]) => {

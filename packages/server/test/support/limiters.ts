@@ -23,12 +23,14 @@ interface Choices {
   readonly environment?: 'production' | 'sandbox';
   readonly operation?: 'brands' | 'balances';
   readonly rate?: number;
+  /** How many there are at least. */
+  readonly instances?: number;
 }
 
 export async function openLimiter(t: TestContext, url: string, choices: Choices = {}): Promise<TestLimiter> {
-  const { environment = 'sandbox', operation = 'brands', rate = 50 } = choices;
+  const { environment = 'sandbox', operation = 'brands', rate = 50, instances = 1 } = choices;
   const { log, logs } = watchedLog();
-  const config = { environment, rates: { [operation]: rate }, redis: parseRedisUrl(url) };
+  const config = { environment, rates: { [operation]: rate }, instances, redis: parseRedisUrl(url) };
   const opened = await openLimiters(config, log);
   t.after(opened.close);
   const admit = async (partnerId: string) => opened.limiters[operation]!.admit(partnerId);

@@ -36,7 +36,7 @@ export interface PassingKeys {
   readonly revoked: IssuedKey[];
 }
 
-const restMs = { brands: 150, balances: 250, feed: 2_000, grant: 3_000, key: 5_000 };
+const restMs = { brands: 200, balances: 250, feed: 4_000, grant: 3_000, key: 5_000 };
 
 /** Until the run is over, each at its own pace; resolves when all that was begun is sure. */
 export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void> {
@@ -58,14 +58,20 @@ export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void
     ]),
     repeat(restMs.balances, (round) => changeBalances(writing, round)),
   ]);
+  await Promise.all(idle.splice(0).map((store) => store.close()));
 }
 
+/** Stores that nobody uses at the moment: to open one for each of thousands of changes takes more than those. */
+const idle: Store[] = [];
+
 async function inStore(url: string, work: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = await openWorld(url);
+  const store = idle.pop() ?? (await openWorld(url));
   try {
     await work(store);
-  } finally {
+    idle.push(store);
+  } catch (error) {
     await store.close();
+    throw error;
   }
 }
 

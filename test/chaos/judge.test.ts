@@ -1,0 +1,230 @@
+/** The judge of a fault run must be able to fail: a course that keeps all promises, and each of them broken. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Applied } from '../../chaos/faults.ts';
+import { createHistory, type History } from '../../chaos/history.ts';
+import { judge } from '../../chaos/judge.ts';
+import type { Answer } from '../../chaos/recorder.ts';
+import type { Course } from '../../chaos/run.ts';
+import { balanceIndexes, balanceOf, brandsWith, brandText, type PartnerId } from '../../chaos/world.ts';
+
+const startedMs = 1_000_000;
+const customerId = 'acme-steady-0';
+
+/** All brands of a partner as they are at first, in the order of their ids. */
+function brandsOf(partnerId: PartnerId): string[] {
+  const indexes = (['steady', 'churned', 'fed'] as const).flatMap((fate) => brandsWith(partnerId, fate));
+  return indexes.sort((a, b) => a - b).map((index) => brandText(partnerId, index, 0));
+}
+
+const idOf = (record: string): string => JSON.parse(record).id;
+const limit = 100;
+
+function pageOf(records: readonly string[], page: number, change: Partial<Answer> = {}): Answer {
+  const shown = records.slice(page * limit, (page + 1) * limit);
+  const isLast = (page + 1) * limit >= records.length;
+  const sentMs = startedMs + 100_000 + page * 100;
+  return {
+    walk: 1,
+    listing: 'brands',
+    partnerId: 'acme',
+    keyId: 'KEY_acme',
+    limit,
+    page,
+    ...(page > 0 && { after: idOf(records[page * limit - 1]!) }),
+    sentMs,
+    receivedMs: sentMs + 10,
+    status: 200,
+    requestId: `request ${page}`,
+    servedBy: 'a',
+    isLimited: true,
+    body: `{"brands":[${shown.join()}]${isLast ? '' : ',"cursor":"c"'}}`,
+    ...change,
+  };
+}
+
+const walkThrough = (records: readonly string[]) => [0, 1, 2].map((page) => pageOf(records, page));
+
+function balancesPage(change: Partial<Answer> = {}): Answer {
+  const records = balanceIndexes.map((index) => JSON.stringify(balanceOf(customerId, index, 0)));
+  return pageOf([], 0, {
+    walk: 2,
+    listing: 'balances',
+    customerId,
+    requestId: 'of balances',
+    isLimited: false,
+    body: `{"balances":[${records.join()}]}`,
+    ...change,
+  });
+}
+
+const refusal = (status: number, category: string, code: string): Partial<Answer> => ({
+  walk: 3,
+  status,
+  body: JSON.stringify({ errors: [{ category, code, detail: 'Wait.' }] }),
+});
+
+const fault: Applied = {
+  part: 'primary',
+  harm: 'kill',
+  atMs: 8_000,
+  forMs: 1_000,
+  beganMs: startedMs + 8_000,
+  overMs: startedMs + 200_000,
+};
+
+interface Told {
+  readonly answers?: readonly Answer[];
+  readonly history?: History;
+  readonly change?: Partial<Course>;
+  readonly isComplete?: boolean;
+}
+
+function courseOf({ answers, history = createHistory(), change = {}, isComplete = true }: Told = {}): Course {
+  return {
+    startedMs,
+    endedMs: startedMs + 120_000,
+    faults: [fault],
+    history,
+    recorder: {
+      answers: answers ?? [...walkThrough(brandsOf('acme')), balancesPage()],
+      walks: [{ walk: 1, isComplete, isLast: true }],
+    },
+    instances: [{ name: 'a', endings: [] }],
+    receipts: new Set(['of balances']),
+    unrecovered: [],
+    logs: [],
+    ...change,
+  };
+}
+
+const brokenIn = (course: Course) =>
+  judge(course)
+    .filter(({ violations }) => violations.length > 0)
+    .map(({ promise }) => promise);
+
+function assertBroken(course: Course, promise: RegExp): void {
+  const broken = brokenIn(course);
+  assert.ok(
+    broken.some((one) => promise.test(one)),
+    `${promise} among ${broken.join('; ')}`,
+  );
+}
+
+test('a course in which all promises were kept is found to be so', () => {
+  assert.deepEqual(brokenIn(courseOf()), []);
+  assert.ok(judge(courseOf()).reduce((sum, { judged }) => sum + judged, 0) > 20);
+});
+
+const acme = brandsOf('acme');
+const one = acme.length - 1;
+const onePage = /as the data was at one moment/;
+const walks = /exactly once/;
+
+for (const [what, records, promise] of [
+  ['a brand that is missing', acme.toSpliced(150, 1), onePage],
+  ['a brand that is missing from a walk', acme.toSpliced(150, 1), walks],
+  ['a brand that comes twice', acme.toSpliced(150, 0, acme[20]!), walks],
+  ['brands out of order', acme.with(3, acme[4]!).with(4, acme[3]!), walks],
+  ['a brand of another version', acme.with(one, brandText('acme', one, 9)), onePage],
+  ['a brand that never existed', [...acme, brandText('acme', 999, 0)], onePage],
+  ["another partner's brand", acme.with(7, brandText('zenith', 7, 0)), /another partner/],
+] as const) {
+  test(`${what} is found`, () => assertBroken(courseOf({ answers: walkThrough(records) }), promise));
+}
+
+test('a last walk that does not come to its end is found', () => {
+  assertBroken(courseOf({ isComplete: false }), /nothing that was written is lost/);
+});
+
+/** Changes a brand so long before the walk begins. */
+async function changeBrand(history: History, index: number, value: string | undefined, agoMs: number) {
+  const id = idOf(acme[index]!);
+  await history.change([{ table: 'brands', owner: 'acme', id, value }], async () => {});
+  const atMs = pageOf(acme, 0).sentMs - agoMs;
+  Object.assign(history.rows('brands', 'acme').get(id)!.at(-1)!, { fromMs: atMs - 10, sureMs: atMs });
+  return history;
+}
+
+test('a page that shows what was replaced long ago is found, and one of a moment ago is not', async () => {
+  const value = brandText('acme', 0, 1);
+  assertBroken(courseOf({ history: await changeBrand(createHistory(), 0, value, 3_000) }), onePage);
+  assert.deepEqual(brokenIn(courseOf({ history: await changeBrand(createHistory(), 0, value, 500) })), []);
+});
+
+test('a walk that goes back in time is found', async () => {
+  const fresh = brandText('acme', 0, 1);
+  const history = await changeBrand(createHistory(), 0, fresh, 500);
+  const answers = [...walkThrough(acme.with(0, fresh)), balancesPage()];
+  assert.deepEqual(brokenIn(courseOf({ history, answers })), []);
+  // The second page still has what was deleted before that change, which the first page shows already.
+  await changeBrand(history, 150, undefined, 1_000);
+  assertBroken(courseOf({ history, answers }), onePage);
+});
+
+const admitted = (count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    pageOf(acme, 0, { walk: 10 + index, sentMs: startedMs + 10_000 + index, receivedMs: startedMs + 10_900 }),
+  );
+
+test('51 admitted within a second are found, and 50 are fine', () => {
+  assertBroken(courseOf({ answers: [...admitted(51), balancesPage()] }), /never more than 50 .* by callers/);
+  const fine = brokenIn(courseOf({ answers: [...walkThrough(acme), ...admitted(50), balancesPage()] }));
+  assert.deepEqual(fine, []);
+});
+
+test('51 admitted within a second are found in logs, too', () => {
+  const line = { operation: 'listBrands', partner_id: 'acme', status: 200, duration_ms: 5 };
+  const logs = (count: number) =>
+    Array.from({ length: count }, (_, index) => JSON.stringify({ ...line, time: startedMs + index }));
+  assertBroken(courseOf({ change: { logs: logs(51) } }), /never more than 50 .* by logs/);
+  assert.deepEqual(brokenIn(courseOf({ change: { logs: logs(50) } })), []);
+});
+
+test('a receipt that is lost is found, but for one of the second before a kill', () => {
+  const receipts = new Set<string>();
+  const lost = /left a receipt/;
+  assertBroken(courseOf({ change: { receipts } }), lost);
+  const killed = (how: 'kill' | 'terminate', afterMs: number): Partial<Course> => ({
+    receipts,
+    faults: [{ ...fault, part: 'instance a' }],
+    instances: [{ name: 'a', endings: [{ how, atMs: balancesPage().receivedMs + afterMs }] }],
+  });
+  assert.deepEqual(brokenIn(courseOf({ change: killed('kill', 500) })), []);
+  assertBroken(courseOf({ change: killed('kill', 1_500) }), lost);
+  assertBroken(courseOf({ change: killed('terminate', 500) }), lost);
+});
+
+const foreign = 'zenith-steady-0';
+const busy = refusal(503, 'API_ERROR', 'SERVICE_UNAVAILABLE');
+for (const [what, change, promise] of [
+  ['an error that we do not have', refusal(503, 'API_ERROR', 'OUT_OF_LUCK'), /catalogue/],
+  ['a fault of ours', refusal(500, 'API_ERROR', 'INTERNAL_SERVER_ERROR'), /catalogue/],
+  ['what is no JSON', { walk: 3, status: 503, body: '<html>' }, /catalogue/],
+  ['an answer that is late', { ...busy, receivedMs: startedMs + 105_000 }, /answered within 2 s/],
+  [
+    'a 503 before the first fault',
+    { ...busy, sentMs: startedMs, receivedMs: startedMs + 9 },
+    /nothing but 200/,
+  ],
+  ['a valid key that is refused', refusal(401, 'API_KEY_ERROR', 'API_KEY_REVOKED'), /keys and grants/],
+  ['a page for a key that there is not', { keyId: 'KEY_none' }, /keys and grants/],
+] as const) {
+  test(`${what} is found`, () => {
+    const answers = [...walkThrough(acme), balancesPage(), pageOf(acme, 0, change)];
+    assertBroken(courseOf({ answers }), promise);
+  });
+}
+
+test('balances without a grant are found, and a grant that is refused', () => {
+  const opened = balancesPage({ customerId: foreign });
+  assertBroken(courseOf({ answers: [...walkThrough(acme), opened] }), /keys and grants/);
+  const refused = balancesPage(refusal(403, 'GRANT_ERROR', 'GRANT_NOT_FOUND'));
+  assertBroken(courseOf({ answers: [...walkThrough(acme), refused] }), /keys and grants/);
+});
+
+test('an instance that ends by itself is found, and a part that does not recover', () => {
+  const ended = [{ name: 'a', endings: [{ how: 'by itself' as const, atMs: startedMs }] }];
+  assertBroken(courseOf({ change: { instances: ended } }), /all parts recover/);
+  assertBroken(courseOf({ change: { unrecovered: ['instance a is not ready'] } }), /all parts recover/);
+});

@@ -17,6 +17,11 @@ export interface Rolling {
   readonly tell: (restart: number, totals: Totals) => void;
 }
 
+export interface Rolled extends Totals {
+  /** What the balancer said of the instances. */
+  readonly words: string;
+}
+
 interface Instance extends Behind {
   process: Running;
   restart(): Promise<void>;
@@ -25,7 +30,7 @@ interface Instance extends Behind {
 const path = '/network/v1/brands';
 
 /** Resolves to what callers met, and fails where an instance does not end as it should. */
-export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Totals> {
+export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled> {
   const line = commandLine(t);
   await line.inside(fillFixture, 'sandbox');
   const delay = ['--drain-delay', String(rolling.drainDelaySeconds)];
@@ -41,7 +46,7 @@ export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Totals
     await balancer.untilAllUp();
     rolling.tell(restart, load.totals());
   }
-  return load.stop();
+  return { ...(await load.stop()), words: balancer.words() };
 }
 
 async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Instance> {

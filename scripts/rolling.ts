@@ -61,7 +61,9 @@ async function measure(flags: Flags): Promise<boolean> {
       `the slowest took ${totals.slowestMs.toFixed(0)} ms. ` +
       `The balancer ${flags.isRetrying ? 'could try again elsewhere' : 'did not try again'}.\n`,
   );
-  return totals.failures.size === 0;
+  if (totals.failures.size === 0) return true;
+  say(`What the balancer said:\n${totals.words}`);
+  return false;
 }
 
 await runBench({ help, readFlags, lackFor: () => withoutHaproxy, measure });

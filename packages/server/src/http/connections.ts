@@ -103,7 +103,7 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
       idle.delete(socket);
     },
     answered(socket, characters) {
-      if (socket.destroyed || socket.writableLength === 0) return;
+      if (characters === 0 || socket.destroyed || socket.writableLength === 0) return;
       unread.set(socket, characters);
       unreadCharacters += characters;
       // One alone may be as large as a page can get.

@@ -30,10 +30,12 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     const worker = cluster.fork();
     const ask = openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers);
     crew.set(worker, ask);
-    if (isDraining) tell(ask, 'drain');
     return new Promise((resolve) => {
       worker.once('listening', ({ port }) => {
         listening.add(worker);
+        // Before it listens, it may not hear what it is told.
+        if (isDraining) tell(ask, 'drain');
+        if (isStopping) tell(ask, 'stop');
         resolve(port);
       });
       const lose = (why: object) => {

@@ -42,7 +42,8 @@ async function serveOn(
   ...words: string[]
 ): Promise<Served> {
   const anyPort = words.includes('--port') ? [] : ['--port', '0'];
-  const flags = ['--workers', String(workers), ...anyPort, '--ops-port', '0', '--drain-delay', '0'];
+  const delay = words.includes('--drain-delay') ? [] : ['--drain-delay', '0'];
+  const flags = ['--workers', String(workers), ...anyPort, '--ops-port', '0', ...delay];
   const running = start(t, ['serve', '--database', database, '--environment', 'sandbox', ...flags, ...words]);
   const said = new RegExp(
     `^Serving sandbox at .*; ${workers} workers listening on (\\S+), operations on (\\S+)\\.$`,
@@ -141,7 +142,34 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
   assert.equal(await served.ended, 0);
   assert.deepEqual(workers.filter(isAlive), []);
   assert.doesNotMatch(served.texts().stdout, /a worker ended/);
+  assert.match(served.texts().stdout, /"msg":"draining"\}\n.*"msg":"stopped"\}\n$/s);
 });
+
+test(
+  'while the supervisor drains, no worker keeps a connection, not even one that comes new',
+  limits,
+  async (t) => {
+    const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
+    const connectionsOf = async () => {
+      const calls = Array.from({ length: 20 }, () => served.caller.brands('?limit=1', { key: keys.acme }));
+      return new Set((await Promise.all(calls)).map(({ headers }) => headers.connection));
+    };
+    assert.deepEqual([...(await connectionsOf())], ['keep-alive']);
+    served.signal('SIGTERM');
+    await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+    await until(5_000, async () => !(await connectionsOf()).has('keep-alive'));
+    const [killed] = served.pids();
+    process.kill(killed!, 'SIGKILL');
+    await until(20_000, async () => {
+      assert.equal((await connectionsOf().catch(() => new Set())).has('keep-alive'), false);
+      return served.pids().length === 3;
+    });
+    const workers = served.pids();
+    served.signal('SIGTERM');
+    assert.equal(await served.ended, 0);
+    await until(10_000, () => !workers.some(isAlive));
+  },
+);
 
 test('workers that end while the database is away come back with it, and are not ready before', {
   ...limits,

@@ -148,13 +148,31 @@ test('does not wait for the drain delay on SIGINT', limits, async (t) => {
 });
 
 test('is not ready while it drains, answers on, and ends at the second signal', limits, async (t) => {
-  const { publicUrl, operationsUrl, ended, signal } = await serve(t, ['--drain-delay', '3600']);
+  const { publicUrl, operationsUrl, ended, signal, texts } = await serve(t, ['--drain-delay', '3600']);
+  const caller = callerOf(t, publicUrl);
+  assert.equal((await caller.brands('', { key: keys.acme })).headers.connection, 'keep-alive');
   signal('SIGTERM');
   while ((await statusOf(`${operationsUrl}/readyz`)) !== 503);
   assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
-  assert.equal((await callerOf(t, publicUrl).brands('', { key: keys.acme })).status, 200);
+  // On the connection that it has, and on another one.
+  for (let times = 0; times < 2; times += 1) {
+    const { status, headers } = await caller.brands('', { key: keys.acme });
+    assert.deepEqual([status, headers.connection], [200, 'close']);
+  }
+  assert.match(
+    texts().stdout,
+    /"level":30,.*"signal":"SIGTERM","drain_delay_seconds":3600,"msg":"draining"\}\n/,
+  );
   signal('SIGTERM');
   assert.equal(await ended, 0);
+  assert.doesNotMatch(texts().stdout, /"msg":"stopped"/);
+});
+
+test('says in the log when it has stopped, and nothing after that', limits, async (t) => {
+  const { ended, signal, texts } = await serve(t);
+  signal('SIGTERM');
+  assert.equal(await ended, 0);
+  assert.match(texts().stdout, /"msg":"draining"\}\n.*"level":30,.*"msg":"stopped"\}\n$/s);
 });
 
 test('migrates a new database before it serves', limits, async (t) => {

@@ -31,6 +31,8 @@ export interface Balancer {
   readonly port: number;
   /** Resolves when it sends requests to all of the instances. */
   untilAllUp(): Promise<void>;
+  /** What it said so far, such as which instance is down, and why. */
+  words(): string;
 }
 
 /** `adapt` changes the configuration, for what is not as operators should have it. */
@@ -57,7 +59,10 @@ export async function startHaproxy(
       INSTANCE_2_OPS_PORT: String(two.operationsPort),
     },
   });
-  const said = text(child.stderr);
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    words += more;
+  });
   const ended = once(child, 'exit');
   t.after(async () => {
     child.kill('SIGKILL');
@@ -66,12 +71,12 @@ export async function startHaproxy(
   const areUp = () => statesOf(control).then((states) => states.every((state) => state === 'UP'));
   const untilAllUp = async () => {
     await until(30_000, async () => {
-      if (child.exitCode !== null) throw new Error(`HAProxy ended: ${await said}`);
+      if (child.exitCode !== null) throw new Error(`HAProxy ended: ${words}`);
       return areUp().catch(() => false);
     });
   };
   await untilAllUp();
-  return { port, untilAllUp };
+  return { port, untilAllUp, words: () => words };
 }
 
 /** What HAProxy thinks of each instance. */

@@ -1,0 +1,152 @@
+/** How a service ends: with every request answered, and with no connection left that somebody might use. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { importValues } from '../../src/ingest/import.ts';
+import type { BrandsQuery } from '../../src/store/port.ts';
+import { keys } from '../support/fixture.ts';
+import { answersIn, responsesIn } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const head = `GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n`;
+const good = `${head}\r\n`;
+
+function open(t: TestContext, port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  return socket;
+}
+
+/** A service whose pages wait until they are let go. */
+async function startHeld(t: TestContext): Promise<TestService & { asked(): Promise<void>; letGo(): void }> {
+  const held = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const service = await startTestService(t, {
+    reads: async ({ store }) => ({
+      ...store,
+      listBrands: async (query: BrandsQuery) => {
+        asked.resolve();
+        await held.promise;
+        return store.listBrands(query);
+      },
+    }),
+  });
+  return { ...service, asked: () => asked.promise, letGo: held.resolve };
+}
+
+test('from the moment it drains, each answer is the last of its connection', async (t) => {
+  const { port, drain, raw } = await startTestService(t);
+  const early = open(t, port);
+  const received = text(early);
+  early.write(good);
+  await once(early, 'data');
+  drain();
+  assert.equal(early.readyState, 'open', 'one that nobody uses stays until the listener closes');
+  early.write(good);
+  const [first, second] = responsesIn(await received);
+  assert.deepEqual([first?.headers.connection, second?.headers.connection], ['keep-alive', 'close']);
+  // New connections are accepted as long as balancers have not noticed.
+  const [answer] = responsesIn(await raw(good));
+  assert.deepEqual([answer?.status, answer?.headers.connection], [200, 'close']);
+});
+
+test('a request that is under way when it begins to drain is the last of its connection, too', async (t) => {
+  const { port, drain, asked, letGo } = await startHeld(t);
+  const socket = open(t, port);
+  const received = text(socket);
+  socket.write(good);
+  await asked();
+  drain();
+  letGo();
+  const [answer] = responsesIn(await received);
+  assert.deepEqual([answer?.status, answer?.headers.connection], [200, 'close']);
+});
+
+test('of requests that were sent ahead all are answered, and the last one closes', async (t) => {
+  const { port, drain, asked, letGo, raw } = await startHeld(t);
+  const socket = open(t, port);
+  const received = text(socket);
+  socket.write(good + good);
+  await asked();
+  drain();
+  letGo();
+  assert.deepEqual(
+    responsesIn(await received).map(({ headers }) => headers.connection),
+    ['keep-alive', 'close'],
+  );
+  assert.deepEqual(answersIn(await raw(good.repeat(3))), ['200', '200', '200']);
+});
+
+test('a request that has arrived when the listener closes is answered', async (t) => {
+  const { port, server, close } = await startTestService(t);
+  const socket = open(t, port);
+  const received = text(socket);
+  const [serverSide] = await once(server, 'connection');
+  // Unread as yet: it stands in the buffers of the system while the service is told to close.
+  serverSide.pause();
+  socket.write(good);
+  await new Promise((resolve) => setImmediate(resolve));
+  serverSide.resume();
+  await close();
+  assert.deepEqual(answersIn(await received), ['200']);
+});
+
+test('who is not answered when time is up is cut off, and the log tells how many', async (t) => {
+  const { port, close, asked, logs } = await startHeld(t);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const socket = open(t, port);
+  const received = text(socket);
+  socket.write(good);
+  await asked();
+  const closed = close();
+  t.mock.timers.tick(24_999);
+  assert.equal(logs(), '');
+  t.mock.timers.tick(1);
+  await closed;
+  await received.catch(() => {});
+  const { level, requests, msg } = JSON.parse(logs().split('\n')[0]!);
+  assert.deepEqual([level, requests, msg], [40, 1, 'requests were given up that were still under way']);
+});
+
+test('closing sends what is under way to its end, however slowly it is read', async (t) => {
+  const { port, store, close } = await startTestService(t);
+  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, 'x'.repeat(1_000)]));
+  const large = Array.from({ length: 97 }, (_, id) => ({
+    id: `l${id}`,
+    name: 'n',
+    reference_id: 'l',
+    metadata,
+  }));
+  await importValues(store, 'brands', large, 'acme');
+
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write(good.replace('/brands', '/brands?limit=100'));
+  let received = Buffer.concat(await once(socket, 'data'));
+  // Nothing more is read until the service was told to close: most of the answer waits on its side.
+  socket.pause();
+  const closed = close();
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk]);
+  });
+  socket.resume();
+  await Promise.all([once(socket, 'end'), closed]);
+  const [answer] = responsesIn(received.toString());
+  assert.equal(JSON.parse(answer!.text).brands.length, 100);
+});
+
+test('closing does not wait for callers who have asked for nothing', { timeout: 5_000 }, async (t) => {
+  const { port, server, close } = await startTestService(t);
+  for (const bytes of ['', 'GET / HT', `${head}Content-Length: 10\r\n\r\nx`]) {
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.on('error', () => {});
+    const [serverSide] = await once(server, 'connection');
+    if (bytes !== '') socket.write(bytes);
+    if (bytes.startsWith(head)) await once(socket, 'data');
+    assert.equal(serverSide.destroyed, false);
+  }
+  await close();
+});

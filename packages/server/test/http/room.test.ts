@@ -1,0 +1,124 @@
+/** Who gets a place when there are more callers than places, and who has to go. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { bounds } from '../../src/bounds.ts';
+import type { Route } from '../../src/http/answer.ts';
+import type { Room } from '../../src/http/connections.ts';
+import { createHttpServer, listen, serveRoutes, wholeRoom } from '../../src/http/server.ts';
+import { connectionsWithin } from '../../src/open-files.ts';
+import { createCaller } from '../support/http.ts';
+import { until } from '../support/until.ts';
+
+/** A server of files alone: what is promised here holds whatever is served. */
+async function serve(t: TestContext, room: Partial<Room>, routes: Record<string, Route> = {}) {
+  let logged = '';
+  const log = pino({ level: 'warn' }, { write: (line: string) => (logged += line) });
+  const server = createHttpServer();
+  const all = new Map<string, Route>([['/assets/short', async () => 'x'], ...Object.entries(routes)]);
+  const { close, metrics } = serveRoutes(server, all, log, { ...wholeRoom, ...room });
+  const port = await listen(server, '127.0.0.1', 0, '--port');
+  const sockets: Socket[] = [];
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy();
+    await close();
+  });
+  const open = (sent = '') => {
+    const socket = connect(port, '127.0.0.1');
+    sockets.push(socket.on('error', () => {}));
+    if (sent !== '') socket.write(sent);
+    return socket;
+  };
+  const closedFor = (reason: string) =>
+    metrics[1]!.read().find(({ labels }) => labels.reason === reason)!.value;
+  return { port, server, open, count: () => metrics[0]!.read()[0]!.value, closedFor, logs: () => logged };
+}
+
+const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+test('however many hold connections open without asking, a caller is answered', async (t) => {
+  const { port, open, count, closedFor, logs } = await serve(t, { connections: 50 });
+  const caller = createCaller(port);
+  t.after(() => caller.disconnect());
+  assert.equal((await caller.call('/assets/short')).status, 200);
+  const slow = Array.from({ length: 500 }, () => open('GET / HTTP/1.1\r\nX: '));
+  await Promise.all(slow.map((socket) => once(socket, 'connect')));
+  await until(5_000, () => closedFor('silent') >= 450);
+  assert.equal(count(), 50);
+  for (let times = 0; times < 3; times += 1) {
+    assert.equal((await caller.call('/assets/short')).status, 200);
+    caller.disconnect();
+  }
+  assert.equal(closedFor('idle') + closedFor('refused'), 0);
+  const lines = logs().trim().split('\n');
+  assert.equal(lines.length, 1, 'whoever floods us does not get to flood the log');
+  assert.match(lines[0]!, /too many connections/);
+});
+
+test('of those who did ask, the one that has been idle longest makes room', async (t) => {
+  const { open, closedFor } = await serve(t, { connections: 2 });
+  const [older, newer] = [open(ask('/assets/short')), open()];
+  await once(older, 'data');
+  newer.write(ask('/assets/short'));
+  await once(newer, 'data');
+  const another = open(ask('/assets/short'));
+  await Promise.all([once(older, 'close'), once(another, 'data')]);
+  assert.equal(newer.readyState, 'open');
+  assert.equal(closedFor('idle'), 1);
+});
+
+test('who waits for an answer keeps the place', async (t) => {
+  const held = Promise.withResolvers<string>();
+  const asked = Promise.withResolvers<void>();
+  const route = () => {
+    asked.resolve();
+    return held.promise;
+  };
+  const { open, closedFor } = await serve(t, { connections: 1 }, { '/assets/held': route });
+  const busy = open(ask('/assets/held'));
+  await asked.promise;
+  await once(open(ask('/assets/short')), 'close');
+  assert.equal(closedFor('refused'), 1);
+  held.resolve('here');
+  assert.match(String((await once(busy, 'data'))[0]), /here$/);
+});
+
+test('answers that nobody reads take no more than their room, and go oldest first', async (t) => {
+  const large = 'x'.repeat(20_000_000);
+  const { open, closedFor, logs } = await serve(
+    t,
+    { unreadCharacters: 1.5 * large.length },
+    { '/assets/large': async () => large, '/assets/file': async () => Buffer.from(large) },
+  );
+  const askFor = async (path: string) => {
+    const socket = open(ask(path));
+    await once(socket, 'readable');
+    return socket;
+  };
+  // A file is there once for all, and takes none.
+  await askFor('/assets/file');
+  await askFor('/assets/file');
+  const first = await askFor('/assets/large');
+  assert.equal(closedFor('unread'), 0);
+  const second = await askFor('/assets/large');
+  await until(5_000, () => closedFor('unread') === 1);
+  first.resume();
+  await once(first, 'close');
+  assert.equal(second.readyState, 'open');
+  assert.match(logs(), /"unread":1/);
+});
+
+test('a connection that the system cannot give us ends nothing', async (t) => {
+  const { port, server, logs } = await serve(t, {});
+  server.emit('error', new Error('accept ENOBUFS'));
+  assert.match(logs(), /accept ENOBUFS.*cannot accept/);
+  assert.equal((await fetch(`http://127.0.0.1:${port}/assets/short`)).status, 200);
+});
+
+test('there is room for fewer callers where fewer files may be open', () => {
+  assert.equal(connectionsWithin(1_024), 768);
+  assert.equal(connectionsWithin(1_048_576), bounds.connections);
+  assert.equal(connectionsWithin(undefined), bounds.connections);
+});

@@ -1,0 +1,171 @@
+/**
+ * What is sent, what comes back, and whether the connection goes on. Behind each of these stands one more
+ * good request on the same connection: it is answered where the connection goes on, and not heard where it
+ * does not, so that nobody's bytes are taken for another request than they were sent as.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { keys } from '../support/fixture.ts';
+import { answersIn } from '../support/http.ts';
+import { startTestService } from '../support/service.ts';
+
+const key = `Authorization: Bearer ${keys.acme}\r\n`;
+const line = 'GET /network/v1/brands?limit=1 HTTP/1.1\r\n';
+const host = 'Host: a\r\n';
+const good = `${line}${host}${key}`;
+const next = `${good}Connection: close\r\n\r\n`;
+
+type After = 'goes on' | 'closes';
+type Row = readonly [what: string, sent: string | Buffer, answer: string, after: After];
+
+const malformed = '400 MALFORMED_REQUEST';
+
+const table: readonly Row[] = [
+  ['a good request', `${good}\r\n`, '200', 'goes on'],
+  ['empty lines before it', `\r\n\r\n${good}\r\n`, '200', 'goes on'],
+
+  // Which host is meant does not matter here, but it must be said once, and be one.
+  ['two Host headers', `${line}${host}${host}${key}\r\n`, malformed, 'goes on'],
+  ['no Host header', `${line}${key}\r\n`, malformed, 'goes on'],
+  ['a Host that is none', `${line}Host: a b/c@d\r\n${key}\r\n`, malformed, 'goes on'],
+  ['an empty Host', `${line}Host:\r\n${key}\r\n`, '200', 'goes on'],
+  ['an address for a Host', `${line}Host: [::1]:8080\r\n${key}\r\n`, '200', 'goes on'],
+  [
+    'an absolute-form target, of another host than Host says',
+    `${good}\r\n`.replace('GET ', 'GET http://other.example:81'),
+    '200',
+    'goes on',
+  ],
+  ['an asterisk for a target', `OPTIONS * HTTP/1.1\r\n${host}\r\n`, '404 NOT_FOUND', 'goes on'],
+  ['a target that is none', `${good}\r\n`.replace('GET ', 'GET x'), malformed, 'closes'],
+  ['a space in the target', `${good}\r\n`.replace('?limit', ' ?limit'), malformed, 'closes'],
+  ['a NUL in the target', `${good}\r\n`.replace('?limit', '\0'), malformed, 'closes'],
+
+  ['two Authorization headers', `${good}${key}\r\n`, '401 UNAUTHORIZED', 'goes on'],
+  ['a NUL in a header', `${good}X: a\0b\r\n\r\n`, malformed, 'closes'],
+  ['a header on two lines', `${good}X: a\r\n b\r\n\r\n`, malformed, 'closes'],
+  ['a space before a colon', `${good}X : a\r\n\r\n`, malformed, 'closes'],
+  ['lines that end with LF alone', `${good}\r\n`.replaceAll('\r', ''), malformed, 'closes'],
+  ['one line that ends with LF alone', `${good}X: a\nY: b\r\n\r\n`, malformed, 'closes'],
+  ['a CR within a line', `${good}X: a\rY: b\r\n\r\n`, malformed, 'closes'],
+
+  // Where a body ends is told in one way, or by nobody.
+  ['a length twice', `${good}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`, malformed, 'closes'],
+  ['two lengths', `${good}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, malformed, 'closes'],
+  ['a list of lengths', `${good}Content-Length: 1, 1\r\n\r\nx`, malformed, 'closes'],
+  ['a length with a sign', `${good}Content-Length: +1\r\n\r\nx`, malformed, 'closes'],
+  ['a length beyond all', `${good}Content-Length: 99999999999999999999\r\n\r\n`, malformed, 'closes'],
+  [
+    'a length and chunks',
+    `${good}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    malformed,
+    'closes',
+  ],
+  [
+    'chunks and a length',
+    `${good}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
+    malformed,
+    'closes',
+  ],
+  [
+    'chunks twice',
+    `${good}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    malformed,
+    'closes',
+  ],
+  ['an encoding after chunks', `${good}Transfer-Encoding: chunked, gzip\r\n\r\n`, malformed, 'closes'],
+  ['an encoding that is none', `${good}Transfer-Encoding: xchunked\r\n\r\n`, malformed, 'closes'],
+  ['an encoding that changes nothing', `${good}Transfer-Encoding: identity\r\n\r\n`, malformed, 'closes'],
+
+  // A body means nothing to a GET, and is read to its end.
+  ['a body', `${good}Content-Length: 4\r\n\r\nbody`, '200', 'goes on'],
+  [
+    'a body that looks like a request',
+    `${good}Content-Length: ${next.length}\r\n\r\n${next}`,
+    '200',
+    'goes on',
+  ],
+  [
+    'a body of a megabyte',
+    `${good}Content-Length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`,
+    '200',
+    'goes on',
+  ],
+  ['a body in chunks', `${good}Transfer-Encoding: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`, '200', 'goes on'],
+  ['chunks that are none', `${good}Transfer-Encoding: chunked\r\n\r\nZZZ\r\n\r\n`, '200', 'closes'],
+  [
+    'a chunk extension without end',
+    `${good}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}`,
+    '200',
+    'closes',
+  ],
+  [
+    'a trailer without end',
+    `${good}Transfer-Encoding: chunked\r\n\r\n0\r\nX: ${'x'.repeat(20_000)}`,
+    '200',
+    'closes',
+  ],
+  // Nobody is asked to send it: the answer is there, and the connection over.
+  ['an announced body', `${good}Content-Length: 4\r\nExpect: 100-continue\r\n\r\n`, '200', 'closes'],
+  ['an expectation that nobody knows', `${good}Expect: tea\r\n\r\n`, '200', 'goes on'],
+
+  ['HTTP/0.9', 'GET /network/v1/brands\r\n\r\n', malformed, 'closes'],
+  ['HTTP/1.0', `${good}\r\n`.replace('1.1', '1.0'), '200', 'closes'],
+  ['HTTP/1.0 without a Host', `${line}${key}\r\n`.replace('1.1', '1.0'), '200', 'closes'],
+  ['HTTP/1.0 that goes on', `${good}Connection: keep-alive\r\n\r\n`.replace('1.1', '1.0'), '200', 'goes on'],
+  [
+    'HTTP/1.0 in chunks, which it does not have',
+    `${good}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`.replace('1.1', '1.0'),
+    malformed,
+    'closes',
+  ],
+  ['HTTP/2.0 on a line', `${good}\r\n`.replace('1.1', '2.0'), malformed, 'closes'],
+  ['a version that there is not', `${good}\r\n`.replace('1.1', '3.7'), malformed, 'closes'],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', malformed, 'closes'],
+  ['the hello of TLS', Buffer.from(`16030100a5010000a10303${'00'.repeat(150)}`, 'hex'), malformed, 'closes'],
+  ['no HTTP at all', 'hello\r\n\r\n', malformed, 'closes'],
+  ['a method that is no word', `${good}\r\n`.replace('GET', 'G<T'), malformed, 'closes'],
+  ['an offer to upgrade', `${good}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`, '200', 'closes'],
+  ['an upgrade to nothing', `${good}Connection: Upgrade\r\n\r\n`, '200', 'goes on'],
+];
+
+test('every odd thing that a socket may send has its answer', async (t) => {
+  const { raw } = await startTestService(t);
+  for (const [what, sent, answer, after] of table) {
+    const received = await raw(Buffer.concat([Buffer.from(sent), Buffer.from(next)]));
+    assert.deepEqual(answersIn(received), after === 'goes on' ? [answer, '200'] : [answer], what);
+  }
+});
+
+for (const [what, framing, part] of [
+  ['in chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n'],
+  ['with a length', 'Content-Length: 1000000000', 'hello'],
+] as const) {
+  test(`a body ${what} that never ends is over by the time of a request, with its one answer`, async (t) => {
+    const { port, server } = await startTestService(t);
+    // As in service, only sooner.
+    server.requestTimeout = server.headersTimeout = 100;
+    const socket = connect(port, '127.0.0.1');
+    const received = text(socket);
+    socket.write(`${good}${framing}\r\n\r\n`);
+    const sending = setInterval(() => socket.write(part), 5);
+    t.after(() => clearInterval(sending));
+    socket.once('end', () => clearInterval(sending));
+    await once(socket, 'close');
+    assert.deepEqual(answersIn(await received), ['200']);
+  });
+}
+
+test('gives its own request id, whatever the caller sends', async (t) => {
+  const { brands } = await startTestService(t);
+  const ids = new Set<unknown>();
+  for (const mine of ['mine', 'mine']) {
+    const { headers } = await brands('', { key: keys.acme, headers: { 'X-Request-Id': mine } });
+    ids.add(headers['x-request-id']);
+  }
+  assert.equal(ids.size, 2);
+  assert.equal(ids.has('mine'), false);
+});

@@ -146,7 +146,7 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
 });
 
 test(
-  'while the supervisor drains, no worker keeps a connection, not even one that comes new',
+  'while the supervisor drains, no worker keeps a connection; a second signal ends all',
   limits,
   async (t) => {
     const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
@@ -158,12 +158,6 @@ test(
     served.signal('SIGTERM');
     await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
     await until(5_000, async () => !(await connectionsOf()).has('keep-alive'));
-    const [killed] = served.pids();
-    process.kill(killed!, 'SIGKILL');
-    await until(20_000, async () => {
-      assert.equal((await connectionsOf().catch(() => new Set())).has('keep-alive'), false);
-      return served.pids().length === 3;
-    });
     const workers = served.pids();
     served.signal('SIGTERM');
     assert.equal(await served.ended, 0);

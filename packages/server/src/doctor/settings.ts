@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
 import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../config.ts';
 import { asOne, type Finding, failed, ok, warning } from '../finding.ts';
+import { isPublicAddress } from '../images/public-address.ts';
 import type { Check } from './examination.ts';
 
 /** What is wrong with settings that each are right; a wrong one was told already. */
@@ -13,6 +14,7 @@ export const checkSettings: Check = async ({ config }) => {
     await foreignHost('--host', config.host),
     await foreignHost('--ops-host', config['ops-host']),
     uncallable(config, isProduction),
+    openOperations(config['ops-host']),
     isProduction && config['brands-rate'] === 0 ? unlimited : undefined,
   ].filter((fault) => fault !== undefined);
   return faults.length > 0 ? asOne(faults) : ok(`All settings are valid, for ${environment}.`);
@@ -53,6 +55,15 @@ function uncallable(config: ServeConfig, isProduction: boolean): Finding | undef
   return warning(
     `Partners would get ${url}/assets/brand-placeholder.png for brands without an image, and cannot call it.`,
     'Set --public-url to the address that partners use.',
+  );
+}
+
+/** Metrics tell how busy we are, and each question whether we are ready is one to the database. */
+function openOperations(host: string): Finding | undefined {
+  if (!everyInterface.includes(host) && !isPublicAddress(host)) return undefined;
+  return warning(
+    `The operations address ${host} asks nobody for a key, and others may reach it.`,
+    'Set --ops-host to an address of your own network, or let a firewall keep its port.',
   );
 }
 

@@ -27,7 +27,7 @@ function brandsIn(text: string): [id: string, name: string][] {
   return JSON.parse(text).brands.map(({ id, name }: Record<string, string>) => [id, name]);
 }
 
-test('every key finds by a reference what its partner has, and all else is as good as not there', async (t) => {
+test('every key finds by a reference what its partner has; all else is as good as not there', async (t) => {
   const service = await startTestService(t, { data: tenants });
   for (const key of tenantKeys) {
     const nothing = await ask(service, key, '?reference_id=ref-nobody');

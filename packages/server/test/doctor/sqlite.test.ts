@@ -197,12 +197,12 @@ test('finds a file that this user may not write to, or not even read', asUser, a
   assertFinding((await findingsOf(flags)).database!, 'failed', /may not read \/.*test\.db/, /a user who may/);
 });
 
-test('finds ports that clash, addresses that nobody can use, and no limit in production', async (t) => {
+test('finds ports that clash, addresses that nobody or anybody can use, and no limit', async (t) => {
   const { path } = await newDatabase(t);
   const settings = async (...more: string[]) =>
     (await findingsOf(['--database', `sqlite:${path}`, ...more])).settings!;
   const inPublic = ['--public-url', 'https://network.example'];
-  const clash = /^--port and --ops-port are both 8080\.$/;
+  const clash = /^--port and --ops-port are both 8080\./;
   for (const hosts of [[], ['--host', 'localhost'], ['--ops-host', '0.0.0.0']]) {
     assertFinding(await settings(...inPublic, ...hosts, '--ops-port', '8080'), 'failed', clash);
   }
@@ -222,6 +222,8 @@ test('finds ports that clash, addresses that nobody can use, and no limit in pro
   }
   assertFinding(await settings(...inPublic, '--brands-rate', '0'), 'warning', /^List brands has no rate/);
   assertFinding(await settings('--brands-rate', '0', '--ops-port', '8080'), 'failed', /both.*get.*no rate/);
+  const open = await settings(...inPublic, '--ops-host', '0.0.0.0');
+  assertFinding(open, 'warning', /^The operations address 0\.0\.0\.0 asks nobody for a key/, /firewall/);
 
   const fine = ['--host', '0.0.0.0', ...inPublic, '--ops-port', '0', '--port', '0'];
   assertFinding(await settings(...fine), 'ok', /valid, for production/);

@@ -72,7 +72,7 @@ export const accountTests: StoreTests = {
       scopes: ['BRANDS_READ'],
       expiresAt: future,
     });
-    // The nearest is looked at for the time it takes, and never found: neither before, between nor after them.
+    // The nearest is read for the time that takes, and never found: not before, between or after them.
     const between = digest(1).with(31, 9);
     for (const unknown of [digest(0), between, digest(3), digest(1).slice(0, 31), new Uint8Array()]) {
       assert.equal(await store.findKey(unknown), undefined);

@@ -27,7 +27,7 @@ function searchesOf(partner: string) {
 }
 
 export function keepsCursorsApart(listing: 'brands' | 'balances'): void {
-  test('a cursor opens for its own partner, search and environment; any other is one that never was', async (t) => {
+  test('a cursor opens for its own partner, search and environment, and nowhere else', async (t) => {
     const service = await startTestService(t, { data: tenants });
     const secrets = await service.store.cursorKeys();
     const sealed = environments.flatMap((environment) => {

@@ -1,0 +1,116 @@
+/** A service with keys of every standing, and one connection to it on which answers are timed. */
+import { once } from 'node:events';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { devNull, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeyOf, digestOfKey, newApiKey } from '../packages/server/src/api-key.ts';
+import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
+import { spawnCommand } from '../packages/server/test/support/run.ts';
+import { wholeRun } from './program.ts';
+
+const keysOfKind = 1_000;
+const past = '2026-01-01T00:00:00.000Z';
+
+/** Keys by what the service has of them. Two kinds are the same, to see how well nothing can be told. */
+export type Keys = Readonly<
+  Record<'unknown' | 'control' | 'revoked' | 'expired' | 'near' | 'malformed', string[]>
+>;
+
+export function temporaryDatabase(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-timing-'));
+  wholeRun.after(() => rmSync(folder, { recursive: true, force: true }));
+  return `sqlite:${join(folder, 'timing.db')}`;
+}
+
+export async function makeKeys(database: string): Promise<Keys> {
+  const several = () => Array.from({ length: keysOfKind }, () => newApiKey('production'));
+  const [revoked, expired] = [several(), several()];
+  const store = await openStore(parseDatabaseUrl(database)!, 'production', 'migrate');
+  await store.createPartner({ id: 'partner', name: 'Partner', created_at: past });
+  for (const [index, text] of [...revoked, ...expired].entries()) {
+    const standing = index < keysOfKind ? { revoked_at: past } : { expires_at: past };
+    const key = { id: `KEY_${index}`, partner_id: 'partner', last_four: text.slice(-4), created_at: past };
+    await store.createKey(
+      { ...key, scopes: ['BALANCES_READ', 'BRANDS_READ'], ...standing },
+      digestOfKey(text),
+    );
+  }
+  await store.close();
+  return {
+    unknown: several(),
+    control: several(),
+    revoked,
+    expired,
+    near: nearTo(revoked),
+    malformed: several().map((key) => `${key.slice(0, -1)}!`),
+  };
+}
+
+/** Unknown keys whose digest begins as one on file does: were they compared byte by byte, it would show. */
+function nearTo(onFile: readonly string[]): string[] {
+  const beginning = (key: string) => Buffer.from(digestOfKey(key)).toString('hex', 0, 2);
+  const taken = new Set(onFile.map(beginning));
+  const near: string[] = [];
+  for (let index = 0; near.length < keysOfKind; index += 1) {
+    const key = apiKeyOf('production', `near${index}`.padEnd(43, '0'));
+    if (taken.has(beginning(key))) near.push(key);
+  }
+  return near;
+}
+
+/** Serves it as an operator would. Its log goes nowhere: were it read here, that would take time of ours. */
+export async function startService(database: string): Promise<number> {
+  const nowhere = openSync(devNull, 'w');
+  const words = ['serve', '--database', database, '--port', '0', '--ops-port', '0'];
+  const child = spawnCommand(words, { stdout: nowhere });
+  wholeRun.after(async () => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  });
+  let said = '';
+  return new Promise((resolve, reject) => {
+    child.once('close', () => reject(new Error(`The service ended: ${said}`)));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+  });
+}
+
+export interface TimedConnection {
+  /** Sends a request, and resolves to the µs until all of its answer is there. */
+  ask(request: Buffer): Promise<number>;
+  close(): void;
+}
+
+export async function connectTimed(port: number): Promise<TimedConnection> {
+  const socket: Socket = connect(port, '127.0.0.1').setNoDelay(true);
+  await once(socket, 'connect');
+  let received = Buffer.alloc(0);
+  let startedNs = 0n;
+  let finish: (us: number) => void = () => {};
+  let fail: (fault: Error) => void = () => {};
+  socket.on('data', (chunk) => {
+    const nowNs = process.hrtime.bigint();
+    received = Buffer.concat([received, chunk]);
+    const end = received.indexOf('\r\n\r\n');
+    const length = /content-length: (\d+)/i.exec(received.toString('latin1'))?.[1];
+    if (end < 0 || received.length < end + 4 + Number(length)) return;
+    received = Buffer.alloc(0);
+    finish(Number(nowNs - startedNs) / 1_000);
+  });
+  socket.on('error', (fault) => fail(fault));
+  socket.on('close', () => fail(new Error('The service closed the connection.')));
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        [finish, fail] = [resolve, reject];
+        startedNs = process.hrtime.bigint();
+        socket.write(request);
+      }),
+    close: () => void socket.destroy(),
+  };
+}

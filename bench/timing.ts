@@ -1,0 +1,132 @@
+/** Whether the time of an answer tells a key that is on file from one that is not. */
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { basePath } from '@partner-network/contract/operations';
+import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
+import { runBench, say, wholeRun } from './program.ts';
+import { connectTimed, type Keys, makeKeys, startService, temporaryDatabase } from './timing-service.ts';
+import { type Estimate, quantile, randomFrom, shareSlower, shuffled } from './timing-statistics.ts';
+
+const defaultRounds = 20_000;
+const roundsToJudge = 5_000;
+const warmUpRounds = 2_000;
+/** A service may end a connection after 1,000 requests. */
+const roundsOfConnection = 100;
+/** How often a guess from one answer of each may be right; a coin is right in half of the cases. */
+const goal = 0.55;
+
+const help = `Usage: node bench/timing.ts [FLAGS]
+
+Serves a database with a thousand revoked and a thousand expired keys, and asks with these, with keys that
+were never issued, and with such whose digest begins as one on file, one of each in turn and in any order.
+Prints how often an answer took longer than the one to an unknown key: 50 % where nothing tells them apart, as
+for the control, which is unknown keys, too. Not judged are malformed keys, which are told by their text,
+without the database, and expired ones, whose date is read besides.
+
+  --rounds N           requests of each kind, for each listing (${defaultRounds.toLocaleString('en')})
+  --engine ENGINE      sqlite or postgres (sqlite)
+  --seed N             the order of the requests (any)
+  --help               this text
+
+It ends with status 1 when a guess from one answer of each
+is right in more than ${Math.round(goal * 100)} % of the cases, for sure.`;
+
+interface Flags {
+  readonly rounds: number;
+  readonly engine: 'sqlite' | 'postgres';
+  readonly seed: number;
+}
+
+function readFlags(words: string[]): Flags | 'help' {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      rounds: { type: 'string', default: String(defaultRounds) },
+      engine: { type: 'string', default: 'sqlite' },
+      seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const { engine } = values;
+  const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
+  if (!(Number.isInteger(rounds) && rounds >= 100))
+    throw new Error('--rounds must be a whole number from 100.');
+  if (!(Number.isInteger(seed) && seed >= 0)) throw new Error('--seed must be a whole number from 0.');
+  if (engine !== 'sqlite' && engine !== 'postgres') throw new Error('--engine must be sqlite or postgres.');
+  return { rounds, engine, seed };
+}
+
+type Kind = keyof Keys;
+type Times = Readonly<Record<Kind, number[]>>;
+
+const kinds: readonly Kind[] = ['unknown', 'control', 'revoked', 'expired', 'near', 'malformed'];
+const judged: readonly Kind[] = ['revoked', 'near'];
+
+const targets = { brands: '/brands', balances: '/balances?type=CHECKING&customer_id=customer' };
+
+async function measure(port: number, target: string, keys: Keys, rounds: number, random: () => number) {
+  const requestOf = (key: string) =>
+    Buffer.from(
+      `GET ${basePath}${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+  const times: Times = { unknown: [], control: [], revoked: [], expired: [], near: [], malformed: [] };
+  for (let round = -warmUpRounds; round < rounds; ) {
+    const connection = await connectTimed(port);
+    await connection.ask(requestOf(keys.unknown[0]!));
+    const end = Math.min(rounds, round + roundsOfConnection);
+    for (; round < end; round += 1) {
+      for (const kind of shuffled(kinds, random)) {
+        const us = await connection.ask(requestOf(keys[kind][Math.floor(random() * keys[kind].length)]!));
+        if (round >= 0) times[kind].push(us);
+      }
+    }
+    connection.close();
+  }
+  return times;
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+function rowOf(kind: Kind, times: Times, share: Estimate): string {
+  const us = [0.25, 0.5, 0.75].map((part) => quantile(times[kind], part).toFixed(1).padStart(8)).join('');
+  const range = `${percent(share.low)} to ${percent(share.high)}`;
+  return `  ${kind.padEnd(10)}${us}   ${percent(share.value)} (${range})`;
+}
+
+/** Prints a table, and gives what is told apart for sure more often than it may be. */
+function report(listing: string, times: Times, random: () => number): string[] {
+  process.stdout.write(`${listing}: µs at a quarter, half and three quarters; slower than unknown\n`);
+  return kinds.flatMap((kind) => {
+    const share = shareSlower(times.unknown, times[kind], random);
+    process.stdout.write(`${rowOf(kind, times, share)}\n`);
+    const isTold = share.low > goal || share.high < 1 - goal;
+    return judged.includes(kind) && isTold
+      ? [`On list ${listing}, the time of an answer tells keys that are ${kind} from unknown ones.`]
+      : [];
+  });
+}
+
+async function compare({ rounds, engine, seed }: Flags): Promise<boolean> {
+  say(`Seed ${seed}, ${engine}. Making keys.`);
+  const database = engine === 'sqlite' ? temporaryDatabase() : (await startPostgres(wholeRun)).url();
+  const keys = await makeKeys(database);
+  const port = await startService(database);
+  const random = randomFrom(seed);
+  const faults: string[] = [];
+  for (const [listing, target] of Object.entries(targets)) {
+    say(`Asking for ${listing}: ${(rounds * kinds.length).toLocaleString('en')} requests.`);
+    faults.push(...report(listing, await measure(port, target, keys, rounds, random), random));
+  }
+  if (rounds < roundsToJudge) say(`Fewer than ${roundsToJudge.toLocaleString('en')} rounds are not judged.`);
+  for (const fault of faults) say(fault);
+  if (faults.length === 0) say('No key on file is told from an unknown one by the time of its answer.');
+  return faults.length === 0 || rounds < roundsToJudge;
+}
+
+await runBench({
+  help,
+  readFlags,
+  lackFor: ({ engine }) => engine === 'postgres' && withoutOwnServers(),
+  measure: compare,
+});

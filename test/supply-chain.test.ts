@@ -1,0 +1,119 @@
+/** What is installed, and what docs/security.md says of it and of all else: kept true. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { productionSbom } from '../scripts/sbom.ts';
+import { root } from './clone.ts';
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly license?: string;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly allowScripts?: Readonly<Record<string, boolean>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const manifestOf = (file: string): Manifest => JSON.parse(read(file));
+const manifests = ['package.json', ...globSync('packages/*/package.json', { cwd: root })].map(manifestOf);
+const packages: Readonly<Record<string, Locked>> = JSON.parse(read('package-lock.json')).packages;
+const isOurs = (place: string, { link }: Locked) => !place.includes('node_modules/') || link === true;
+const others = Object.entries(packages).filter(([place, locked]) => !isOurs(place, locked));
+const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+test('the lockfile has packages of the registry alone, each with its digest', () => {
+  assert.ok(others.length > 50);
+  for (const [place, { version = '', integrity = '', resolved }] of others) {
+    assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, place);
+    assert.match(version, /^\d+\.\d+\.\d+/, place);
+    // No address means the registry; anything else would be named here.
+    assert.equal(resolved, undefined, place);
+  }
+});
+
+test('every version that we ask for is an exact one', () => {
+  for (const { name, dependencies, devDependencies, optionalDependencies, peerDependencies } of manifests) {
+    const asked = { ...dependencies, ...devDependencies, ...optionalDependencies, ...peerDependencies };
+    for (const [wanted, version] of Object.entries(asked)) {
+      assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, `${name} asks for ${wanted}`);
+    }
+  }
+});
+
+test('no package runs a script on install but those that are allowed', () => {
+  const allowed = manifests[0]!.allowScripts ?? {};
+  const scripted = others
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([place]) => nameOf(place));
+  // Each was looked at, and only Node itself is let.
+  assert.deepEqual(Object.keys(allowed).toSorted(), scripted.toSorted());
+  assert.deepEqual(
+    Object.keys(allowed).filter((name) => allowed[name]),
+    ['node'],
+  );
+});
+
+/** Those that ask for nothing but to be named. */
+const licenses = ['MIT', 'Apache-2.0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0'];
+const licensesOfTools = [...licenses, 'MIT OR Apache-2.0', 'PSF-2.0', 'CC-BY-4.0'];
+
+test('every package has a license that lets us use it', () => {
+  for (const [place, { license = '', dev }] of others) {
+    assert.ok((dev ? licensesOfTools : licenses).includes(license), `${place}: ${license}`);
+  }
+});
+
+test('npm run sbom names every package that runs in production, and no other', () => {
+  const { bomFormat, specVersion, metadata, components, dependencies } = productionSbom();
+  assert.deepEqual(
+    [bomFormat, specVersion, metadata.component.name],
+    ['CycloneDX', '1.5', 'partner-network'],
+  );
+  const parts = components
+    .map((part) => part['bom-ref'])
+    .filter((part) => !part.startsWith('@partner-network/'));
+  const running = others
+    .filter(([place, { dev }]) => !dev || nameOf(place) === 'node')
+    .map(([place, { version }]) => `${nameOf(place)}@${version}`);
+  assert.deepEqual(parts.toSorted(), [...new Set(running)].toSorted());
+  const known = new Set([...components.map((part) => part['bom-ref']), metadata.component['bom-ref']]);
+  for (const { ref, dependsOn } of dependencies) {
+    for (const name of [ref, ...dependsOn]) assert.ok(known.has(name), name);
+  }
+});
+
+/** `FILE`: "NAME", "NAME" — the tests that the document names, whose lines may break anywhere. */
+const named = /`([\w./-]+\.ts)`: ((?:"[^"]+"(?:,\s+)?)+)/g;
+
+test('every test that docs/security.md names exists, and every risk has one', () => {
+  const page = read('docs/security.md');
+  let count = 0;
+  for (const [, file = '', names = ''] of page.matchAll(named)) {
+    assert.ok(existsSync(join(root, file)), file);
+    const text = read(file).replaceAll("\\'", "'");
+    for (const [, name = ''] of names.matchAll(/"([^"]+)"/g)) {
+      assert.ok(text.includes(name.replaceAll(/\s+/g, ' ')), `${file} has no test "${name}"`);
+      count += 1;
+    }
+  }
+  assert.equal(count, page.match(/"[^"]+"(?=[,;:. )|]|$)/gm)?.length, 'a name without its file');
+  const risks = [...page.matchAll(/^\| \*\*API(\d+)\*\* .*$/gm)];
+  assert.deepEqual(
+    risks.map(([, number]) => Number(number)),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  );
+  for (const [row] of risks) assert.ok(row.search(named) >= 0, row);
+});

@@ -1,4 +1,4 @@
-/** The process that makes load: raw bytes on sockets, one request at a time on each, as cheap as it can be. */
+/** The process that makes load: raw bytes on sockets, one request at a time on each, at little cost. */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { Played, Round, Stream } from './load.ts';
@@ -37,7 +37,7 @@ function openLine(port: number, request: Buffer, onAnswer: (line: Line) => void)
   });
 }
 
-/** One stream of requests of one key: as fast as answers come (no rate), or at a rate, whatever comes back. */
+/** One stream of requests: as fast as answers come (no rate), or at a rate, whatever comes back. */
 async function playStream({ port, pid }: Round, stream: Stream, untilMs: () => number): Promise<Played> {
   const requests = stream.keys.map((key) =>
     Buffer.from(`GET ${stream.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`),

@@ -1,5 +1,5 @@
 /** Every bound of the service, units last. What a caller can meet is in the contract's limits. */
-import { cursorLifetimeHours, errorsOfAnswer, lengths } from '@partner-network/contract/limits';
+import { brandsPerSecond, cursorLifetimeHours, errorsOfAnswer, lengths } from '@partner-network/contract/limits';
 
 export const bounds = {
   /** Request line and headers together. A reference_id of 1,024 emoji takes 12,288 of them. */
@@ -100,6 +100,8 @@ export const bounds = {
   /** Requests that are let in at once, for each connection to the database: enough to keep it busy. With ten
    * connections and 500 pages a second, the last of them is answered within 60 ms. */
   requestsPerDatabaseConnection: 3,
+  /** Those of one partner that wait for its half of the connections: more than its rate lets come at once. */
+  requestsOfPartner: 100,
   /** How long a request waits until it begins, how many do, and how often they are looked at. */
   requestWaitMs: 100,
   requestsWaiting: 1_000,
@@ -247,6 +249,7 @@ assertBound(bounds.headersTimeoutMs <= bounds.requestTimeoutMs, 'headers are a p
 assertBound(bounds.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id must fit');
 assertBound(bounds.requestHeadBytes <= 2 * errorsOfAnswer, 'a name and an & for each error');
 assertBound(bounds.importLineBytes <= lengths.metadataValue, 'what can be imported can be sent');
+assertBound(bounds.requestsOfPartner > brandsPerSecond, 'a second of requests at once can wait');
 assertBound(bounds.requestWaitMs < 250, 'who is let in is answered within 250 ms');
 assertBound(bounds.requestWaitMs + bounds.shedHoldMs < bounds.answerMs, 'who is turned away is told in time');
 assertBound(bounds.shedHoldMs <= 1_000 * bounds.retryAfterSeconds, 'no longer than a caller would wait');

@@ -11,7 +11,7 @@ const reasons = ['loop', 'requests', 'partner'] as const;
 type Reason = (typeof reasons)[number];
 
 export interface Overload {
-  /** Does the work that answers a request, or answers 503: before anything is known of it but that it came. */
+  /** Does the work that answers a request, or answers 503, before anything is known but that it came. */
   begin(response: ServerResponse, work: () => Promise<void>): void;
   /** Does work for a partner as soon as its share of the connections allows, or refuses. */
   withinShare<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result>;
@@ -54,9 +54,16 @@ export function createOverload(
   }
 
   const places = connections * bounds.requestsPerDatabaseConnection;
-  const half = { atWork: Math.ceil(connections / 2), places: Math.ceil(places / 2) };
-  const shares = createShares(half, () => count('partner'));
   const isFull = () => underWay >= places;
+
+  // Who waits for others of the same partner leaves its place to those of other partners.
+  const shares = createShares(Math.ceil(connections / 2), {
+    onWait: leave,
+    onWaited: () => {
+      underWay += 1;
+    },
+    onRefused: () => count('partner'),
+  });
 
   function turnAway(response: ServerResponse): void {
     count(isFull() ? 'requests' : 'loop');
@@ -83,12 +90,16 @@ export function createOverload(
       await work();
     } finally {
       // Answered, though it may not be read yet: slow readers must not take all places.
-      underWay -= 1;
-      if (waiting.length > 0) goOn();
+      leave();
     }
   }
 
-  /** Some of those who wait begin in the next turn: each by itself, for only then its work is done after it. */
+  function leave(): void {
+    underWay -= 1;
+    if (waiting.length > 0) goOn();
+  }
+
+  /** Lets some begin in the next turn, each in a call of its own: what one does is done before the next. */
   function goOn(): void {
     if (steps > 0) return;
     if (isFull()) {

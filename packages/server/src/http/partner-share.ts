@@ -7,18 +7,22 @@ interface Share {
   readonly waiting: Set<(hasPlace: boolean) => void>;
 }
 
+interface Listener {
+  /** One begins to wait, and one is done with it. */
+  onWait(): void;
+  onWaited(): void;
+  onRefused(): void;
+}
+
 export interface Shares {
   run<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Keeps one partner from taking all connections to the database, by pages that are large or slow: of each so
- * many are at work, and some wait for those. Only its own requests wait for it.
+ * Keeps one partner from taking all connections to the database, by pages that are large or slow: so many of
+ * them are at work at a time, and others of the same partner wait for these.
  */
-export function createShares(
-  most: { readonly atWork: number; readonly places: number },
-  onRefused: () => void,
-): Shares {
+export function createShares(mostAtWork: number, { onWait, onWaited, onRefused }: Listener): Shares {
   const shares = new Map<string, Share>();
 
   function shareOf(partnerId: string): Share {
@@ -29,9 +33,10 @@ export function createShares(
     return share;
   }
 
-  function waitForPlace({ atWork, waiting }: Share): Promise<boolean> {
-    if (atWork + waiting.size >= most.places) return Promise.resolve(false);
-    return new Promise((resolve) => {
+  async function waitForPlace({ waiting }: Share): Promise<boolean> {
+    if (waiting.size >= bounds.requestsOfPartner) return false;
+    onWait();
+    const hasPlace = await new Promise<boolean>((resolve) => {
       const settle = (hasPlace: boolean) => {
         clearTimeout(timer);
         waiting.delete(settle);
@@ -40,6 +45,8 @@ export function createShares(
       const timer = setTimeout(settle, bounds.postgresPoolWaitMs, false);
       waiting.add(settle);
     });
+    onWaited();
+    return hasPlace;
   }
 
   /** A place goes from hand to hand, so that nobody overtakes those who wait. */
@@ -54,7 +61,7 @@ export function createShares(
   return {
     async run(partnerId, work) {
       const share = shareOf(partnerId);
-      if (share.atWork < most.atWork) share.atWork += 1;
+      if (share.atWork < mostAtWork) share.atWork += 1;
       else if (!(await waitForPlace(share))) {
         onRefused();
         throw refusal('SERVICE_UNAVAILABLE');

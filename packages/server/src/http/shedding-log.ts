@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 
-/** A line for each request turned away would cost more than its answer: one when it begins, one at the end. */
+/** A line for each request turned away would cost as much as its answer: one at the start, one at the end. */
 export function createSheddingLog(nowMs: () => number, log: Logger): (reason: string) => void {
   let count = 0;
   let startedMs = 0;

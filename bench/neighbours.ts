@@ -15,12 +15,12 @@ const ownRate = 40;
 
 const help = `Usage: node bench/neighbours.ts [FLAGS]
 
-Starts "partner-network serve" in a process of its own, with the rate limit of ${rate} a second. One
-partner asks for ${ownRate} pages of brands a second, at random moments. In turns of ${sliceSeconds} s its neighbor does
-nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which are refused. Prints
-how long the pages of the first one take beside each. Ends with status 1 when p99 beside a neighbor at
-${times} times its rate is more than ${goal * 100} % above that beside none, or when the machine is too busy to
-tell: when p99 beside none differs by as much between one half of its turns and the other.
+Starts "partner-network serve" in a process of its own, with the rate limit of ${rate} a second.
+One partner asks for ${ownRate} pages of brands a second, at random moments. In turns of ${sliceSeconds} s its
+neighbor does nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which
+are refused. Prints how long the pages of the first one take beside each. Ends with status 1 when
+p99 beside a neighbor at ${times} times its rate is more than ${goal * 100} % above that beside none, or when
+the machine is too busy to tell: when p99 beside none differs by as much from turn to turn.
 
   --engine NAME   sqlite, or postgres (a server of its own, and a Redis that counts), sqlite unless given
   --seconds N     in all, 120 unless given

@@ -65,6 +65,8 @@ interface Load {
 interface Share {
   readonly load: Load;
   readonly goodput: number;
+  /** The same, of the time that the process was given: others may want the machine, too. */
+  readonly ofCpu: number;
   readonly played: Played;
 }
 
@@ -77,11 +79,15 @@ async function measureShares(
   const shares: Share[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     for (const load of loads) {
-      const before = rateOf(await play(saturating), '200');
+      const before = await play(saturating);
       const played = await play(load);
-      const after = rateOf(await play(saturating), '200');
-      shares.push({ load, goodput: rateOf(played, '200') / ((before + after) / 2), played });
-      say(`  round ${round} of ${rounds}, ${load.name}: ${percent(shares.at(-1)!.goodput)} of the peak`);
+      const after = await play(saturating);
+      const beside = (figure: (played: Played) => number) =>
+        figure(played) / ((figure(before) + figure(after)) / 2);
+      const goodput = beside((one) => rateOf(one, '200'));
+      const ofCpu = beside((one) => timesOf(one, '200').length / one.cpuSeconds);
+      shares.push({ load, goodput, ofCpu, played });
+      say(`  round ${round} of ${rounds}, ${load.name}: ${percent(goodput)} of the peak`);
     }
   }
   return shares;
@@ -158,6 +164,9 @@ function reportLoad(load: Load, ofLoad: readonly Share[]): boolean[] {
     `${load.name}: ${offered.toFixed(0)} a second sent, ${shed.toFixed(0)} of them answered 503 ` +
       `(p50 ${ms(median(all('503')))}, p99 ${ms(quantile(all('503'), 0.99))})` +
       `${load.perSecond === undefined ? '' : `, ${unsent.toFixed(0)} more found all connections busy`}.\n`,
+  );
+  process.stdout.write(
+    `Of the CPU time it got, it made ${percent(median(ofLoad.map((one) => one.ofCpu)))} of the peak.\n`,
   );
   return [
     verdict(

@@ -11,6 +11,7 @@ import type { Options } from '../packages/server/src/command-line/options.ts';
 import { serveSettings } from '../packages/server/src/config.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../packages/server/test/support/postgres.ts';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
+import { needsPromtool } from '../packages/server/test/support/promtool.ts';
 import { until } from '../packages/server/test/support/until.ts';
 import { errorPage, errorPagePath } from '../scripts/error-page.ts';
 import { importPage, importPagePath } from '../scripts/import-codes.ts';
@@ -123,6 +124,12 @@ test('traces.md serves with a collector set, also while that is away', async () 
   const page = pageOf('traces.md');
   await serveNext(page);
   assert.match(await drill.call(leaked, balances), /"amount":125050/);
+  page.end();
+});
+
+test('operating.md has what Prometheus reads, and Prometheus can read it', needsPromtool, async () => {
+  const page = openPage(clone, 'docs/operating.md');
+  await page.next(/SUCCESS: \d+ rules found/);
   page.end();
 });
 
@@ -276,7 +283,8 @@ test('every setting and every metric is on a page', () => {
 const metricName = /\b(partner_network|process)_[a-z_]+/g;
 
 test('no page for operators is left out, and no command stands anywhere else', () => {
-  assert.deepEqual([...opened.keys()].toSorted(), readdirSync(join(root, 'docs/operators')).toSorted());
+  const pages = readdirSync(join(root, 'docs/operators')).filter((name) => name.endsWith('.md'));
+  assert.deepEqual([...opened.keys()].toSorted(), pages.toSorted());
   for (const page of ['README.md', 'decisions.md']) assert.deepEqual(shellBlocks(`docs/${page}`), []);
 });
 

@@ -1,5 +1,10 @@
 /** Every bound of the service, units last. What a caller can meet is in the contract's limits. */
-import { brandsPerSecond, cursorLifetimeHours, errorsOfAnswer, lengths } from '@partner-network/contract/limits';
+import {
+  brandsPerSecond,
+  cursorLifetimeHours,
+  errorsOfAnswer,
+  lengths,
+} from '@partner-network/contract/limits';
 
 export const bounds = {
   /** Request line and headers together. A reference_id of 1,024 emoji takes 12,288 of them. */

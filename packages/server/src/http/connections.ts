@@ -126,19 +126,19 @@ function metricsOf(
 ): readonly Metric[] {
   return [
     singleMetric(
-      'partner_network_http_connections',
+      'partner_network_connections',
       'gauge',
       'Connections of callers that are open.',
       () => all.size,
     ),
     singleMetric(
-      'partner_network_http_connections_limit',
+      'partner_network_connections_limit',
       'gauge',
       'How many connections of callers may be open.',
       () => room.connections,
     ),
     {
-      name: 'partner_network_http_connections_closed_total',
+      name: 'partner_network_connections_closed_total',
       help: 'Connections closed to make room: silent, idle, refused, or with answers unread.',
       type: 'counter',
       labels: ['reason'],

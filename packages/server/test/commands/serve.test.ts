@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fillFixture, keys } from '../support/fixture.ts';
 import { createCaller } from '../support/http.ts';
+import { needsPromtool, promtool } from '../support/promtool.ts';
 import { assertFailed, type CommandLine, commandLine, type Running, start } from '../support/run.ts';
 
 interface Served extends Running {
@@ -101,6 +102,9 @@ test('tells on the operations address how the rate limit decided, and of no part
   assert.ok(text.includes(`${decisions},outcome="admitted"} 1\n`), text);
   assert.ok(text.includes(`${decisions},outcome="refused"} 2\n`), text);
   assert.doesNotMatch(text, /acme/);
+  assert.ok(text.includes('partner_network_requests_total{operation="listBrands",status="200"} 1\n'), text);
+  if (needsPromtool.skip === false)
+    assert.deepEqual(promtool(['check', 'metrics'], text), { status: 0, said: '' });
   const counted = (read: string) =>
     read.split('\n').filter((each) => /_(requests|decisions)_total/.test(each));
   assert.deepEqual(counted(await (await fetch(`${operationsUrl}/metrics`)).text()), counted(text));

@@ -122,8 +122,9 @@ export function watchCommand(child: ChildProcess, words: readonly string[]): voi
     else for (const [key] of line.matchAll(issuedKey)) keepKey(key);
   });
   const remarked = linesOf(watch.remarked);
-  child.stdout?.on('data', printed).on('end', () => printed('\n'));
-  child.stderr?.on('data', remarked).on('end', () => remarked('\n'));
+  // Other than `on`, this does not begin to read: a test may want to be late.
+  child.stdout?.prependListener('data', printed).on('end', () => printed('\n'));
+  child.stderr?.prependListener('data', remarked).on('end', () => remarked('\n'));
 }
 
 /** Takes text as it comes, and gives it on in whole lines. */

@@ -1,4 +1,4 @@
-/** Callers who go on calling on connections of their own, and take note of all that is not the right answer. */
+/** Callers who go on calling on connections of their own, and note all that is not the right answer. */
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 

@@ -57,7 +57,8 @@ async function measure(flags: Flags): Promise<boolean> {
     say(`Restart ${restart} of ${flags.restarts}; ${totals.requests} requests, ${tellOf(totals)}.`);
   const totals = await rollThrough(wholeRun, { ...flags, tell });
   process.stdout.write(
-    `${flags.restarts} restarts, ${totals.requests} requests of ${flags.callers} callers, ${tellOf(totals)}; ` +
+    `${flags.restarts} restarts, ${totals.requests} requests of ${flags.callers} callers, ` +
+      `${tellOf(totals)}; ` +
       `the slowest took ${totals.slowestMs.toFixed(0)} ms. ` +
       `The balancer ${flags.isRetrying ? 'could try again elsewhere' : 'did not try again'}.\n`,
   );

@@ -17,6 +17,9 @@ export const bounds = {
   /** Each takes 20 to 30 kB. Past them, those who ask for nothing make room. */
   connections: 10_000,
   operationsConnections: 256,
+  /** Callers that the system keeps until we accept them, as far as it keeps so many. Node's own 511 is
+   * full after a tenth of a second in which 5,000 come a second, and then others are kept waiting, too. */
+  acceptBacklog: 4_096,
   /** It is then closed after its answer, so that balancers spread their connections anew. */
   requestsOfConnection: 1_000,
   /** Text of answers that wait to be read. One page alone may be larger. */

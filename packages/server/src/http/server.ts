@@ -109,7 +109,7 @@ export function serveRoutes(
   // Without these, Node would answer 417 or nothing at all.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
-  // Node would ask for the body, which is of no use here; the caller is answered instead of having to send it.
+  // Node would ask for the body, which is of no use here: the caller is answered, and need not send it.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     server.emit('request', request, response);
@@ -201,7 +201,7 @@ export function listen(server: Server, host: string, port: number, flag: string)
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => reject(explained(error, host, port, flag));
     server.once('error', fail);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: bounds.acceptBacklog }, () => {
       server.off('error', fail);
       resolve(portOf(server));
     });

@@ -87,7 +87,7 @@ test('answers 100 requests that were sent ahead, in their order', async (t) => {
   assert.deepEqual(answersIn(await raw(good.repeat(99) + last)), Array(100).fill('200'));
 });
 
-test('a connection ends with the answer to its 1,000th request, and what comes behind is not heard', async (t) => {
+test('a connection ends with the answer to its 1,000th request, and nothing more is heard', async (t) => {
   const { port, raw } = await startTestService(t);
   const image = 'GET /assets/brand-placeholder.png HTTP/1.1\r\nHost: a\r\n\r\n'.replace('GET', 'HEAD');
   const socket = connect(port, '127.0.0.1');

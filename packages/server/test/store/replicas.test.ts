@@ -54,7 +54,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     }
   });
 
-  test('a trace tells which replica a page was read from, and that a key was read from the primary', async (t) => {
+  test('a trace tells which replica a page is of, and that a key is of the primary', async (t) => {
     const { store } = await openScene(t, replicated);
     await until(limitMs, () => areAllUsed(store));
     const name = 'partner_network.database.server';

@@ -15,6 +15,7 @@ import { lineOf, type Member, personal, recordOf, slip, slipped } from './import
 import { fieldsOf, type Kind, wrongFieldsOf } from './import-model.ts';
 import { isOtherNumber, parseByGrammar } from './json-model.ts';
 import type { Target } from './target.ts';
+import { anyText } from './words.ts';
 
 export const imports: Target = {
   name: 'import',
@@ -31,12 +32,14 @@ export const imports: Target = {
         fc.oneof(
           fc.tuple(fc.constant('lines'), fc.constantFrom<Kind>('brands', 'balances', 'grants').chain(fileOf)),
           fc.tuple(fc.constant('table'), table, cuts),
+          fc.tuple(fc.constant('noise'), noise, cuts),
           fc.tuple(fc.constant('person'), personalBrand, fc.constant(undefined)),
         ) as fc.Arbitrary<Input>,
         async (input) => {
           empty();
           if (input[0] === 'lines') await judgeLines(store, ...input[1]);
           else if (input[0] === 'table') await judgeTable(store, input[1], input[2]);
+          else if (input[0] === 'noise') await judgeNoise(input[1], input[2]);
           else await judgePerson(store, input[1]);
         },
       ),
@@ -45,7 +48,11 @@ export const imports: Target = {
 };
 
 type Lines = readonly [kind: Kind, lines: readonly string[], cuts: readonly number[]];
-type Input = ['lines', Lines] | ['table', Table, readonly number[]] | ['person', PersonalBrand];
+type Input =
+  | ['lines', Lines]
+  | ['table', Table, readonly number[]]
+  | ['noise', string, readonly number[]]
+  | ['person', PersonalBrand];
 
 /** Where a file is cut into chunks: what is read must not depend on it. */
 const cuts = fc.array(fc.nat(2_000), { maxLength: 3 });
@@ -188,6 +195,34 @@ async function judgeTable(store: Store, given: Table, places: readonly number[])
     rejectedRows(given, (id) => partners.has(id)),
   );
   await judgeReturn(store, kind);
+}
+
+/** Of what files are made of, in any order. */
+const noise = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', '\ufeff', ' ', '\0', '{', '}', ':', '1', '🦊'),
+      fc.constantFrom(
+        'name,reference_id\n',
+        'name,reference_id,metadata.a\r\n',
+        '"name"',
+        'a,b\n',
+        '"a\nb",c\n',
+      ),
+      anyText(6),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''));
+
+/** Nothing is thrown, and what is read does not depend on where the bytes are cut. */
+async function judgeNoise(text: string, places: readonly number[]): Promise<void> {
+  const ways = [readJsonLines, (chunks: AsyncIterable<Uint8Array>) => readCsv(chunks, kinds.brands.schema)];
+  for (const read of ways) {
+    const whole = (await Array.fromAsync(read(chunksOf(text, [])))).flat();
+    const inPieces = (await Array.fromAsync(read(chunksOf(text, places)))).flat();
+    assert.deepEqual(inPieces, whole);
+  }
 }
 
 interface PersonalBrand {

@@ -1,4 +1,4 @@
-/** Milliseconds since 1970 that never go back, so that what was noted here compares with logs of this machine. */
+/** Milliseconds since 1970 that never go back: what is noted here compares with logs of this machine. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,4 +1,4 @@
-/** One instance of the service: a process of its own on ports of its own, looked after as an init system does. */
+/** One instance of the service: a process on ports of its own, looked after as an init system does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Every page against the data: it must be as the data was at one moment, and a walk must not go back in time. */
+/** Every page against the data: it is as that was at one moment, and a walk does not go back in time. */
 import { type Rows, spansOf, type Timeline } from './history.ts';
 import type { Answer } from './recorder.ts';
 import type { Course } from './run.ts';

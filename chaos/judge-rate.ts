@@ -2,6 +2,7 @@
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
 import type { Span } from '../packages/server/test/support/spans.ts';
+import { requestIn } from './log-lines.ts';
 import type { Course } from './run.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 import { partners } from './world.ts';
@@ -13,7 +14,15 @@ const roundingMs = 1;
 type Judged = Pick<Course, 'recorder' | 'logs'>;
 
 export function judgeRate({ recorder, logs }: Judged): Verdict[] {
-  const logged = logs.flatMap(admissionIn);
+  // Only pages: of other answers a log does not tell whether they were admitted.
+  const logged = logs
+    .flatMap(requestIn)
+    .filter(({ operation, status }) => operation === listBrands.id && status === 200)
+    .map((request) => ({
+      ...request,
+      sentMs: request.sentMs - roundingMs,
+      receivedMs: request.receivedMs + roundingMs,
+    }));
   const byCallers = partners.map((partnerId) =>
     recorder.answers.filter(
       (answer) =>
@@ -52,23 +61,4 @@ export function crowdsIn(spans: readonly Span[]): Violation[] {
     else if (count > before.count) crowds[crowds.length - 1] = { atMs: sentMs, count };
   }
   return crowds.map(({ atMs, count }) => ({ atMs, text: `${count} within a second` }));
-}
-
-interface Admission extends Span {
-  readonly partnerId: string;
-}
-
-/** Only pages count: of other answers a log does not tell whether they were admitted. */
-function admissionIn(line: string): Admission[] {
-  if (!line.startsWith('{')) return [];
-  const { operation, partner_id, status, time, duration_ms } = JSON.parse(line) as Record<string, unknown>;
-  if (operation !== listBrands.id || status !== 200) return [];
-  const endMs = typeof time === 'number' ? time : Date.parse(String(time));
-  return [
-    {
-      partnerId: String(partner_id),
-      sentMs: endMs - Number(duration_ms) - roundingMs,
-      receivedMs: endMs + roundingMs,
-    },
-  ];
 }

@@ -94,11 +94,12 @@ async function runAll(flags: Flags): Promise<boolean> {
     for (const seed of seeds) process.stdout.write(`${planText(seed, minutes)}\n`);
     return true;
   }
+  const tried = seeds.length === 1 ? `seed ${seeds[0]}` : `all ${seeds.length} seeds`;
   const broken: number[] = [];
   for (const seed of seeds) if (!(await runSeed(seed, flags))) broken.push(seed);
   say(
     broken.length === 0
-      ? `All promises were kept, with ${seeds.length === 1 ? `seed ${seeds[0]}` : `all ${seeds.length} seeds`}.`
+      ? `All promises were kept, with ${tried}.`
       : `Promises were broken with seed ${broken.join(', ')}: ${broken.length} of ${seeds.length}.`,
   );
   return broken.length === 0;

@@ -1,4 +1,4 @@
-/** Which faults befall which part, when and for how long: all of it decided by the seed, before anything starts. */
+/** Which faults befall which part, when and for how long: the seed decides, before anything starts. */
 import { type Chance, chanceOf } from './chance.ts';
 
 /** Nothing fails at the beginning and at the end, where all must be well. */

@@ -1,4 +1,4 @@
-/** Those who change the data while it is read: an import at a time, row by row, and whom keys and grants let in. */
+/** Those who change the data while it is read: imports, single rows, and whom keys and grants let in. */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { importValues } from '../packages/server/src/ingest/import.ts';
@@ -61,7 +61,7 @@ export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void
   await Promise.all(idle.splice(0).map((store) => store.close()));
 }
 
-/** Stores that nobody uses at the moment: to open one for each of thousands of changes takes more than those. */
+/** Stores that nobody uses at the moment: to open one takes more than the few changes in it. */
 const idle: Store[] = [];
 
 async function inStore(url: string, work: (store: Store) => Promise<unknown>): Promise<void> {

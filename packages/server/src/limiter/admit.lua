@@ -2,7 +2,7 @@
 -- microseconds of Redis's own clock. A list costs 12 to 16 microseconds of Redis at any rate; packed into one
 -- string it would be 7 to 13 at a rate of 50, but 200 at one of 10,000.
 -- KEYS: the log; the instances that decide without Redis, each with until when its share is left to it.
--- ARGV: the rate; the window in microseconds; the log's life in milliseconds; this instance; the share of one.
+-- ARGV: the rate; the window in microseconds; the log's life in milliseconds; this instance; one's share.
 -- Returns whether it is admitted, how many are left, and the microseconds until more is left.
 local log, rate, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')

@@ -9,7 +9,7 @@ local now = time[1] * 1000000 + time[2]
 local now_text = string.format('%.0f', now)
 local latest_text = string.format('%.0f', now + apart_ms * 1000)
 
--- Further in the future than can be: the clock was set back, and whoever is gone would stay until it is there.
+-- Later than can be: the clock was set back, and whoever is gone would stay until it is there again.
 local function bring_back(key, most_text)
   for _, instance in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. most_text, '+inf')) do
     redis.call('ZADD', key, most_text, instance)

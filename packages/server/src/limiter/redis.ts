@@ -11,9 +11,9 @@ export interface RedisLimiter extends Limiter {
 }
 
 /**
- * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits nothing for a
- * second, in which what others were admitted by Redis gets old, and then its share of the rate. When Redis is
- * back it decides within that share for a while, as it knows nothing of what was admitted without it.
+ * Exact over all instances that share a Redis. Where Redis does not answer, each instance admits nothing for
+ * a second, in which what others were admitted by Redis gets old, and then its share of the rate. When Redis
+ * is back it decides within that share for a while, as it knows nothing of what was admitted without it.
  */
 export function createRedisLimiter(
   link: RedisLink,

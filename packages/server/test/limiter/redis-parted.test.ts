@@ -1,4 +1,4 @@
-/** Where instances do not know all that was admitted: when Redis goes, when it comes, and when one alone is apart. */
+/** Where instances do not know all that was admitted: Redis goes, comes, or is late for one of them alone. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -111,7 +111,7 @@ export const bounds = {
   /** Those of one partner that wait for its half of the connections: more than its rate lets come at once. */
   requestsOfPartner: 100,
   /** How long a request waits until it begins, how many do, and how often they are looked at. */
-  requestWaitMs: 100,
+  requestWaitMs: 150,
   requestsWaiting: 1_000,
   waitingSweepMs: 10,
   /** Answers to those turned away that are sent at once: at 60 µs each, 3 % of the time. */

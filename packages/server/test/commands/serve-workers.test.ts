@@ -132,9 +132,9 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
   const workers = served.pids();
   const other = await connectTo(t, served.database);
   await other.query('begin; lock table brands in access exclusive mode');
-  const underWay = callOften(served, 6);
+  const underWay = callOften(served, 4);
   const waiting = `select count(*)::integer as count from pg_locks where not granted`;
-  await until(5_000, async () => (await other.query(waiting)).rows[0].count === 6);
+  await until(5_000, async () => (await other.query(waiting)).rows[0].count === 4);
   served.signal('SIGTERM');
   await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
   await other.query('rollback');

@@ -110,12 +110,12 @@ test('a busy loop begins requests one by one, and turns away those that waited t
   for (let request = 0; request < 20; request += 1) {
     overload.begin(answerTo(turnedAway, request), async () => {
       begun.push(request);
-      now += 30;
+      now += 45;
     });
   }
   assert.deepEqual(begun, [0], 'one that took longer than a turn may');
   while (underWayOf(overload).waiting! > 0) await nextTurn();
-  // The others came at 30, and 100 ms later it was too late.
+  // The others came at 45, and 150 ms later it was too late.
   assert.deepEqual(begun, [0, 1, 2, 3, 4]);
   assert.deepEqual(
     turnedAway,

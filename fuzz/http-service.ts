@@ -50,7 +50,7 @@ export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
     { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) },
   );
   const server = createHttpServer();
-  const close = serveRoutes(server, app, log);
+  const { close } = serveRoutes(server, app, log);
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);
   return { port, leaks };

@@ -11,7 +11,7 @@ function limiterOf(decision: Decision) {
     asked: [] as string[],
     admit: (partnerId: string) => {
       limiter.asked.push(partnerId);
-      return decision;
+      return { ...decision, source: 'memory' as const };
     },
   };
   return limiter;

@@ -18,7 +18,7 @@ async function serve(t: TestContext, room: Partial<Room>, routes: Record<string,
   const log = pino({ level: 'warn' }, { write: (line: string) => (logged += line) });
   const server = createHttpServer();
   const all = new Map<string, Route>([['/assets/short', async () => 'x'], ...Object.entries(routes)]);
-  const { close, metrics } = serveRoutes(server, all, log, { ...wholeRoom, ...room });
+  const { close, metrics } = serveRoutes(server, all, log, { room: { ...wholeRoom, ...room } });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const sockets: Socket[] = [];
   t.after(async () => {

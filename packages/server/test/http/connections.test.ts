@@ -88,7 +88,7 @@ test('answers 100 requests that were sent ahead, in their order', async (t) => {
 });
 
 test('a connection ends with the answer to its 1,000th request, and nothing more is heard', async (t) => {
-  const { port, raw } = await startTestService(t);
+  const { port, raw, logs } = await startTestService(t);
   const image = 'GET /assets/brand-placeholder.png HTTP/1.1\r\nHost: a\r\n\r\n'.replace('GET', 'HEAD');
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -106,6 +106,7 @@ test('a connection ends with the answer to its 1,000th request, and nothing more
   socket.write(image.repeat(60));
   await once(socket, 'close');
   assert.equal(answers(), 1_000);
+  assert.equal(logs().match(/"msg":"request"/g)?.length, 1_000);
   assert.equal(received.match(/Connection: close/g)?.length, 1);
   assert.match(received.slice(received.lastIndexOf('HTTP/1.1')), /Connection: close/);
   assert.deepEqual(answersIn(await raw(`${head}Connection: close\r\n\r\n`)), ['200']);

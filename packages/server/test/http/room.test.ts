@@ -107,6 +107,14 @@ test('answers that nobody reads take no more than their room, and go oldest firs
   first.resume();
   await once(first, 'close');
   assert.equal(second.readyState, 'open');
+  // What was read counts no more.
+  let readBytes = 0;
+  second.on('data', (chunk) => {
+    readBytes += chunk.length;
+  });
+  await until(5_000, () => readBytes > large.length);
+  await askFor('/assets/large');
+  assert.equal(closedFor('unread'), 1);
   assert.match(logs(), /"unread":1/);
 });
 

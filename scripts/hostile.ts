@@ -18,9 +18,9 @@ const callEveryMs = 20;
 const help = `Usage: npm run hostile -- [FLAGS]
 
 Starts the service, and opens connections on which headers come a byte a second and never end. One that
-the service closes is opened again. A normal caller meanwhile asks for a page every ${callEveryMs} ms, in turns on
-a connection that it keeps and on a new one. Ends with status 1 when one of its requests does not get its
-page, or when the slowest in a hundred takes longer than ${mostMs} ms.
+the service closes is opened again. A normal caller meanwhile asks for a page every ${callEveryMs} ms,
+in turns on a connection that it keeps and on a new one. Ends with status 1 when one of its requests does
+not get its page, or when the slowest in a hundred takes longer than ${mostMs} ms.
 
   --connections N   5,000 unless given; past 10,000 the service closes those that ask for nothing
   --seconds N       15 unless given: longer than the service waits for headers

@@ -49,7 +49,8 @@ interface Parts {
 }
 
 function request({ method = 'GET', target, headers = [], status }: Parts): WholeRequest {
-  const bytes = `${method} ${target} HTTP/1.1\r\nHost: a\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`;
+  const lines = [`${method} ${target} HTTP/1.1`, 'Host: a', ...headers, '', ''];
+  const bytes = lines.join('\r\n');
   return { bytes, isHead: method === 'HEAD', ...(status !== undefined && { status }) };
 }
 

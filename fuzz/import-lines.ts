@@ -92,7 +92,7 @@ function memberOf(name: string): fc.Arbitrary<Member> {
   return fc.tuple(fc.constant(name), value);
 }
 
-/** All that it must have, and some of what it may; now and then without one, with one twice or one unknown. */
+/** All that it must have, and some of what it may; at times one is left out, unknown or there twice. */
 export function recordOf(kind: Kind): fc.Arbitrary<readonly Member[]> {
   const { required, properties } = fieldsOf[kind];
   const optional = Object.keys(properties).filter((name) => !(required as readonly string[]).includes(name));

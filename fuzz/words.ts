@@ -1,7 +1,7 @@
 /** Texts that are worth trying, and the ways to write them. */
 import fc from 'fast-check';
 
-/** Any character but half of a pair; of fast-check's own, `binary`, each process would make a table first: 1 s. */
+/** Any character but half of a pair. For its own `binary`, fast-check first makes a table, for 1 s. */
 export const anyCharacter = fc.oneof(
   { weight: 5, arbitrary: codePoint(0x20, 0x7e) },
   { weight: 1, arbitrary: codePoint(0, 0x1f) },

@@ -1,4 +1,4 @@
-/** Who decides while Redis answers, is missed and is back, and on how many: on a clock and a link of the test's own. */
+/** Who decides while Redis answers, is missed and is back, and how many: on a clock and a link of our own. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
@@ -78,7 +78,7 @@ test('a share is one request at the least, however many instances there are', as
   assert.equal((await admit()).isAdmitted, false);
 });
 
-test('for a second after Redis was heard, it is a share of what was left, and then of the rate', async (t) => {
+test('for a second after Redis was heard, a share is of what was left, then of the rate', async (t) => {
   const { stage, admit } = onLink(t, { rate: 20, instances: 2 });
   stage.answer = admitted(5);
   await admit();
@@ -105,7 +105,7 @@ test('what Redis admitted here counts against the share, and what it refused doe
   assert.equal((await admit()).isAdmitted, false);
 });
 
-test('back from admitting alone, an instance keeps to its share for a while, though Redis would admit', async (t) => {
+test('back from admitting alone, an instance keeps to its share for a while', async (t) => {
   const { stage, limiter, admit } = onLink(t, { rate: 4, instances: 2 });
   await admit();
   stage.answer = admitted(3);

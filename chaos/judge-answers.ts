@@ -1,5 +1,6 @@
 /** Every answer that is no page, and everybody who got one: nothing but what the catalogue has, in time. */
 import { errorCatalogue } from '@partner-network/contract/errors';
+import type { Span } from '../packages/server/test/support/spans.ts';
 import { active, mayHaveBeen } from './history.ts';
 import { requestIn } from './log-lines.ts';
 import type { Answer } from './recorder.ts';
@@ -13,12 +14,15 @@ const revocationMs = 1_000;
 /** After the last fault, until all must be well; also how long a balancer may take to know. */
 export const recoveryMs = 5_000;
 
+/** So long after the machine stood still nothing is said of times. */
+const stalledMs = 2_000;
+
 const expectedStatuses = [200, 401, 403, 429, 503];
 const quietStatuses = [200, 401, 403, 429];
 
 type Judged = Pick<
   Course,
-  'faults' | 'history' | 'recorder' | 'endedMs' | 'unrecovered' | 'instances' | 'logs'
+  'faults' | 'stalls' | 'history' | 'recorder' | 'endedMs' | 'unrecovered' | 'instances' | 'logs'
 >;
 
 export function judgeAnswers(course: Judged): Verdict[] {
@@ -80,8 +84,8 @@ function firstErrorIn(body: string): { category?: string; code?: string } | unde
 }
 
 /** As the instances log it: what callers see depends on the machine that they share with all parts. */
-function judgeTimes({ faults, logs }: Judged): Verdict {
-  const requests = logs.flatMap(requestIn);
+function judgeTimes({ faults, logs, stalls }: Judged): Verdict {
+  const requests = logs.flatMap(requestIn).filter((request) => !isStalled(request, stalls));
   const late = requests.filter(({ sentMs, receivedMs }) => {
     const isFrozen = faults.some(
       ({ part, harm, beganMs, overMs }) =>
@@ -119,10 +123,16 @@ function accessFault(answer: Answer, { history }: Judged): string | undefined {
   return undefined;
 }
 
-function isQuiet(answer: Answer, { faults }: Judged): boolean {
+function isQuiet(answer: Answer, { faults, stalls }: Judged): boolean {
+  if (isStalled(answer, stalls)) return false;
   const firstMs = Math.min(Infinity, ...faults.map(({ beganMs }) => beganMs));
   const lastMs = Math.max(-Infinity, ...faults.map(({ overMs }) => overMs));
   return answer.receivedMs < firstMs || answer.sentMs > lastMs + recoveryMs;
+}
+
+/** Also a while after: what waited meanwhile is done then. */
+function isStalled({ sentMs, receivedMs }: Span, stalls: readonly Span[]): boolean {
+  return stalls.some((stall) => sentMs <= stall.receivedMs + stalledMs && receivedMs >= stall.sentMs);
 }
 
 function quietFault(answer: Answer, course: Judged): string | undefined {

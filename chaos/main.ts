@@ -9,7 +9,7 @@ import { needsOwnRedis } from '../packages/server/test/support/redis.ts';
 import { lackOfBalancer } from './balancer.ts';
 import { judge } from './judge.ts';
 import { describe, planOf, quietEndMs, quietStartMs } from './plan.ts';
-import { faultsTable, verdictsText } from './report.ts';
+import { faultsTable, stallsText, verdictsText } from './report.ts';
 import { runCourse } from './run.ts';
 
 const help = `Usage: npm run chaos -- [FLAGS]
@@ -79,7 +79,8 @@ async function runSeed(seed: number, { minutes, isKept }: Flags): Promise<boolea
   const course = { ...played, logs };
   const verdicts = judge(course);
   const isKeptPromise = verdicts.every(({ violations }) => violations.length === 0);
-  const text = `${faultsTable(course)}\n\n${verdictsText(verdicts, course.startedMs)}\n`;
+  const judged = verdictsText(verdicts, course.startedMs);
+  const text = `${faultsTable(course)}\n\n${stallsText(course)}${judged}\n`;
   process.stdout.write(`\nSeed ${seed}\n\n${text}\n`);
   writeFileSync(join(folder, 'verdict.txt'), text);
   await lifetime[Symbol.asyncDispose]();

@@ -46,6 +46,16 @@ function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map(cell).join('  ').trimEnd()).join('\n');
 }
 
+/** So that nobody takes a run on a busy machine for more than it is. */
+export function stallsText({ stalls }: Course): string {
+  if (stalls.length === 0) return '';
+  const longestMs = Math.max(...stalls.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
+  return (
+    `The machine stood still ${stalls.length} times, for up to ${Math.round(longestMs)} ms: ` +
+    'how fast answers were then, and whether there were any, is not judged.\n'
+  );
+}
+
 export function verdictsText(verdicts: readonly Verdict[], startedMs: number): string {
   return verdicts.flatMap((verdict) => linesOf(verdict, startedMs)).join('\n');
 }

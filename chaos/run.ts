@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import type { Span } from '../packages/server/test/support/spans.ts';
 import { chanceOf } from './chance.ts';
 import { now } from './clock.ts';
 import { type Applied, applyFaults } from './faults.ts';
@@ -13,6 +14,7 @@ import { walkOn, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { type Stage, startStage } from './stage.ts';
+import { watchStalls } from './stalls.ts';
 import { type PassingKeys, writeOn } from './writers.ts';
 
 /** All that is known of a run when it is over. */
@@ -21,6 +23,8 @@ export interface Course {
   /** When load and writers stopped; what came later are the last walks. */
   readonly endedMs: number;
   readonly faults: readonly Applied[];
+  /** When the machine stood still, which is no fault of the service. */
+  readonly stalls: readonly Span[];
   readonly history: History;
   readonly recorder: Pick<Recorder, 'answers' | 'walks'>;
   readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
@@ -47,6 +51,7 @@ export async function runCourse(
   const history = createHistory(join(folder, 'history.jsonl'));
   const recorder = createRecorder(join(folder, 'answers.jsonl'));
   const keys: PassingKeys = { current: new Map(), revoked: [] };
+  const stalls = watchStalls();
   const startedMs = now();
   const overMs = startedMs + minutes * 60_000;
   let isStopped = false;
@@ -75,6 +80,7 @@ export async function runCourse(
       startedMs,
       endedMs,
       faults,
+      stalls: stalls.spans,
       history,
       recorder,
       instances: stage.instances,
@@ -83,6 +89,7 @@ export async function runCourse(
     };
   } finally {
     isStopped = true;
+    stalls.stop();
     clearInterval(told);
   }
 }

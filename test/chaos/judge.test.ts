@@ -85,6 +85,7 @@ function courseOf({ answers, history = createHistory(), change = {}, isComplete 
     startedMs,
     endedMs: startedMs + 120_000,
     faults: [fault],
+    stalls: [],
     history,
     recorder: {
       answers: answers ?? [...walkThrough(brandsOf('acme')), balancesPage()],
@@ -222,6 +223,13 @@ for (const [what, change, promise] of [
     assertBroken(courseOf({ answers }), promise);
   });
 }
+
+test('what was asked while the machine stood still is not held against the service', () => {
+  const unavailable = pageOf(acme, 0, { ...busy, sentMs: startedMs, receivedMs: startedMs + 9 });
+  const answers = [...walkThrough(acme), balancesPage(), unavailable];
+  const stalls = [{ sentMs: startedMs - 500, receivedMs: startedMs }];
+  assert.deepEqual(brokenIn(courseOf({ answers, change: { stalls } })), []);
+});
 
 test('balances without a grant are found, and a grant that is refused', () => {
   const opened = balancesPage({ customerId: foreign });

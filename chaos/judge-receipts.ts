@@ -28,13 +28,18 @@ export function judgeReceipts(course: Judged): Verdict[] {
   ];
 }
 
-/** While the database is away receipts wait in memory, and so they do for a second after its return. */
+/**
+ * While the database is away receipts wait in memory, and so they do for a second after its return; and so
+ * they do in an instance that is frozen.
+ */
 function isExcused({ sentMs, receivedMs, servedBy }: Answer, { faults, instances }: Judged): boolean {
   const endings = instances.find(({ name }) => name === servedBy)?.endings ?? [];
   return endings.some(({ how, atMs }) => {
     const outages = faults.filter(
-      ({ part, beganMs, overMs }) =>
-        part === 'primary' && beganMs <= atMs && overMs + lostMs >= atMs - lostMs,
+      ({ part, harm, beganMs, overMs }) =>
+        (part === 'primary' || (part === `instance ${servedBy}` && harm === 'freeze')) &&
+        beganMs <= atMs &&
+        overMs + lostMs >= atMs - lostMs,
     );
     if (how === 'terminate' && outages.length === 0) return false;
     const sinceMs = Math.min(atMs, ...outages.map(({ beganMs }) => beganMs)) - lostMs;

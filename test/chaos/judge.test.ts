@@ -202,6 +202,11 @@ test('a receipt that is lost is found, but for one of the second before a kill',
   assert.deepEqual(brokenIn(courseOf({ change: killed('kill', 500) })), []);
   assertBroken(courseOf({ change: killed('kill', 1_500) }), lost);
   assertBroken(courseOf({ change: killed('terminate', 500) }), lost);
+  // It wrote nothing while it was frozen.
+  const { receivedMs } = balancesPage();
+  const frozen: Applied = { ...fault, part: 'instance a', harm: 'freeze', beganMs: receivedMs + 100 };
+  const faults = [{ ...frozen, overMs: receivedMs + 3_000 }];
+  assert.deepEqual(brokenIn(courseOf({ change: { ...killed('kill', 3_050), faults } })), []);
 });
 
 const foreign = 'zenith-steady-0';

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { startHealth } from '../../src/http/health.ts';
 import { createOverload, type Overload } from '../../src/http/overload.ts';
@@ -14,8 +13,9 @@ import { keys } from '../support/fixture.ts';
 import { assertRefused } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
-const silent = pino({ level: 'silent' });
+const { log: silent } = watchedLog();
 
 function shedOf({ metrics }: Overload): Record<string, number> {
   return Object.fromEntries(metrics[0]!.read().map(({ labels, value }) => [labels.reason, value]));
@@ -186,19 +186,18 @@ test('beyond a number a second, those turned away wait for their answer, and not
 test('the log has a line when shedding begins, and one with the count when it is over', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
-  let logged = '';
-  const log = pino({ base: null, timestamp: false }, { write: (line: string) => (logged += line) });
+  const { log, logs } = watchedLog();
   const note = createSheddingLog(() => now, log);
   for (let times = 0; times < 100; times += 1) {
     note('loop');
     now += 50;
     t.mock.timers.tick(50);
   }
-  assert.equal(logged.match(/\n/g)?.length, 1);
+  assert.equal(logs().match(/\n/g)?.length, 1);
   now += 2 * bounds.sheddingQuietMs;
   t.mock.timers.tick(2 * bounds.sheddingQuietMs);
   assert.match(
-    logged,
-    /^\{"level":40,"reason":"loop".*\n\{"level":30,"requests":100,"duration_ms":4950.*\n$/,
+    logs(),
+    /^\{"level":40,.*"reason":"loop".*\n\{"level":30,.*"requests":100,"duration_ms":4950.*\n$/,
   );
 });

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import { openCursors } from '../../src/http/cursor-keys.ts';
@@ -16,6 +15,7 @@ import { openTestDatabase, serveOptions, type TestDatabase } from '../support/da
 import { fillFixture, keys } from '../support/fixture.ts';
 import { type Answer, createCaller } from '../support/http.ts';
 import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -34,7 +34,7 @@ async function startInstance(t: TestContext, { url }: TestDatabase): Promise<Ins
   const config = { host: '127.0.0.1', port: 0, 'public-url': undefined, 'log-level': 'silent' } as const;
   const rates = { 'brands-rate': 0, 'balances-rate': 0 };
   const journal = { add: () => {}, noteUse: () => {}, metrics: [], close: async () => {} };
-  const log = pino({ level: 'silent' });
+  const { log } = watchedLog();
   const overload = createOverload({ connections: 2 }, log);
   const parts = { store, limiters: {}, journal, overload };
   const { address, close } = await startService({ ...config, ...rates }, parts, log);
@@ -129,7 +129,7 @@ for (const engine of ['sqlite', 'postgres']) {
   });
 }
 
-const silent = pino({ level: 'silent' });
+const { log: silent } = watchedLog();
 
 function storeOf(read: () => Promise<readonly CursorKey[]>) {
   return { environment: 'sandbox', cursorKeys: read } as const;
@@ -169,8 +169,12 @@ test('cursors of before a rotation work until they expire, and then no key makes
 
 test('an instance that cannot read the keys goes on for 5 s, then answers 503 until it can', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const lines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  const { log, logs } = watchedLog();
+  const lines = () =>
+    logs()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).msg);
   let elapsed = 1_000_000;
   let isAway = false;
   let reads = 0;
@@ -193,7 +197,7 @@ test('an instance that cannot read the keys goes on for 5 s, then answers 503 un
   elapsed += bounds.cursorKeysStaleMs - 1;
   const cursor = cursors.seal(scope, position);
   assert.deepEqual(cursors.open(scope, cursor), position);
-  assert.deepEqual(lines, []);
+  assert.deepEqual(lines(), []);
 
   elapsed += 1;
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
@@ -202,12 +206,12 @@ test('an instance that cannot read the keys goes on for 5 s, then answers 503 un
   for (let tries = 0; tries < 3; tries += 1) await pass(bounds.cursorKeysRetryMs);
   assert.equal(reads, 6);
   const told = ['the keys of cursors cannot be read; nothing is sealed or opened'];
-  assert.deepEqual(lines, told);
+  assert.deepEqual(lines(), told);
 
   isAway = false;
   await pass(bounds.cursorKeysRetryMs);
   assert.deepEqual(cursors.open(scope, cursor), position);
-  assert.deepEqual(lines, [...told, 'the keys of cursors are read again']);
+  assert.deepEqual(lines(), [...told, 'the keys of cursors are read again']);
 
   cursors.close();
   await pass(10 * bounds.cursorKeysReadMs);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import type { Route } from '../../src/http/answer.ts';
 import type { Room } from '../../src/http/connections.ts';
@@ -11,11 +10,11 @@ import { createHttpServer, listen, serveRoutes, wholeRoom } from '../../src/http
 import { connectionsWithin } from '../../src/open-files.ts';
 import { createCaller } from '../support/http.ts';
 import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 /** A server of files alone: what is promised here holds whatever is served. */
 async function serve(t: TestContext, room: Partial<Room>, routes: Record<string, Route> = {}) {
-  let logged = '';
-  const log = pino({ level: 'warn' }, { write: (line: string) => (logged += line) });
+  const { log, logs } = watchedLog();
   const server = createHttpServer();
   const all = new Map<string, Route>([['/assets/short', async () => 'x'], ...Object.entries(routes)]);
   const { close, metrics } = serveRoutes(server, all, log, { room: { ...wholeRoom, ...room } });
@@ -32,8 +31,8 @@ async function serve(t: TestContext, room: Partial<Room>, routes: Record<string,
     return socket;
   };
   const closedFor = (reason: string) =>
-    metrics[1]!.read().find(({ labels }) => labels.reason === reason)!.value;
-  return { port, server, open, count: () => metrics[0]!.read()[0]!.value, closedFor, logs: () => logged };
+    metrics[2]!.read().find(({ labels }) => labels.reason === reason)!.value;
+  return { port, server, open, count: () => metrics[0]!.read()[0]!.value, closedFor, logs };
 }
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;

@@ -1,14 +1,14 @@
 /** The limiters of a process, and what they tell operators. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { openLimiters } from '../../src/limiter/open.ts';
 import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
 import { needsOwnRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
-const log = pino({ level: 'silent' });
+const { log } = watchedLog();
 
 test('an operation whose rate is 0 has no limiter, and without any there is nothing to tell', async () => {
   const opened = await openLimiters({ environment: 'sandbox', rates: { brands: 0, balances: 0 } }, log);

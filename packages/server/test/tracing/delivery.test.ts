@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { createDelivery } from '../../src/tracing/delivery.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
 
@@ -19,11 +19,10 @@ test('keeps so many while none are taken, and tells of what is lost once a minut
     shutdown: async () => {},
   };
   const clock = { ms: 0 };
-  let logged = '';
-  const log = pino({ level: 'info' }, { write: (line: string) => (logged += line) });
+  const { log, logs } = watchedLog();
   const delivery = createDelivery(exporter, log, () => clock.ms);
   const told = () =>
-    logged
+    logs()
       .trim()
       .split('\n')
       .map((line) => [JSON.parse(line).reason, JSON.parse(line).spans]);
@@ -44,6 +43,6 @@ test('keeps so many while none are taken, and tells of what is lost once a minut
   for (const answer of refuse) answer();
   await assert.rejects(flushed);
   assert.deepEqual(told().slice(2), [[401, 2 * bounds.tracesBatch]]);
-  assert.doesNotMatch(logged, /secret/);
+  assert.doesNotMatch(logs(), /secret/);
   await delivery.shutdown();
 });

@@ -1,7 +1,6 @@
 /** The service as `serve` puts it together, in this process, with traces sent to a collector. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { pino } from 'pino';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
 import { ratesOf, type ServeConfig } from '../../src/config.ts';
@@ -14,6 +13,7 @@ import { startTracing } from '../../src/tracing/tracing.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { fillFixture } from '../support/fixture.ts';
 import { type Caller, createCaller } from '../support/http.ts';
+import { watchedLog } from '../support/watch-logs.ts';
 
 interface TracedService extends Caller {
   /** Sends all that was traced. */
@@ -40,8 +40,7 @@ export async function startTracedService(
   assert.deepEqual(line.problems, []);
   const config = line.values as ServeConfig;
 
-  let logged = '';
-  const log = pino({ level: 'info' }, { write: (text: string) => (logged += text) });
+  const { log, logs } = watchedLog();
   const tracing = await startTracing(config, log);
   const store = behind(database.store);
   const journal = createJournal(store, log);
@@ -58,5 +57,5 @@ export async function startTracedService(
     for (const close of [service.close, rateLimit.close, journal.close]) await close();
     await tracing?.close();
   });
-  return { ...caller, send: async () => tracing?.close(), logs: () => logged };
+  return { ...caller, send: async () => tracing?.close(), logs };
 }

@@ -84,10 +84,10 @@ export const bounds = {
   receiptsPruned: 5_000,
   /** Between two removals, in which those who serve can write. */
   receiptsPruneRestMs: 50,
-  /** What is traced is sent this often, and sooner in batches of so many: to write one down takes 2 ms. */
+  /** Spans are sent this often, and sooner in batches of so many, which take 0.5 ms to write down. */
   tracesDelayMs: 1_000,
   tracesBatch: 256,
-  /** What waits for a collector that is away, in some 15 MB; more than that is lost. */
+  /** What waits for a collector that is away, in 8 MB; more than that is lost. */
   tracesWaiting: 8_192,
   /** How long a collector may take, with a second attempt; and how many batches it may owe an answer for. */
   tracesAnswerMs: 2_000,

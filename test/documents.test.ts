@@ -13,8 +13,6 @@ import { connectTo, emptyDatabase, wholeFile } from '../packages/server/test/sup
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
 import { needsPromtool } from '../packages/server/test/support/promtool.ts';
 import { until } from '../packages/server/test/support/until.ts';
-import { errorPage, errorPagePath } from '../scripts/error-page.ts';
-import { importPage, importPagePath } from '../scripts/import-codes.ts';
 import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
 import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
 import { openPage, type Page } from './page.ts';
@@ -293,12 +291,4 @@ test('an older Node says in a sentence that it is too old, and what to do', asyn
   const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
   const isOld = Number.parseInt(version, 10) < 24;
   assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
-});
-
-test('importing.md has the codes that an import says; "npm run docs" renews them', () => {
-  assert.equal(readFileSync(importPagePath, 'utf8'), importPage());
-});
-
-test('docs/partners/error-catalogue.md is made from the catalogue; "npm run docs" renews it', () => {
-  assert.equal(readFileSync(errorPagePath, 'utf8'), errorPage());
 });

@@ -55,7 +55,7 @@ const written = (words: fc.Arbitrary<string>) =>
 const pair = fc.oneof(
   { weight: 8, arbitrary: fc.tuple(written(name), written(text)).map((sides) => sides.join('=')) },
   { weight: 2, arbitrary: fc.tuple(written(name), targetText).map((sides) => sides.join('=')) },
-  { weight: 1, arbitrary: targetText },
+  { weight: 1, arbitrary: fc.oneof(targetText, written(name)) },
 );
 const anyQuery = fc.array(pair, { maxLength: 7 }).map((pairs) => pairs.join('&'));
 
@@ -95,6 +95,7 @@ function judgeUnknown(listing: Listing, sent: string, { code, detail, field = ''
   assert.ok([...field].length <= 64, 'cut at 64 characters');
   const isPlain = plainName.test(sent) && !/pn_|[0-9A-Za-z]{32}/.test(sent);
   if (isPlain) assert.equal(field, sent.slice(0, 64));
+  assert.ok(detail.startsWith(`Remove ${field || 'the nameless parameter'} or `), detail);
   const candidates = Object.keys(rulesOf[listing]);
   const distances = candidates.map((candidate) => distance(field.toLowerCase(), candidate));
   const nearest = candidates.filter((_, index) => distances[index] === Math.min(...distances));

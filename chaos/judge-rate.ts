@@ -35,9 +35,25 @@ export function judgeRate({ recorder, logs }: Judged): Verdict[] {
   const byInstances = partners.map((partnerId) => logged.filter((span) => span.partnerId === partnerId));
   const promise = `never more than ${brandsPerSecond} brands requests of a partner admitted in a second`;
   return [
-    verdictOf(`${promise}, by callers`, 'admissions', countOf(byCallers), byCallers.flatMap(crowdsIn)),
-    verdictOf(`${promise}, by logs`, 'admissions', countOf(byInstances), byInstances.flatMap(crowdsIn)),
+    verdictOf(
+      `${promise}, by callers`,
+      fullestOf(byCallers),
+      countOf(byCallers),
+      byCallers.flatMap(crowdsIn),
+    ),
+    verdictOf(
+      `${promise}, by logs`,
+      fullestOf(byInstances),
+      countOf(byInstances),
+      byInstances.flatMap(crowdsIn),
+    ),
   ];
+}
+
+/** That the rate was in reach: a run that never comes near it shows nothing. */
+function fullestOf(groups: readonly (readonly Span[])[]): string {
+  const fullest = Math.max(0, ...groups.flatMap((spans) => secondsOf(spans).map(({ count }) => count)));
+  return `admissions, ${fullest} in the fullest second`;
 }
 
 const countOf = (groups: readonly (readonly unknown[])[]) =>
@@ -47,18 +63,30 @@ const countOf = (groups: readonly (readonly unknown[])[]) =>
  * Each was admitted at some moment between two that are known. Those that lie within one second as a whole
  * were surely admitted in it, so that more than the rate is proof. Of seconds that overlap, the fullest.
  */
-export function crowdsIn(spans: readonly Span[]): Violation[] {
-  const sorted = spans.toSorted((one, other) => one.sentMs - other.sentMs);
-  const crowds: { atMs: number; count: number }[] = [];
-  for (const [index, { sentMs }] of sorted.entries()) {
-    let count = 0;
-    for (let next = index; next < sorted.length && sorted[next]!.sentMs < sentMs + windowMs; next += 1) {
-      if (sorted[next]!.receivedMs < sentMs + windowMs) count += 1;
-    }
-    if (count <= brandsPerSecond) continue;
+function crowdsIn(spans: readonly Span[]): Violation[] {
+  const crowds: Second[] = [];
+  for (const second of secondsOf(spans)) {
+    if (second.count <= brandsPerSecond) continue;
     const before = crowds.at(-1);
-    if (before === undefined || sentMs - before.atMs >= windowMs) crowds.push({ atMs: sentMs, count });
-    else if (count > before.count) crowds[crowds.length - 1] = { atMs: sentMs, count };
+    if (before === undefined || second.atMs - before.atMs >= windowMs) crowds.push(second);
+    else if (second.count > before.count) crowds[crowds.length - 1] = second;
   }
   return crowds.map(({ atMs, count }) => ({ atMs, text: `${count} within a second` }));
+}
+
+interface Second {
+  readonly atMs: number;
+  readonly count: number;
+}
+
+/** One that begins with each of them, and how many lie in it. */
+function secondsOf(spans: readonly Span[]): Second[] {
+  const sorted = spans.toSorted((one, other) => one.sentMs - other.sentMs);
+  return sorted.map(({ sentMs: atMs }, index) => {
+    let count = 0;
+    for (let next = index; next < sorted.length && sorted[next]!.sentMs < atMs + windowMs; next += 1) {
+      if (sorted[next]!.receivedMs < atMs + windowMs) count += 1;
+    }
+    return { atMs, count };
+  });
 }

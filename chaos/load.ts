@@ -41,8 +41,8 @@ interface Walker {
 
 const limits = [3, 7, 20, 50, 100];
 /** Together they ask for more than the rate admits, so that the limiter has to decide. */
-const busyWalkers = 10;
-const busyPauseMs = 75;
+const busyWalkers = 20;
+const busyPauseMs = 60;
 const calmPauseMs = 200;
 const againMs = 100;
 const timeoutMs = 6_000;

@@ -60,12 +60,12 @@ test(
     redis.thaw();
     const before = unasked!.decisions('redis');
     const decided: Timed[] = [];
+    // How many depends on whether it missed Redis, too. What was sent to the frozen one counts, also if late.
     await until(5_000, async () => {
       decided.push(...(await crowd(unasked!, 50)));
-      return unasked!.decisions('redis') > before;
+      return unasked!.decisions('redis') > before && admittedOf(decided).length > 0;
     });
     const admitted = admittedOf([...decided, ...(await stop())]);
-    assert.ok(admitted.length >= 25, 'there was something to count');
     assert.ok(mostWithinASecond(admitted) <= 50, `${mostWithinASecond(admitted)} in a second`);
   },
 );

@@ -124,6 +124,7 @@ async function fillTenants(store: Store): Promise<void> {
 
 /** All that a caller sees of an answer, but for what is another each time. */
 export function seen({ status, headers, text }: Answer) {
-  const { 'x-request-id': _, date: __, ...rest } = headers;
+  // A connection is closed after a thousand requests, whoever sent them.
+  const { 'x-request-id': _, date: __, connection: ___, 'keep-alive': ____, ...rest } = headers;
   return { status, headers: rest, text };
 }

@@ -1,4 +1,4 @@
-/** What benches have in common: how they begin and end, and that they leave nothing behind. */
+/** What programs that measure or try something have in common: how they begin and end, and leave nothing. */
 import { openLifetime } from '../packages/server/test/support/postgres-start.ts';
 
 export const wholeRun = openLifetime();

@@ -31,7 +31,7 @@ export interface Estimate {
   readonly high: number;
 }
 
-/** Neighbouring rounds share the machine's moods: they are drawn together. */
+/** Neighboring rounds share the machine's moods: they are drawn together. */
 const roundsOfBlock = 50;
 const resamples = 1_000;
 const confidence = 0.99;

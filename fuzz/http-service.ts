@@ -1,4 +1,7 @@
-/** The service as it is served, on a socket and a database of its own, in this process. */
+/**
+ * The service on a socket and a database of its own, in this process: all that reads what a caller sends,
+ * without what `serve` puts around it, which is overload, rate limit and the rereading of cursor keys.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

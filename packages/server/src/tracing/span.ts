@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** What is told of a step. Never a key, a cursor, a parameter, an amount or an address of a caller. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
-/** A step of a request that is traced. OpenTelemetry is behind it, and known to one file alone. */
+/** A step of a request that is traced. OpenTelemetry, behind it, is known to two files of this room alone. */
 export interface Span {
   readonly traceId: string;
   note(attributes: Attributes): void;

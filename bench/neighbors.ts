@@ -13,7 +13,7 @@ const sliceSeconds = 2;
 /** The one who is measured stays within its own rate. */
 const ownRate = 40;
 
-const help = `Usage: node bench/neighbours.ts [FLAGS]
+const help = `Usage: node bench/neighbors.ts [FLAGS]
 
 Starts "partner-network serve" in a process of its own, with the rate limit of ${rate} a second.
 One partner asks for ${ownRate} pages of brands a second, at random moments. In turns of ${sliceSeconds} s its

@@ -5,13 +5,13 @@
  */
 export default {
   mutate: [
-    'packages/server/src/http/{cursor,parameters,query,authenticate,authorize,rate-limit}.ts',
+    'packages/server/src/http/{cursor,cursor-keys,parameters,query,authenticate,authorize,rate-limit}.ts',
     'packages/server/src/limiter/{admissions,memory,open,port,redis}.ts',
   ],
   testRunner: 'tap',
   tap: {
     testFiles: [
-      'packages/server/test/http/{cursor*,authenticate,authorize,rate-limit}.test.ts',
+      'packages/server/test/http/{cursor,cursor-keys-read,cursor-limits,authenticate,authorize,rate-limit}.test.ts',
       'packages/server/test/limiter/{admissions,open,redis-shares}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],

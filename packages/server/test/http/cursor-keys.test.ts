@@ -1,15 +1,11 @@
-/** Cursors while their key is rotated: on real instances, and over the days that follow. */
+/** Cursors while their key is rotated, on real instances. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bounds } from '../../src/bounds.ts';
 import { createCursors } from '../../src/http/cursor.ts';
-import { openCursors } from '../../src/http/cursor-keys.ts';
 import { createOverload } from '../../src/http/overload.ts';
 import { startService } from '../../src/service.ts';
-import { livingKeys, type StoredCursorKey } from '../../src/store/cursor-keys.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
-import { type CursorKey, StoreUnavailable } from '../../src/store/port.ts';
 import { toTime } from '../../src/times.ts';
 import { openTestDatabase, serveOptions, type TestDatabase } from '../support/database.ts';
 import { fillFixture, keys } from '../support/fixture.ts';
@@ -18,10 +14,8 @@ import { until } from '../support/until.ts';
 import { watchedLog } from '../support/watch-logs.ts';
 
 const hour = 3_600_000;
-const day = 24 * hour;
 const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
 const position = { after: 'b1', moment: 0n };
-const refused = { status: 400 };
 
 interface Instance {
   page(cursor?: string): Promise<Answer>;
@@ -128,103 +122,3 @@ for (const engine of ['sqlite', 'postgres']) {
     assert.equal((await instances[1]!.page(anew)).status, 200);
   });
 }
-
-const { log: silent } = watchedLog();
-
-function storeOf(read: () => Promise<readonly CursorKey[]>) {
-  return { environment: 'sandbox', cursorKeys: read } as const;
-}
-
-test('cursors of before a rotation work until they expire, and then no key makes more', async (t) => {
-  let now = Date.parse('2026-06-01T00:00:00Z');
-  const key = (id: number, ms: number): StoredCursorKey => {
-    return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(ms) };
-  };
-  const stored = [key(0, now - 48 * hour)];
-  const cursors = await openCursors(
-    storeOf(async () => livingKeys(stored, now)),
-    () => now,
-    silent,
-  );
-  t.after(cursors.close);
-  const before = cursors.seal(scope, position);
-  stored.unshift(key(1, now));
-
-  // What the instance has read long ago is not what counts: the time is.
-  const rotated = livingKeys(stored, now);
-  now += day - 1;
-  const running = createCursors(rotated, 'sandbox', () => now);
-  assert.deepEqual(running.open(scope, before), position);
-  now += 1;
-  assert.throws(() => running.open(scope, before), refused);
-
-  // With the old key one could make a cursor that never expires.
-  const forever = createCursors([stored[1]!], 'sandbox', () => now + 365 * day).seal(scope, position);
-  assert.deepEqual(running.open(scope, forever), position);
-  now += bounds.cursorKeySettleMs + 60_000 - 1;
-  assert.deepEqual(running.open(scope, forever), position);
-  now += 1;
-  assert.throws(() => running.open(scope, forever), refused);
-});
-
-test('an instance that cannot read the keys goes on for 5 s, then answers 503 until it can', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { log, logs } = watchedLog();
-  const lines = () =>
-    logs()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line).msg);
-  let elapsed = 1_000_000;
-  let isAway = false;
-  let reads = 0;
-  const key = { id: 3, secret: new Uint8Array(32), created_at: toTime(0), status: 'sealing' } as const;
-  const read = async () => {
-    reads += 1;
-    if (isAway) throw new Error('away');
-    return [key];
-  };
-  const cursors = await openCursors(storeOf(read), Date.now, log, () => elapsed);
-  const pass = async (ms: number) => {
-    elapsed += ms;
-    t.mock.timers.tick(ms);
-    await new Promise(setImmediate);
-  };
-
-  await pass(bounds.cursorKeysReadMs);
-  assert.equal(reads, 2);
-  isAway = true;
-  elapsed += bounds.cursorKeysStaleMs - 1;
-  const cursor = cursors.seal(scope, position);
-  assert.deepEqual(cursors.open(scope, cursor), position);
-  assert.deepEqual(lines(), []);
-
-  elapsed += 1;
-  assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
-  assert.throws(() => cursors.open(scope, cursor), StoreUnavailable);
-  await pass(bounds.cursorKeysReadMs);
-  for (let tries = 0; tries < 3; tries += 1) await pass(bounds.cursorKeysRetryMs);
-  assert.equal(reads, 6);
-  const told = ['the keys of cursors cannot be read; nothing is sealed or opened'];
-  assert.deepEqual(lines(), told);
-
-  isAway = false;
-  await pass(bounds.cursorKeysRetryMs);
-  assert.deepEqual(cursors.open(scope, cursor), position);
-  assert.deepEqual(lines(), [...told, 'the keys of cursors are read again']);
-
-  cursors.close();
-  await pass(10 * bounds.cursorKeysReadMs);
-  assert.equal(reads, 7);
-});
-
-test('does not start without any key, and says what makes one', async () => {
-  await assert.rejects(
-    openCursors(
-      storeOf(async () => []),
-      Date.now,
-      silent,
-    ),
-    /"partner-network cursor-key rotate" makes one\.$/,
-  );
-});

@@ -6,13 +6,13 @@
 export default {
   mutate: [
     'packages/server/src/http/{cursor,cursor-keys,parameters,query,authenticate,authorize,rate-limit}.ts',
-    'packages/server/src/limiter/{admissions,memory,open,port,redis}.ts',
+    'packages/server/src/limiter/{admissions,memory,open,port,redis,redis-link,redis-url,redis-watch}.ts',
   ],
   testRunner: 'tap',
   tap: {
     testFiles: [
       'packages/server/test/http/{cursor,cursor-keys-read,cursor-limits,authenticate,authorize,rate-limit}.test.ts',
-      'packages/server/test/limiter/{admissions,open,redis-shares}.test.ts',
+      'packages/server/test/limiter/{admissions,open,redis-link,redis-shares,redis-url,redis-watch}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],

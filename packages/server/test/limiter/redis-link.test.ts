@@ -1,0 +1,140 @@
+/** What goes over the connection to Redis, and what is taken from it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { instancesKey, openRedisLink, optionsOf, type RedisLink } from '../../src/limiter/redis-link.ts';
+import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
+import { needsOwnRedis, redisClient, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { watchedLog } from '../support/watch-logs.ts';
+
+const { log } = watchedLog();
+const instances = 'partner-network:sandbox:instances';
+const apart = 'partner-network:sandbox:apart';
+
+async function linkTo(t: TestContext, url: string): Promise<RedisLink> {
+  const link = await openRedisLink(parseRedisUrl(url)!, 'sandbox', 1, log);
+  t.after(link.close);
+  await until(10_000, link.isAnswering);
+  return link;
+}
+
+/** From here on nothing is late, however busy the machine is. */
+function stopTime(t: TestContext): void {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+}
+
+async function onRedis(t: TestContext) {
+  const { url } = await startRedis(t);
+  const client = redisClient(t, url);
+  const link = await linkTo(t, url);
+  stopTime(t);
+  return { link, client };
+}
+
+const outcomeOf = async (link: RedisLink, rate: number, share: number) => {
+  const decision = await link.admit('log', rate, share);
+  return [decision?.isAdmitted, decision?.left];
+};
+
+test(
+  'Redis decides by the rate, in milliseconds, and keeps an admission for two seconds',
+  needsOwnRedis,
+  async (t) => {
+    const { link, client } = await onRedis(t);
+    const first = await link.admit('log', 2, 1);
+    assert.deepEqual(first, { isAdmitted: true, left: 1, untilMoreMs: bounds.rateWindowMs });
+    const second = await link.admit('log', 2, 1);
+    assert.deepEqual([second!.isAdmitted, second!.left], [true, 0]);
+    const third = await link.admit('log', 2, 1);
+    assert.deepEqual([third!.isAdmitted, third!.left], [false, 0]);
+    assert.ok(third!.untilMoreMs > 0 && third!.untilMoreMs < bounds.rateWindowMs);
+    const lifeMs = await client.pttl('log');
+    assert.ok(lifeMs > bounds.rateWindowMs && lifeMs <= bounds.redisLogLifeMs, `${lifeMs} ms`);
+  },
+);
+
+test(
+  'of the rate, others that decide alone take their share, and this one does not',
+  needsOwnRedis,
+  async (t) => {
+    const { link, client } = await onRedis(t);
+    const [self] = await client.zrange(instances, '0', '-1');
+    const [later, past] = [Date.now() * 1_000 + 60_000_000, Date.now() * 1_000 - 60_000_000];
+    await client.zadd(apart, later, self!);
+    await client.zadd(apart, past, 'back');
+    assert.deepEqual(await outcomeOf(link, 10, 3), [true, 9]);
+    await client.zadd(apart, later, 'other');
+    assert.deepEqual(await outcomeOf(link, 10, 3), [true, 5]);
+  },
+);
+
+test('an instance is known while it lives, and not when it has closed', needsOwnRedis, async (t) => {
+  const { link, client } = await onRedis(t);
+  assert.deepEqual([instancesKey('sandbox'), link.instances()], [instances, 1]);
+  assert.equal(await client.zcard(instances), 1);
+  assert.ok((await client.pttl(instances)) <= bounds.instanceStaleMs);
+  assert.equal(await client.exists(apart), 0);
+  assert.deepEqual([link.unknownUntilMs(), link.heldUntilMs()], [0, 0]);
+  await link.close();
+  assert.equal(await client.zcard(instances), 0);
+});
+
+test('where Redis is missed nothing is sent to it', needsOwnRedis, async (t) => {
+  const redis = await startRedis(t);
+  const link = await linkTo(t, redis.url);
+  await redis.kill();
+  await until(10_000, () => !link.isAnswering());
+  assert.equal(await link.admit('log', 10, 10), undefined);
+});
+
+/** Something that answers the first heartbeat as Redis does, and all else with `answer`. */
+async function startStranger(t: TestContext) {
+  const stage = { answer: ':1\r\n' };
+  const server = createServer((socket) => {
+    socket.on('data', (data) => {
+      // A script is sent by its digest, and one that is not known there as a whole.
+      for (const _ of String(data).matchAll(/evalsha|eval\b|zrem/gi)) socket.write(stage.answer);
+    });
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return { stage, url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test('whatever else something answers is no decision', async (t) => {
+  const { stage, url } = await startStranger(t);
+  const link = await linkTo(t, url);
+  stopTime(t);
+  const answers = ['+OK', ':1', '$-1', '-ERR no', '*2\r\n:1\r\n:2', '*4\r\n:1\r\n:2\r\n:3\r\n:4', '*0'];
+  for (const answer of [...answers, '*3\r\n:1\r\n$1\r\na\r\n:3', '*3\r\n:1\r\n:2\r\n$-1']) {
+    stage.answer = `${answer}\r\n`;
+    assert.equal(await link.admit('log', 10, 10), undefined, answer);
+  }
+  assert.ok(link.isAnswering(), 'it was in time');
+  for (const [answer, isAdmitted] of [
+    ['*3\r\n:1\r\n:7\r\n:2500', true],
+    ['*3\r\n:0\r\n:7\r\n:2500', false],
+  ] as const) {
+    stage.answer = `${answer}\r\n`;
+    assert.deepEqual(await link.admit('log', 10, 10), { isAdmitted, left: 7, untilMoreMs: 2.5 });
+  }
+});
+
+test('it is connected to as its address says, soon again, and what was not sent is sent never', () => {
+  const address = parseRedisUrl('rediss://user:secret@cache.example:7000/4')!;
+  const { retryStrategy, scripts, ...options } = optionsOf(address);
+  assert.deepEqual(options, {
+    ...{ host: 'cache.example', port: 7_000, username: 'user', password: 'secret', db: 4, tls: {} },
+    ...{ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
+    ...{ connectTimeout: bounds.redisConnectMs, disconnectTimeout: bounds.redisDisconnectMs },
+    ...{ enableReadyCheck: false, disableClientInfo: true, protocol: 2 },
+  });
+  assert.deepEqual([1, 3, 10, 11].map(retryStrategy!), [50, 150, 500, 500]);
+  assert.deepEqual(Object.keys(scripts!), ['admit', 'heartbeat']);
+  assert.ok(!('tls' in optionsOf({ ...address, isEncrypted: false })));
+});

@@ -13,6 +13,7 @@ import { splitTarget } from './target.ts';
 /** One request on its way through: what is known of it so far, and the headers of its answer. */
 export interface Exchange {
   readonly requestId: string;
+  /** When it came, though it may have waited for its turn since. */
   readonly startedMs: number;
   readonly method: string;
   readonly rawHeaders: readonly string[];
@@ -45,13 +46,14 @@ export async function answer(
   log: Logger,
   request: IncomingMessage,
   response: ServerResponse,
+  startedMs: number,
   requests?: RequestMetrics,
 ): Promise<number> {
   const { path, query } = splitTarget(request.url ?? '');
   const requestId = randomUUID();
   const exchange: Exchange = {
     requestId,
-    startedMs: performance.now(),
+    startedMs,
     method: request.method ?? '',
     rawHeaders: request.rawHeaders,
     query,
@@ -66,7 +68,8 @@ export async function answer(
       return send(log, exchange, response, 204);
     }
     // Whatever a request waits for, its caller is answered in time.
-    return send(log, exchange, response, 200, await within(bounds.answerMs, route(exchange), late));
+    const leftMs = Math.max(1, startedMs + bounds.answerMs - performance.now());
+    return send(log, exchange, response, 200, await within(leftMs, route(exchange), late));
   } catch (thrown) {
     const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');

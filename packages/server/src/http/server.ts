@@ -60,8 +60,9 @@ export function serveRoutes(
 
   function begin(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
     if (socket.destroyed) return;
+    const startedMs = performance.now();
     const work = async () =>
-      connections.answered(socket, await answer(routes, log, request, response, requests));
+      connections.answered(socket, await answer(routes, log, request, response, startedMs, requests));
     if (overload === undefined) void work();
     else overload.begin(response, work);
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import { startHealth } from '../../src/http/health.ts';
 import { createOverload, type Overload } from '../../src/http/overload.ts';
@@ -200,4 +200,30 @@ test('the log has a line when shedding begins, and one with the count when it is
     logs(),
     /^\{"level":40,.*"reason":"loop".*\n\{"level":30,.*"requests":100,"duration_ms":4950.*\n$/,
   );
+});
+
+test('the wait for a turn is a part of the time that an answer may take, and is told to take', async (t) => {
+  let passedMs = 0;
+  const nowMs = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => nowMs() + passedMs);
+  const overload: Overload = {
+    ...createOverload({ connections: 1 }, silent),
+    begin: (_response, work) => {
+      passedMs += bounds.answerMs;
+      void work();
+    },
+  };
+  const service = await startTestService(t, {
+    overload,
+    reads: async ({ store }) => ({
+      ...store,
+      findKey: (digest) => wait(bounds.answerMs / 4).then(() => store.findKey(digest)),
+    }),
+  });
+  assertRefused(await service.brands('', { key: keys.acme }), 503, 'SERVICE_UNAVAILABLE');
+  const { duration_ms } = JSON.parse(service.logs().trim().split('\n').at(-1)!);
+  assert.ok(duration_ms >= bounds.answerMs, `${duration_ms} ms`);
+  const duration = service.metrics.find(({ name }) => name.endsWith('request_duration_seconds'))!;
+  const seconds = duration.read().find(({ labels, part }) => labels.outcome === 'failed' && part === 'sum');
+  assert.ok(seconds!.value >= bounds.answerMs / 1_000, `${seconds!.value} s`);
 });

@@ -119,6 +119,12 @@ test('every link of the documents leads to a file, and to a section that it has'
   }
 });
 
+test('every log of the service is made in log.ts, which keeps back what errors of drivers hold', () => {
+  const loggers = /import (?!type\b)[^;]*from 'pino'|import\('pino'\)/;
+  const makers = sources.filter((file) => /^packages\/server\/src\//.test(file) && loggers.test(read(file)));
+  assert.deepEqual(makers, ['packages/server/src/log.ts']);
+});
+
 test('whatever a test logs is searched for secrets: no test makes a log of its own', () => {
   const watch = 'packages/server/test/support/watch-logs.ts';
   const loggers = /from 'pino'|createLog\b/;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { basePath } from '@partner-network/contract/operations';
-import { pino } from 'pino';
 import { bounds } from '../bounds.ts';
 import { command } from '../command-line/command.ts';
 import { optional, plainText } from '../command-line/options.ts';
@@ -10,6 +9,7 @@ import { fillWithDemo } from '../demo/fill.ts';
 import { createOverload } from '../http/overload.ts';
 import { drainOn, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
+import { createLog } from '../log.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { startService } from '../service.ts';
 import { openStore } from '../store/open.ts';
@@ -27,7 +27,7 @@ export const sandbox = command({
     const store = await openStore({ engine: 'sqlite', path }, 'sandbox', 'serve');
     opened.defer(store.close);
     await fillWithDemo(store);
-    const log = pino({ level: values['log-level'] });
+    const log = createLog(values);
     const journal = createJournal(store, log);
     opened.defer(journal.close);
     const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);

@@ -1,4 +1,4 @@
 import { http } from '../../fuzz/http.ts';
 import { holds } from './short-run.ts';
 
-holds(http, 250);
+holds(http, 120);

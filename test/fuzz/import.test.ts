@@ -1,4 +1,4 @@
 import { imports } from '../../fuzz/import.ts';
 import { holds } from './short-run.ts';
 
-holds(imports, 200);
+holds(imports, 100);

@@ -19,10 +19,12 @@ test("every key opens what its partner's grants open, and all else is as good as
   for (const { what, text, partner, lists } of tenantKeys) {
     const unnamed = await ask(service, text, 'nobody');
     const named = await ask(service, text, 'nobody', 'grant-nobody');
-    for (const grant of [undefined, 'grant-nobody', ...grantIds]) {
-      for (const customer of [...customers, 'nobody']) {
+    const mayList = lists.includes('balances');
+    // A key that may not list is refused before its question is looked at: one of each will do.
+    for (const grant of [undefined, ...(mayList ? ['grant-nobody', ...grantIds] : [`grant-${partner}`])]) {
+      for (const customer of mayList ? [...customers, 'nobody'] : [`of-${partner}`]) {
         const answer = await ask(service, text, customer, grant);
-        const standing = lists.includes('balances') ? standingOf(partner!, customer, grant) : 'NOT_FOUND';
+        const standing = mayList ? standingOf(partner!, customer, grant) : 'NOT_FOUND';
         const asked = `${what}, ${customer}, ${grant}`;
         if (standing === 'NOT_FOUND') assert.deepEqual(answer, grant === undefined ? unnamed : named, asked);
         else if (standing === 'ACTIVE') assert.deepEqual(amountsIn(answer.text), amountsOf(customer), asked);

@@ -1,4 +1,7 @@
-/** Who asks, told from what was sent and what is on file, without a service around it. */
+/**
+ * Who asks, told from what was sent and what is on file, without a service around it.
+ * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apiKeyOf, digestOfKey } from '../../src/api-key.ts';

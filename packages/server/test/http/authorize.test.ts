@@ -1,4 +1,7 @@
-/** What a key and a grant open, told without a service around it. */
+/**
+ * What a key and a grant open, told without a service around it.
+ * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requireGrant, requireScope } from '../../src/http/authorize.ts';

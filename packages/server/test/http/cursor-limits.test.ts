@@ -1,4 +1,7 @@
-/** What a cursor is at its edges: the longest, the shortest, the oldest, and the first. */
+/**
+ * What a cursor is at its edges: the longest, the shortest, the oldest, and the first.
+ * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';

@@ -1,4 +1,7 @@
-/** What an answer says of the rate, by what a limiter decided. */
+/**
+ * What an answer says of the rate, by what a limiter decided.
+ * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { admit } from '../../src/http/rate-limit.ts';

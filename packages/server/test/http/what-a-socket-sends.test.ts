@@ -140,14 +140,11 @@ test('every odd thing that a socket may send has its answer', async (t) => {
   }
 });
 
-for (const [what, framing, part] of [
-  ['in chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n'],
-  ['with a length', 'Content-Length: 1000000000', 'hello'],
-] as const) {
-  test(`a body ${what} that never ends is over by the time of a request, with its one answer`, async (t) => {
-    const { port, server } = await startTestService(t);
-    // As in service, only sooner.
-    server.requestTimeout = server.headersTimeout = 100;
+test('a body that never ends is over by the time of a request, with its one answer', async (t) => {
+  const { port, server } = await startTestService(t);
+  // As in service, only sooner.
+  server.requestTimeout = server.headersTimeout = 100;
+  async function send(framing: string, part: string): Promise<string[]> {
     const socket = connect(port, '127.0.0.1');
     const received = text(socket);
     socket.write(`${good}${framing}\r\n\r\n`);
@@ -155,9 +152,14 @@ for (const [what, framing, part] of [
     t.after(() => clearInterval(sending));
     socket.once('end', () => clearInterval(sending));
     await once(socket, 'close');
-    assert.deepEqual(answersIn(await received), ['200']);
-  });
-}
+    return answersIn(await received);
+  }
+  const answers = await Promise.all([
+    send('Transfer-Encoding: chunked', '5\r\nhello\r\n'),
+    send('Content-Length: 1000000000', 'hello'),
+  ]);
+  assert.deepEqual(answers, [['200'], ['200']]);
+});
 
 test('gives its own request id, whatever the caller sends', async (t) => {
   const { brands } = await startTestService(t);

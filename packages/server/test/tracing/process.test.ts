@@ -84,18 +84,17 @@ test('each worker sends by itself, also what it traced last, as the variables sa
   assert.match(texts().stderr, /LOADED/);
 });
 
-for (const [how, isSilent] of [
-  ['is away', false],
-  ['never answers', true],
-] as const) {
-  test(`a collector that ${how} holds up no request and no end, and is told of once`, limits, async (t) => {
-    const { url } = isSilent ? await startCollector(t, true) : { url: 'http://127.0.0.1:1' };
+test(
+  'a collector that never answers holds up no request and no end, and is told of once',
+  limits,
+  async (t) => {
+    const { url } = await startCollector(t, true);
     const { caller, signal, ended, texts } = await serve(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
     });
     // More than fit into one batch. Were they to wait for the collector, the test would be over before them.
-    for (let calls = 0; calls < 80; calls += 1) {
+    for (let calls = 0; calls < 70; calls += 1) {
       assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
     }
     const toldMs = performance.now();
@@ -105,5 +104,5 @@ for (const [how, isSilent] of [
     const told = texts().stdout.match(/"level":40.*traces are lost.*/g) ?? [];
     assert.equal(told.length, 1, texts().stdout);
     assert.ok(!(texts().stdout + texts().stderr).includes('secret-of-the-collector'));
-  });
-}
+  },
+);

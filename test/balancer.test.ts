@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { bounds } from '../packages/server/src/bounds.ts';
-import { haproxyConfig, withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
+import { amongAllOnly } from '../packages/server/test/faults/all-faults.ts';
+import { faultsOfConfig, haproxyConfig, withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
 import { rollThrough } from '../scripts/rolling-restarts.ts';
 
 const config = readFileSync(haproxyConfig, 'utf8');
@@ -31,7 +32,13 @@ test('it lets go of idle connections before the service does, and notices a drai
   assert.ok(noticedMs <= 2_000, `${noticedMs} ms`);
 });
 
-test('two restarts behind it, and every request gets its answer', { skip: withoutHaproxy }, async (t) => {
+test('HAProxy takes it as it stands', { skip: withoutHaproxy }, () => {
+  assert.equal(faultsOfConfig(), '');
+});
+
+test('two restarts behind it, and every request gets its answer', {
+  skip: withoutHaproxy || amongAllOnly,
+}, async (t) => {
   const { requests, failures, words } = await rollThrough(t, {
     restarts: 2,
     drainDelaySeconds: 2,

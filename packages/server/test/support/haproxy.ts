@@ -1,5 +1,5 @@
 /** A real HAProxy with the configuration that docs/operators shows, in front of two instances. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -77,6 +77,17 @@ export async function startHaproxy(
   };
   await untilAllUp();
   return { port, untilAllUp, words: () => words };
+}
+
+/** What HAProxy has against the configuration; nothing where it would start with it. */
+export function faultsOfConfig(): string {
+  const [behind, port] = ['127.0.0.1:1', '1'];
+  const env = {
+    ...{ LISTEN: behind, INSTANCE_1: behind, INSTANCE_2: behind },
+    ...{ INSTANCE_1_OPS_PORT: port, INSTANCE_2_OPS_PORT: port },
+  };
+  const { status, stderr } = spawnSync(program!, ['-c', '-f', haproxyConfig], { env, encoding: 'utf8' });
+  return status === 0 ? '' : stderr;
 }
 
 /** What HAProxy thinks of each instance. */

@@ -11,7 +11,8 @@ export default {
   testRunner: 'tap',
   tap: {
     testFiles: [
-      'packages/server/test/http/{cursor,cursor-keys-read,cursor-limits,authenticate,authorize,rate-limit}.test.ts',
+      'packages/server/test/http/{cursor,cursor-keys-read,cursor-limits,parameters}.test.ts',
+      'packages/server/test/http/{authenticate,authorize,rate-limit}.test.ts',
       'packages/server/test/limiter/{admissions,open,redis-link,redis-shares,redis-url,redis-watch}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],

@@ -98,6 +98,7 @@ test('an instance that cannot read the keys goes on for 5 s, then answers 503 un
   stage.elapsed += 1;
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
   assert.throws(() => cursors.open(scope, cursor), StoreUnavailable);
+  assert.throws(() => cursors.open(scope, cursor), /keys of cursors could not be read for too long/);
   for (let tries = 0; tries < 3; tries += 1) await pass(bounds.cursorKeysRetryMs);
   assert.equal(stage.reads, 6);
   const away = [50, 'the keys of cursors cannot be read; nothing is sealed or opened', 'away'];

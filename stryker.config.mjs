@@ -10,10 +10,12 @@ export default {
   ],
   testRunner: 'tap',
   tap: {
+    // In this order: what needs no Redis is over before what does, and most changes need no more.
     testFiles: [
-      'packages/server/test/http/{cursor,cursor-keys-read,cursor-limits,parameters}.test.ts',
-      'packages/server/test/http/{authenticate,authorize,rate-limit}.test.ts',
-      'packages/server/test/limiter/{admissions,open,redis-link,redis-shares,redis-url,redis-watch}.test.ts',
+      'packages/server/test/http/{authenticate,authorize,parameters,rate-limit}.test.ts',
+      'packages/server/test/http/{cursor-limits,cursor-keys-read,cursor}.test.ts',
+      'packages/server/test/limiter/{admissions,redis-shares,redis-url,redis-watch,redis-watch-known}.test.ts',
+      'packages/server/test/limiter/{open,redis-link}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],

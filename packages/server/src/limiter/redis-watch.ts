@@ -31,6 +31,7 @@ export function watchRedis(
   log: Logger,
 ): RedisWatch {
   let isAnswering = false;
+  let wasAnswering = false;
   let isProbing = false;
   let isStopped = false;
   // Where there are others, they and one that was here before may have admitted what Redis has forgotten.
@@ -52,6 +53,7 @@ export function watchRedis(
   function lose(): void {
     if (!isAnswering) return;
     isAnswering = false;
+    wasAnswering = true;
     missedMs = performance.now();
     unknownUntilMs = missedMs + bounds.rateWindowMs;
     toldMs = undefined;
@@ -63,7 +65,9 @@ export function watchRedis(
     isAnswering = true;
     if (isBack) {
       const wasLong = heardMs >= missedMs + bounds.rateWindowMs;
-      if (wasDisconnected || wasLong) heldUntilMs = heardMs + bounds.rateHoldMs;
+      // One that is alone admits at once when Redis is missed; of several none does within the first second.
+      const hasAdmitted = wasLong || (wasAnswering && instances === 1);
+      if (wasDisconnected || hasAdmitted) heldUntilMs = heardMs + bounds.rateHoldMs;
       // Without a new connection it is the one that we know, and knows all that it admitted.
       if (!wasDisconnected) unknownUntilMs = 0;
       wasDisconnected = false;

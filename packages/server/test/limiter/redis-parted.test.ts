@@ -52,6 +52,26 @@ test(
 );
 
 test(
+  'what one that is alone admits while Redis hesitates does not come on top of what Redis admits after it',
+  needsOwnRedis,
+  async (t) => {
+    const redis = await startRedis(t);
+    const alone = await openLimiter(t, redis.url);
+    redis.freeze();
+    const decided = await crowd(alone, 60);
+    redis.thaw();
+    const before = alone.decisions('redis');
+    await until(5_000, async () => {
+      decided.push(...(await crowd(alone, 5)));
+      return alone.decisions('redis') > before;
+    });
+    decided.push(...(await crowd(alone, 60)));
+    const most = mostWithinASecond(admittedOf(decided));
+    assert.equal(most, 50, `${most} in a second`);
+  },
+);
+
+test(
   'what is admitted without Redis does not come on top of what it admits when it is back at once',
   needsOwnRedis,
   async (t) => {

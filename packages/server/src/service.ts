@@ -2,18 +2,19 @@ import type { Logger } from 'pino';
 import { createApp, type Parts } from './app.ts';
 import { bounds } from './bounds.ts';
 import type { Values } from './command-line/options.ts';
-import type { listenSettings } from './config.ts';
+import type { listenSettings, ServeConfig } from './config.ts';
 import type { Routes } from './http/answer.ts';
 import { openCursors } from './http/cursor-keys.ts';
-import type { Overload } from './http/overload.ts';
+import { createOverload, type Overload } from './http/overload.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
 import { addressOf, type Close, createHttpServer, listen, portOf, serveRoutes } from './http/server.ts';
 import type { OpenLimiters } from './limiter/open.ts';
 import type { Metric } from './metric.ts';
 import { connectionsWithin, openFileLimit } from './open-files.ts';
-import type { Journal } from './receipts/journal.ts';
+import { watchThisProcess } from './process-metrics.ts';
+import { createJournal, type Journal } from './receipts/journal.ts';
 import type { Store } from './store/port.ts';
-import type { Tracing } from './tracing/tracing.ts';
+import { startTracing, type Tracing } from './tracing/tracing.ts';
 
 interface RunningService {
   /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
@@ -32,6 +33,32 @@ interface ServiceParts {
   readonly overload: Overload;
   readonly tracing?: Tracing | undefined;
   readonly demoKey?: string;
+}
+
+/**
+ * All that a process which serves is made of, but for what its callers open and close themselves: the store and
+ * the rate limit, which workers share. What is opened here is closed with the stack, the service first. The
+ * metrics are those of all parts.
+ */
+export async function openService(
+  config: ServeConfig,
+  store: Store,
+  rateLimit: OpenLimiters,
+  log: Logger,
+  opened: AsyncDisposableStack,
+): Promise<RunningService> {
+  const tracing = await startTracing(config, log);
+  opened.defer(async () => tracing?.close());
+  const journal = createJournal(store, log);
+  opened.defer(journal.close);
+  const overload = createOverload(config, log);
+  const watched = watchThisProcess();
+  opened.defer(watched.close);
+  const { limiters } = rateLimit;
+  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
+  opened.defer(service.close);
+  const parts = [watched, store, rateLimit, journal, overload, service];
+  return { ...service, metrics: parts.flatMap(({ metrics }) => metrics) };
 }
 
 /** Builds the service on a store and limiters, listens, and answers. */

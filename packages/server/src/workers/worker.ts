@@ -1,16 +1,12 @@
 import cluster from 'node:cluster';
 import type { Operation } from '@partner-network/contract/operations';
 import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
-import { createOverload } from '../http/overload.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { createLog } from '../log.ts';
 import { type Metric, readMetrics } from '../metric.ts';
-import { watchThisProcess } from '../process-metrics.ts';
-import { createJournal } from '../receipts/journal.ts';
-import { startService } from '../service.ts';
+import { openService } from '../service.ts';
 import { openStore } from '../store/open.ts';
-import { startTracing } from '../tracing/tracing.ts';
 import { type Ask, openChannel } from './channel.ts';
 
 /** One of several processes that answer on the same address, until its supervisor tells it to stop. */
@@ -36,12 +32,8 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
   opened.defer(leaveSupervisor);
   const log = createLog(config);
   const { database, environment } = databaseConfig(config);
-  const tracing = await startTracing(config, log);
-  opened.defer(async () => tracing?.close());
   const store = await openStore(database, environment, 'serve', storeOptions(config));
   opened.defer(store.close);
-  const journal = createJournal(store, log);
-  opened.defer(journal.close);
   const rateLimit = await (config.redis === undefined
     ? limitersOfSupervisor(config, ask)
     : openLimiters(
@@ -54,15 +46,10 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
         log,
       ));
   opened.defer(rateLimit.close);
-  const overload = createOverload(config, log);
-  const watched = watchThisProcess();
-  opened.defer(watched.close);
-  const { limiters } = rateLimit;
-  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
-  metrics = [watched, store, rateLimit, journal, overload, service].flatMap((part) => part.metrics);
+  const service = await openService(config, store, rateLimit, log, opened);
+  metrics = service.metrics;
   void draining.promise.then(service.drain);
   await stopped.promise;
-  await service.close();
 }
 
 /** The channel would keep the process alive; and without the mark Node would end it before it has spoken. */

@@ -4,19 +4,16 @@ import type { TestContext } from 'node:test';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
 import { ratesOf, type ServeConfig } from '../../src/config.ts';
-import { createOverload } from '../../src/http/overload.ts';
 import { openLimiters } from '../../src/limiter/open.ts';
-import { createJournal } from '../../src/receipts/journal.ts';
-import { startService } from '../../src/service.ts';
+import { openService } from '../../src/service.ts';
 import type { Store } from '../../src/store/port.ts';
-import { startTracing } from '../../src/tracing/tracing.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { fillFixture } from '../support/fixture.ts';
 import { type Caller, createCaller } from '../support/http.ts';
 import { watchedLog } from '../support/watch-logs.ts';
 
 interface TracedService extends Caller {
-  /** Sends all that was traced. */
+  /** Ends it, with which all that was traced is sent. */
   send(): Promise<void>;
   logs(): string;
 }
@@ -41,21 +38,16 @@ export async function startTracedService(
   const config = line.values as ServeConfig;
 
   const { log, logs } = watchedLog();
-  const tracing = await startTracing(config, log);
-  const store = behind(database.store);
-  const journal = createJournal(store, log);
-  const rateLimit = await openLimiters(
-    { environment: 'sandbox', rates: ratesOf(config), redis: config.redis },
-    log,
-  );
-  const { limiters } = rateLimit;
-  const overload = createOverload(config, log);
-  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
+  const opened = new AsyncDisposableStack();
+  const rates = ratesOf(config);
+  const rateLimit = await openLimiters({ environment: 'sandbox', rates, redis: config.redis }, log);
+  opened.defer(rateLimit.close);
+  const service = await openService(config, behind(database.store), rateLimit, log, opened);
   const caller = createCaller(Number(new URL(service.address).port));
-  t.after(async () => {
+  const send = async () => {
     caller.disconnect();
-    for (const close of [service.close, rateLimit.close, journal.close]) await close();
-    await tracing?.close();
-  });
-  return { ...caller, send: async () => tracing?.close(), logs };
+    await opened.disposeAsync();
+  };
+  t.after(send);
+  return { ...caller, send, logs };
 }

@@ -53,6 +53,18 @@ export function singleMetric(
   return { name, help, type, labels: [], read: () => [{ labels: {}, value: value() }] };
 }
 
+/** A metric of a value for each of some names, which its label tells. */
+export function metricByLabel(
+  name: Metric['name'],
+  type: 'counter' | 'gauge',
+  help: string,
+  label: string,
+  values: () => Readonly<Record<string, number>>,
+): Metric {
+  const read = () => Object.entries(values()).map(([of, value]) => ({ labels: { [label]: of }, value }));
+  return { name, help, type, labels: [label], read };
+}
+
 /** How often a value was how large. */
 export interface Histogram {
   observe(value: number): void;

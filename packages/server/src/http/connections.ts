@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
-import { type Metric, singleMetric } from '../metric.ts';
+import { type Metric, metricByLabel, singleMetric } from '../metric.ts';
 
 /** What is under way on one connection. */
 export interface Connection {
@@ -137,12 +137,12 @@ function metricsOf(
       'How many connections of callers may be open.',
       () => room.connections,
     ),
-    {
-      name: 'partner_network_connections_closed_total',
-      help: 'Connections closed to make room: silent, idle, refused, or with answers unread.',
-      type: 'counter',
-      labels: ['reason'],
-      read: () => Object.entries(closed).map(([reason, value]) => ({ labels: { reason }, value })),
-    },
+    metricByLabel(
+      'partner_network_connections_closed_total',
+      'counter',
+      'Connections closed to make room: silent, idle, refused, or with answers unread.',
+      'reason',
+      () => closed,
+    ),
   ];
 }

@@ -2,13 +2,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
-import type { Metric } from '../metric.ts';
+import { type Metric, metricByLabel } from '../metric.ts';
 import { createShares } from './partner-share.ts';
 import { createSheddingLog } from './shedding-log.ts';
 import { createTurnedAway } from './turned-away.ts';
 
-const reasons = ['loop', 'requests', 'partner'] as const;
-type Reason = (typeof reasons)[number];
+type Reason = 'loop' | 'requests' | 'partner';
 
 export interface Overload {
   /** Does the work that answers a request, or answers 503, before anything is known but that it came. */
@@ -158,19 +157,19 @@ function overloadMetrics(
   underWay: () => Readonly<Record<string, number>>,
 ): Metric[] {
   return [
-    {
-      name: 'partner_network_requests_shed_total',
-      help: 'Requests answered 503 because the event loop, the places or the partner had too many of them.',
-      type: 'counter',
-      labels: ['reason'],
-      read: () => reasons.map((reason) => ({ labels: { reason }, value: shed[reason] })),
-    },
-    {
-      name: 'partner_network_requests_under_way',
-      help: 'Requests that are being answered, and those that wait until one of them is done.',
-      type: 'gauge',
-      labels: ['state'],
-      read: () => Object.entries(underWay()).map(([state, value]) => ({ labels: { state }, value })),
-    },
+    metricByLabel(
+      'partner_network_requests_shed_total',
+      'counter',
+      'Requests answered 503 because the event loop, the places or the partner had too many of them.',
+      'reason',
+      () => shed,
+    ),
+    metricByLabel(
+      'partner_network_requests_under_way',
+      'gauge',
+      'Requests that are being answered, and those that wait until one of them is done.',
+      'state',
+      underWay,
+    ),
   ];
 }

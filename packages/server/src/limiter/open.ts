@@ -1,7 +1,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import type { Metric, Reading } from '../metric.ts';
+import { type Metric, type Reading, singleMetric } from '../metric.ts';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
 import { createRedisLimiter, type RedisLimiter } from './redis.ts';
@@ -78,11 +78,10 @@ function fallbacksMetric(limiters: Named<RedisLimiter>): Metric {
 }
 
 function instancesMetric(link: RedisLink): Metric {
-  return {
-    name: 'partner_network_limiter_instances',
-    help: 'Instances that share the rate limit, as Redis last told.',
-    type: 'gauge',
-    labels: [],
-    read: () => [{ labels: {}, value: link.instances() }],
-  };
+  return singleMetric(
+    'partner_network_limiter_instances',
+    'gauge',
+    'Instances that share the rate limit, as Redis last told.',
+    link.instances,
+  );
 }

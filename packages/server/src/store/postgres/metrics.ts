@@ -1,16 +1,16 @@
-import { type Metric, type Reading, singleMetric } from '../../metric.ts';
+import { type Metric, metricByLabel, type Reading, singleMetric } from '../../metric.ts';
 import type { Pool } from './pool.ts';
 import type { Replicas } from './replicas.ts';
 
 /** What operators can see of the connections and the replicas. */
 export function storeMetrics(primary: Pool, replicas: Replicas | undefined): Metric[] {
-  const connections: Metric = {
-    name: 'partner_network_database_connections',
-    help: 'Connections to the primary: all that are open, those at work, and callers who wait for one.',
-    type: 'gauge',
-    labels: ['state'],
-    read: () => Object.entries(primary.use()).map(([state, value]) => ({ labels: { state }, value })),
-  };
+  const connections = metricByLabel(
+    'partner_network_database_connections',
+    'gauge',
+    'Connections to the primary: all that are open, those at work, and callers who wait for one.',
+    'state',
+    primary.use,
+  );
   const ofConnections = [connections, ...waitMetrics(primary)];
   if (replicas === undefined) return ofConnections;
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Command, Output } from './command-line/command.ts';
 import { helpOf, helpOfAll } from './command-line/help.ts';
 import { parseLine } from './command-line/parse.ts';
@@ -7,6 +6,7 @@ import { similar } from './nearest.ts';
 import { OperatorError } from './operator-error.ts';
 import { StoreUnavailable } from './store/port.ts';
 import { maskKeys, printable } from './text.ts';
+import { ownVersion } from './version.ts';
 
 interface Entry {
   readonly name: string;
@@ -146,7 +146,7 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
   });
 
   if (words[0] === '--version') {
-    output.answer(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);
+    output.answer(ownVersion());
     return 0;
   }
   const isHelp = words.includes('--help') || words.includes('-h');

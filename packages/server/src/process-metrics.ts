@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { bounds } from './bounds.ts';
 import { createHistogram, type Metric, singleMetric } from './metric.ts';
+import { ownVersion } from './version.ts';
 
 interface ProcessMetrics {
   readonly metrics: readonly Metric[];
@@ -59,12 +59,9 @@ function watchDelays(tell: (seconds: number) => void): () => void {
   return () => clearInterval(timer);
 }
 
-const packageFile = new URL('../package.json', import.meta.url);
-
 /** Which build serves what: a metric that is always 1, for its labels. */
 export function buildInfo(environment: string, engine: string): Metric {
-  const { version } = JSON.parse(readFileSync(packageFile, 'utf8'));
-  const labels = { version, node: process.versions.node, environment, engine };
+  const labels = { version: ownVersion(), node: process.versions.node, environment, engine };
   return {
     name: 'partner_network_build_info',
     help: 'Always 1; its labels tell which version serves what.',

@@ -1,5 +1,4 @@
 /** This file and delivery.ts alone know OpenTelemetry, and are loaded only where traces are sent. */
-import { readFileSync } from 'node:fs';
 import {
   type Span as ApiSpan,
   type HrTime,
@@ -23,6 +22,7 @@ import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import { within } from '../deadline.ts';
 import { instanceName } from '../instance.ts';
+import { ownVersion } from '../version.ts';
 import { createDelivery } from './delivery.ts';
 import type { Span } from './span.ts';
 import type { CallersSpan, Tracing } from './tracing.ts';
@@ -104,10 +104,9 @@ function linkTo({ traceId, spanId, flags }: CallersSpan): Link {
 
 /** Who sends them. What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say wins. */
 function resourceOf(environment: Environment) {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const ours = resourceFromAttributes({
     'service.name': 'partner-network',
-    'service.version': version,
+    'service.version': ownVersion(),
     // Workers of an instance share its name, and each sends its own.
     'service.instance.id': `${instanceName()}-${process.pid}`,
     'deployment.environment.name': environment,

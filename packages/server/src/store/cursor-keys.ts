@@ -9,9 +9,10 @@ import { toTime } from '../times.ts';
 import type { Sql } from './accounts.ts';
 import type { CursorKey, CursorKeyRotation } from './port.ts';
 
-/** Newest first; no two are of one time. */
-export const storedCursorKeys =
-  'select id, secret, created_at from cursor_keys order by created_at desc, id desc';
+/** Newest first; no two are of one time. With more columns, where the engine has more to tell. */
+export function selectCursorKeys(more = ''): string {
+  return `select id, secret, created_at${more} from cursor_keys order by created_at desc, id desc`;
+}
 
 export type StoredCursorKey = Pick<CursorKey, 'id' | 'secret' | 'created_at'>;
 

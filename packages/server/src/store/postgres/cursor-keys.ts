@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { planRotation, storedCursorKeys } from '../cursor-keys.ts';
+import { planRotation, selectCursorKeys } from '../cursor-keys.ts';
 import type { Rotations } from '../port.ts';
 import type { Pool } from './pool.ts';
 
@@ -17,7 +17,7 @@ export function createRotations(primary: Pool): Rotations {
       primary.transaction(async (client) => {
         await client.query(prepare);
         await client.query(`select pg_advisory_xact_lock(${lock})`);
-        const { rows: stored } = await client.query(storedCursorKeys);
+        const { rows: stored } = await client.query(selectCursorKeys());
         const { rows: clock } = await client.query('select clock_timestamp() as now');
         const { removed, ...rotation } = planRotation(stored, Date.parse(clock[0].now), old);
         const { id, secret, created_at } = rotation.key;

@@ -1,5 +1,6 @@
 /** The hot statements, one or two a request. Each names its shard key and reads a short piece of an index. */
 
+import { selectCursorKeys } from '../cursor-keys.ts';
 import { nearestKey } from '../key-row.ts';
 
 /** A hot statement has a name, under which each connection prepares it once. */
@@ -23,9 +24,7 @@ const moment = `
 /** With the server's time, by which it is told which of them seals. */
 export const cursorKeys: Statement = {
   name: 'cursor_keys',
-  text: `
-    select id, secret, created_at, clock_timestamp() as now
-    from cursor_keys order by created_at desc, id desc`,
+  text: selectCursorKeys(', clock_timestamp() as now'),
 };
 
 /** How far the primary is: what it has written for sure. */

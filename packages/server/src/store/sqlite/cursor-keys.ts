@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { planRotation, type StoredCursorKey, storedCursorKeys } from '../cursor-keys.ts';
+import { planRotation, type StoredCursorKey, selectCursorKeys } from '../cursor-keys.ts';
 import type { Rotations } from '../port.ts';
 import { transaction } from './engine.ts';
 
@@ -8,7 +8,7 @@ export function createRotations(db: DatabaseSync): Rotations {
   return {
     rotateCursorKey: async (old) =>
       transaction(db, 'immediate', () => {
-        const stored = db.prepare(storedCursorKeys).all() as unknown as StoredCursorKey[];
+        const stored = db.prepare(selectCursorKeys()).all() as unknown as StoredCursorKey[];
         const { removed, ...rotation } = planRotation(stored, Date.now(), old);
         const { id, secret, created_at } = rotation.key;
         for (const past of removed) db.prepare('delete from cursor_keys where id = ?').run(past);

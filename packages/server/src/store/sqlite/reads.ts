@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { bounds } from '../../bounds.ts';
-import { livingKeys, type StoredCursorKey, storedCursorKeys } from '../cursor-keys.ts';
+import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../cursor-keys.ts';
 import { keyOnFile, nearestKey } from '../key-row.ts';
 import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { translated } from './engine.ts';
@@ -33,7 +33,7 @@ export function createReads(db: DatabaseSync): Reads {
       and (expires_at is null or expires_at > $at)
     limit 1`);
 
-  const cursorKeys = db.prepare(storedCursorKeys);
+  const cursorKeys = db.prepare(selectCursorKeys());
   const ping = db.prepare('select name from settings limit 1');
 
   let busyUntilMs = 0;

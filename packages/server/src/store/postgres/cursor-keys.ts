@@ -2,6 +2,13 @@ import { bounds } from '../../bounds.ts';
 import { planRotation, selectCursorKeys } from '../cursor-keys.ts';
 import type { Rotations } from '../port.ts';
 import type { Pool } from './pool.ts';
+import type { Statement } from './statements.ts';
+
+/** With the server's time, by which it is told which of them seals. They are few, and read whole. */
+export const cursorKeys: Statement = {
+  name: 'cursor_keys',
+  text: selectCursorKeys(', clock_timestamp() as now'),
+};
 
 /** "PNck": whoever rotates holds this lock, so that those who do at the same time see each other's keys. */
 const lock = 0x504e636b;

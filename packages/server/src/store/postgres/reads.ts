@@ -3,6 +3,7 @@ import type { Value } from '../accounts.ts';
 import { livingKeys, type StoredCursorKey } from '../cursor-keys.ts';
 import { keyOnFile } from '../key-row.ts';
 import type { BalancesAnswer, Page, Reads } from '../port.ts';
+import { cursorKeys } from './cursor-keys.ts';
 import type { Pool, Rows } from './pool.ts';
 import type { Replicas } from './replicas.ts';
 import {
@@ -10,7 +11,6 @@ import {
   balancesUnderGrant,
   brandsPage,
   brandsPageByReference,
-  cursorKeys,
   keyByDigest,
   type Statement,
 } from './statements.ts';

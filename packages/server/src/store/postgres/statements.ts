@@ -1,6 +1,5 @@
 /** The hot statements, one or two a request. Each names its shard key and reads a short piece of an index. */
 
-import { selectCursorKeys } from '../cursor-keys.ts';
 import { nearestKey } from '../key-row.ts';
 
 /** A hot statement has a name, under which each connection prepares it once. */
@@ -20,12 +19,6 @@ const moment = `
     when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then pg_last_wal_replay_lsn() - '0/0'
     else pg_last_wal_replay_lsn() - '0/0' + 1
   end`;
-
-/** With the server's time, by which it is told which of them seals. */
-export const cursorKeys: Statement = {
-  name: 'cursor_keys',
-  text: selectCursorKeys(', clock_timestamp() as now'),
-};
 
 /** How far the primary is: what it has written for sure. */
 export const written: Statement = {

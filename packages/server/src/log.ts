@@ -1,10 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-export function createLog(
-  config: { readonly 'log-level': string },
-  destination: DestinationStream | undefined = undefined,
-): Logger {
-  return pino({ level: config['log-level'], serializers: { err: toldFault } }, destination!);
+export function createLog(config: { readonly 'log-level': string }, destination?: DestinationStream): Logger {
+  return pino({ level: config['log-level'], serializers: { err: toldFault } }, destination);
 }
 
 interface ToldFault {

@@ -74,7 +74,7 @@ const libraries: readonly [library: RegExp, rooms: RegExp][] = [
   [/^csv-parse/, /src\/ingest\/csv\.ts$/],
   [/^prom-client$/, /src\/http\/metrics\.ts$/],
   [/^image-size$/, /src\/images\/inspect\.ts$/],
-  [/^node:https$/, /src\/images\/download\.ts$/],
+  [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
   [/^@opentelemetry\//, /src\/tracing\/(open-telemetry|delivery)\.ts$/],
   [/^node:cluster$/, /src\/(workers\/|commands\/serve\.ts$)/],
 ];

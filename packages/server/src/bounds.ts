@@ -89,7 +89,10 @@ export const bounds = {
   tracesBatch: 256,
   /** What waits for a collector that is away, in 8 MB; more than that is lost. */
   tracesWaiting: 8_192,
-  /** How long a collector may take, with a second attempt; and how many batches it may owe an answer for. */
+  /**
+   * How long a collector may take until all of its answer is there, after which the batch is lost and its
+   * connection cut; and how many batches it may owe an answer for, 4 MiB each at the most.
+   */
   tracesAnswerMs: 2_000,
   tracesUnderWay: 40,
   /** What is left at the end is sent for as long as this. */

@@ -25,17 +25,25 @@ export function createDelivery(
     exporter: {
       export: (spans, done) => {
         waiting -= spans.length;
-        exporter.export(spans, (result) => {
+        let isOver = false;
+        const finish: typeof done = (result) => {
+          if (isOver) return;
+          isOver = true;
+          clearTimeout(deadline);
           if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
           done(result);
-        });
+        };
+        const late = { code: 1, error: new Error('the answer takes too long') };
+        const deadline = setTimeout(finish, bounds.tracesAnswerMs, late);
+        exporter.export(spans, finish);
       },
       shutdown: () => exporter.shutdown(),
     },
     maxQueueSize: bounds.tracesWaiting,
     maxExportBatchSize: bounds.tracesBatch,
     scheduledDelayMillis: bounds.tracesDelayMs,
-    exportTimeoutMillis: bounds.tracesAnswerMs,
+    // Longer than ours above, which tells what is lost.
+    exportTimeoutMillis: bounds.tracesCloseMs,
   });
 
   return {

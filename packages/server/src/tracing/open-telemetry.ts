@@ -23,6 +23,7 @@ import { bounds } from '../bounds.ts';
 import { within } from '../deadline.ts';
 import { instanceName } from '../instance.ts';
 import { ownVersion } from '../version.ts';
+import { createCollectorAgent } from './collector-agent.ts';
 import { createDelivery } from './delivery.ts';
 import type { Span } from './span.ts';
 import type { CallersSpan, Tracing } from './tracing.ts';
@@ -36,8 +37,10 @@ interface Destination {
 }
 
 export function openTracing({ url, share, environment, databaseSystem }: Destination, log: Logger): Tracing {
+  const agent = createCollectorAgent(url);
   const exporter = new OTLPTraceExporter({
     url,
+    httpAgentOptions: () => agent,
     // Ours and not a variable's, for at the end of the process this is waited for.
     timeoutMillis: bounds.tracesAnswerMs,
     concurrencyLimit: bounds.tracesUnderWay,
@@ -79,7 +82,10 @@ export function openTracing({ url, share, environment, databaseSystem }: Destina
       return spanOf(tracer.startSpan(name, options, ROOT_CONTEXT), now);
     },
     // What the collector has not taken by then is lost, and has been told of.
-    close: () => within(bounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {}),
+    close: async () => {
+      await within(bounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {});
+      agent.destroy();
+    },
   };
 }
 

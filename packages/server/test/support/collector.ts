@@ -28,8 +28,8 @@ export interface Collector {
   headers(): readonly IncomingHttpHeaders[];
 }
 
-/** One that is silent takes everything, and never answers. */
-export async function startCollector(t: TestContext, isSilent = false): Promise<Collector> {
+/** One that is endless takes everything, and is never done with its answer. */
+export async function startCollector(t: TestContext, isEndless = false): Promise<Collector> {
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
@@ -37,7 +37,10 @@ export async function startCollector(t: TestContext, isSilent = false): Promise<
     for await (const chunk of request) chunks.push(chunk);
     bodies.push(Buffer.concat(chunks).toString());
     headers.push(request.headers);
-    if (!isSilent) response.setHeader('Content-Type', 'application/json').end('{}');
+    response.setHeader('Content-Type', 'application/json');
+    if (!isEndless) return response.end('{}');
+    const more = setInterval(() => response.write(' '), 100);
+    response.on('close', () => clearInterval(more));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => {

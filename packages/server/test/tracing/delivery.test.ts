@@ -46,3 +46,23 @@ test('keeps so many while none are taken, and tells of what is lost once a minut
   assert.doesNotMatch(logs(), /secret/);
   await delivery.shutdown();
 });
+
+test('gives up on an answer that does not come in time, tells of it, and goes on', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const answers: ((result: { code: number }) => void)[] = [];
+  const exporter: SpanExporter = {
+    export: (_spans, done) => void answers.push(done),
+    shutdown: async () => {},
+  };
+  const { log, logs } = watchedLog();
+  const delivery = createDelivery(exporter, log, () => 0);
+  delivery.onEnd(span);
+  t.mock.timers.tick(bounds.tracesDelayMs);
+  t.mock.timers.tick(bounds.tracesAnswerMs - 1);
+  assert.equal(logs(), '');
+  t.mock.timers.tick(1);
+  assert.deepEqual([JSON.parse(logs()).reason, JSON.parse(logs()).spans], ['the answer takes too long', 1]);
+  // Too late to matter.
+  answers[0]!({ code: 0 });
+  assert.equal(logs().split('\n').length, 2);
+});

@@ -85,7 +85,7 @@ test('each worker sends by itself, also what it traced last, as the variables sa
 });
 
 test(
-  'a collector that never answers holds up no request and no end, and is told of once',
+  'a collector that answers without end holds up no request and no end, and is told of once',
   limits,
   async (t) => {
     const { url } = await startCollector(t, true);

@@ -60,8 +60,8 @@ export function planRotation(
   const key: StoredCursorKey = {
     id: freeId(kept, stored[0]),
     secret: randomBytes(32),
-    // The newest, whatever has become of the clock since the last one.
-    created_at: toTime(Math.max(nowMs, Date.parse(stored[0]?.created_at ?? toTime(0)) + 1)),
+    // The newest of those that stay, whatever has become of the clock since the last one.
+    created_at: toTime(Math.max(nowMs, Date.parse(kept[0]?.created_at ?? toTime(0)) + 1)),
   };
   const after = livingKeys([key, ...kept], nowMs);
   return {

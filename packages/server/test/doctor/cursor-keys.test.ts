@@ -1,5 +1,6 @@
 /** The key that seals cursors, on both engines. */
 import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { toTime } from '../../src/times.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { assertFinding, findingsOf } from './examined.ts';
@@ -8,7 +9,7 @@ const now = Date.parse('2026-03-01T00:00:00.000Z');
 const day = 24 * 3_600_000;
 
 for (const engine of ['sqlite', 'postgres']) {
-  test(`tells of a cursor key that nobody renews, and of one that is missing (${engine})`, async (t) => {
+  test(`tells of a cursor key that nobody renews, of one of the future, and of one that is missing (${engine})`, async (t) => {
     const { url, execute } = await openTestDatabase(t, 'migrated', async () => {}, engine);
     const finding = async () =>
       (await findingsOf(['--database', url, '--environment', 'sandbox'], () => now)).cursor_keys!;
@@ -18,8 +19,10 @@ for (const engine of ['sqlite', 'postgres']) {
     assertFinding(await finding(), 'ok', /^The newest key of cursors is 400 days old\.$/);
     await made(now - 400 * day - 1);
     assertFinding(await finding(), 'warning', / is 400 days old\.$/, /"partner-network cursor-key rotate"/);
-    await made(now + day);
+    await made(now + bounds.cursorKeySettleMs);
     assertFinding(await finding(), 'ok', / is 0 days old\.$/);
+    await made(now + bounds.cursorKeySettleMs + 1);
+    assertFinding(await finding(), 'warning', / of 2026-03-01T.* yet to come/, /clock .* --discard-old/);
     await execute('delete from cursor_keys');
     assertFinding(await finding(), 'failed', /^There is no key to seal cursors with/, /cursor-key rotate/);
   });

@@ -75,6 +75,14 @@ test('a clock that was set back does not put the new key before the old one', ()
   assert.deepEqual(statuses(stored, 0), ['0 sealing', '1 waiting']);
 });
 
+test('discarding begins anew with the time of today, also after keys of a clock that was ahead', () => {
+  const ahead = rotated(rotated([keyAt(0, -day)], 400 * day), 0);
+  assert.deepEqual(statuses(ahead, settle), ['0 sealing', '2 waiting', '1 waiting']);
+  const anew = rotated(ahead, 0, 'discard');
+  assert.deepEqual([anew.length, anew[0]!.created_at], [1, toTime(start)]);
+  assert.deepEqual(statuses(rotated(anew, day), day + settle), ['4 sealing', '3 opening']);
+});
+
 test('ids go round, never to one that lives; when there is none left it says when there is', () => {
   const all = Array.from({ length: 256 }, (_, made) => keyAt((250 + made) % 256, made)).toReversed();
   const stored = rotated(rotated(all.slice(2), 254), 255);

@@ -1,26 +1,37 @@
 /** What operators are shown of a balancer, with a real one. */
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { bounds } from '../packages/server/src/bounds.ts';
 import { amongAllOnly } from '../packages/server/test/faults/all-faults.ts';
-import { faultsOfConfig, haproxyConfig, withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
+import {
+  type Behind,
+  faultsOfConfig,
+  haproxyConfig,
+  startHaproxy,
+  withoutHaproxy,
+} from '../packages/server/test/support/haproxy.ts';
+import { until } from '../packages/server/test/support/until.ts';
 import { rollThrough } from '../scripts/rolling-restarts.ts';
 
 const config = readFileSync(haproxyConfig, 'utf8');
 
-test('what the balancer has to answer itself has the shape of our errors', () => {
+test('what the balancer answers where no instance does has the shape of our errors', () => {
   const answers = [...config.matchAll(/http-error status (\d+) .* string '([^']+)'(.*)/g)];
   assert.deepEqual(
     answers.map(([, status]) => status),
-    ['400', '408', '502', '503', '504'],
+    ['502', '503', '504'],
   );
   for (const [, , body = '', rest] of answers) {
     const [{ code, ...error }] = JSON.parse(body).errors;
     const { category, detail, status } = errorCatalogue[code as keyof typeof errorCatalogue];
     assert.deepEqual(error, { category, detail });
-    assert.equal(rest === ' hdr Retry-After 1', status === 503);
+    assert.deepEqual([status, rest], [503, ' hdr Retry-After 1']);
   }
 });
 
@@ -34,6 +45,66 @@ test('it lets go of idle connections before the service does, and notices a drai
 
 test('HAProxy takes it as it stands', { skip: withoutHaproxy }, () => {
   assert.equal(faultsOfConfig(), '');
+});
+
+/** Something that is ready, answers as the service does, and can be taken away. */
+async function startStandIn(t: TestContext): Promise<{ server: Server; behind: Behind }> {
+  const headers = { 'X-Request-Id': 'id-of-the-service', 'Cache-Control': 'max-age=60' };
+  const server = createServer({ keepAliveTimeout: bounds.keepAliveMs }, (_, response) => {
+    response.writeHead(200, headers).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return { server, behind: { port, operationsPort: port } };
+}
+
+test('its answers have a request id, which its log has too, without the query', {
+  skip: withoutHaproxy,
+}, async (t) => {
+  const [one, two] = [await startStandIn(t), await startStandIn(t)];
+  const log = createSocket('udp4').bind(0, '127.0.0.1');
+  t.after(() => log.close());
+  await once(log, 'listening');
+  const lines: string[] = [];
+  log.on('message', (line) => lines.push(String(line)));
+  const { port } = await startHaproxy(t, [one.behind, two.behind], (whole) =>
+    whole.replace('log stdout', `log 127.0.0.1:${log.address().port}`),
+  );
+  const call = () =>
+    fetch(`http://127.0.0.1:${port}/network/v1/brands?cursor=A_CURSOR`, {
+      headers: { Authorization: 'Bearer A_KEY' },
+    });
+  const lineOf = async (id: string) => {
+    await until(5_000, () => lines.some((line) => line.includes(id)));
+    return lines.find((line) => line.includes(id)) ?? '';
+  };
+
+  const { headers: passed } = await call();
+  assert.deepEqual(
+    ['x-request-id', 'cache-control', 'keep-alive'].map((name) => passed.get(name)),
+    ['id-of-the-service', 'max-age=60', null],
+  );
+  assert.match(
+    await lineOf('id-of-the-service'),
+    /^127\.0\.0\.1:\d+ \[.*\] (one|two) .* 200 .* GET \/network\/v1\/brands$/m,
+  );
+
+  for (const { server } of [one, two]) {
+    server.close();
+    server.closeAllConnections();
+  }
+  const { status, headers } = await call();
+  assert.equal(status, 503);
+  assert.deepEqual(
+    ['retry-after', 'cache-control', 'x-content-type-options', 'content-type'].map((name) =>
+      headers.get(name),
+    ),
+    ['1', 'no-store', 'nosniff', 'application/json; charset=utf-8'],
+  );
+  assert.ok(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now()) < 60_000);
+  assert.match(await lineOf(headers.get('x-request-id') ?? 'no id'), / 503 .* GET \/network\/v1\/brands$/m);
+  assert.doesNotMatch(lines.join(''), /A_CURSOR|A_KEY/);
 });
 
 test('two restarts behind it, and every request gets its answer', {

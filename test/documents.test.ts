@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Options } from '../packages/server/src/command-line/options.ts';
 import { serveSettings } from '../packages/server/src/config.ts';
+import { withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../packages/server/test/support/postgres.ts';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
 import { needsPromtool } from '../packages/server/test/support/promtool.ts';
@@ -258,7 +259,10 @@ test('scale.md serves with workers, and without the servers that are away', asyn
   await serveNext(page, onTest);
   await serveNext(page, onTest);
   assert.match(await drill.call(working, balances), /"amount":125050/);
+  await serveNext(page, (block) => onTest(block.replaceAll(/(port) \d+/g, '$1 0')));
   await stopServing();
+  const judged = (block: string) => `PATH=$PATH:/usr/sbin; ${block.replace('-db', '-c')}`;
+  await page.next(/^(Configuration file is valid\n)?$/, withoutHaproxy ? () => '' : judged);
   page.end();
 });
 

@@ -15,12 +15,18 @@ export const checkInstances = insideDatabase(async (inspection, { config, redis 
   }
   const count = await inspection.instances();
   const shared = await redis;
-  if (count === undefined) {
-    const detail = 'The embedded database is served by one instance, or by several that share a Redis';
-    return ok(shared === undefined ? `${detail}: none is set.` : `${detail}.`);
-  }
-  return judge(count, shared);
+  return count === undefined ? judgeUncounted(shared) : judge(count, shared);
 });
+
+/** The embedded database does not know who serves it: nobody can tell here that a Redis was forgotten. */
+function judgeUncounted(shared: RedisInspected | undefined): Finding {
+  if (shared !== undefined)
+    return ok('Those who serve the embedded database with this --redis count together.');
+  return skipped(
+    'How many instances serve the embedded database cannot be seen. One needs no Redis; ' +
+      'several without one would each count the rate limit for itself.',
+  );
+}
 
 /** By how many serve the database, and what is known of the Redis that is to be shared, if there is any. */
 export function judge(count: number, shared: Pick<RedisInspected, 'instances'> | undefined): Finding {

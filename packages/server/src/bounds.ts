@@ -34,6 +34,8 @@ export const bounds = {
   lingerMs: 1_000,
   /** Requests sent ahead on one connection. A caller who needs more of them opens another. */
   pipelinedRequests: 100,
+  /** Of all connections together, requests sent ahead of an answer: up to 20 kB each, so 40 MB. */
+  requestsAhead: 2_000,
   /** The spec's rate is per second; the limiter's window is this long. */
   rateWindowMs: 1_000,
   /** The largest rate that can be set: a partner's admissions of a second are kept, 8 bytes each. */

@@ -26,6 +26,7 @@ export interface Connections {
   readonly metrics: readonly Metric[];
   of(socket: Socket): Connection | undefined;
   entries(): Iterable<[Socket, Connection]>;
+  /** A request has come; one that is too many of those sent ahead closes its connection. */
   begin(socket: Socket, connection: Connection): void;
   /** An answer was given, of which so much text is kept until the caller has read it. */
   answered(socket: Socket, characters: number): void;
@@ -33,7 +34,7 @@ export interface Connections {
   settle(socket: Socket, connection: Connection): void;
 }
 
-type Reason = 'silent' | 'idle' | 'refused' | 'unread';
+type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
 /**
  * When all places are taken, a new caller gets the one of who has been there longest without ever sending a
@@ -46,8 +47,9 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
   const unread = new Map<Socket, number>();
-  const closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0 };
+  const closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0, ahead: 0 };
   let unreadCharacters = 0;
+  let requestsAhead = 0;
   let toldMs = Number.NEGATIVE_INFINITY;
 
   server.on('connection', (socket) => {
@@ -77,10 +79,14 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   function tell(): void {
     if (performance.now() - toldMs < bounds.connectionsTellMs) return;
     toldMs = performance.now();
-    log.warn({ connections: all.size, closed: { ...closed } }, 'too many connections, or answers unread');
+    log.warn(
+      { connections: all.size, closed: { ...closed } },
+      'too many connections, answers unread, or requests sent ahead',
+    );
   }
 
   function forget(socket: Socket): void {
+    requestsAhead -= aheadOn(all.get(socket));
     all.delete(socket);
     silent.delete(socket);
     idle.delete(socket);
@@ -101,6 +107,9 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
       connection.unanswered += 1;
       silent.delete(socket);
       idle.delete(socket);
+      if (connection.unanswered > 1) requestsAhead += 1;
+      const isTooMany = connection.unanswered > bounds.pipelinedRequests;
+      if (isTooMany || requestsAhead > bounds.requestsAhead) close(socket, 'ahead');
     },
     answered(socket, characters) {
       if (characters === 0 || socket.destroyed || socket.writableLength === 0) return;
@@ -114,9 +123,16 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
     settle(socket, connection) {
       connection.unanswered -= 1;
       take(socket);
-      if (connection.unanswered === 0 && all.has(socket)) idle.add(socket);
+      if (!all.has(socket)) return;
+      if (connection.unanswered === 0) idle.add(socket);
+      else requestsAhead -= 1;
     },
   };
+}
+
+/** Those that wait for the answer to another on their connection. */
+function aheadOn(connection: Connection | undefined): number {
+  return Math.max(0, (connection?.unanswered ?? 0) - 1);
 }
 
 function metricsOf(
@@ -140,7 +156,7 @@ function metricsOf(
     metricByLabel(
       'partner_network_connections_closed_total',
       'counter',
-      'Connections closed to make room: silent, idle, refused, or with answers unread.',
+      'Connections closed to make room: silent, idle, refused, unread answers, requests sent ahead.',
       'reason',
       () => closed,
     ),

@@ -76,8 +76,7 @@ export function serveRoutes(
     response.once('close', () => connections.settle(socket, connection));
 
     // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
-    if (connection.unanswered > bounds.pipelinedRequests) return void socket.destroy();
-    if (isOver(connection)) return;
+    if (socket.destroyed || isOver(connection)) return;
     connection.latest = { request, response };
     connection.isEnding = isLast(request, response, connection);
     if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;

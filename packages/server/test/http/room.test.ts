@@ -119,6 +119,26 @@ test('answers that nobody reads take no more than their room, and go oldest firs
   assert.match(logs(), /"unread":1/);
 });
 
+test('requests sent ahead take no more than their room, whoever sends them', async (t) => {
+  const held = Promise.withResolvers<string>();
+  const { port, open, closedFor } = await serve(t, {}, { '/assets/held': () => held.promise });
+  const batch = ask('/assets/held').repeat(bounds.pipelinedRequests);
+  const senders = Math.ceil(bounds.requestsAhead / (bounds.pipelinedRequests - 1));
+  const sockets = Array.from({ length: senders }, () => open(batch));
+  await Promise.race(sockets.map((socket) => once(socket, 'close')));
+  assert.equal(closedFor('ahead'), 1);
+  // Who waits for each answer before the next request is not concerned.
+  assert.equal((await fetch(`http://127.0.0.1:${port}/assets/short`)).status, 200);
+  held.resolve('here');
+  const later = open(batch);
+  let received = '';
+  later.on('data', (chunk) => {
+    received += chunk;
+  });
+  await until(5_000, () => received.split('here').length > bounds.pipelinedRequests);
+  assert.equal(closedFor('ahead'), 1);
+});
+
 test('a connection that the system cannot give us ends nothing', async (t) => {
   const { port, server, logs } = await serve(t, {});
   server.emit('error', new Error('accept ENOBUFS'));

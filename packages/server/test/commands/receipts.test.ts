@@ -8,7 +8,7 @@ import { toTime } from '../../src/times.ts';
 import { receiptAt } from '../store/suite-receipts.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { fillFixture, keys } from '../support/fixture.ts';
-import { createCaller } from '../support/http.ts';
+import { assertUnavailable, createCaller } from '../support/http.ts';
 import { assertFailed, commandLine, run, start, withPartners } from '../support/run.ts';
 import { needsTerminal, onTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
@@ -27,8 +27,11 @@ async function serve(t: TestContext, engine: string, ...words: string[]) {
   const caller = createCaller(Number(port));
   t.after(() => caller.disconnect());
   const ask = async () => {
-    const { headers } = await caller.balances(alice, { key: keys.acme });
-    return { id: String(headers['x-request-id']), atMs: performance.now() };
+    const answer = await caller.balances(alice, { key: keys.acme });
+    // On a machine that is too busy some are turned away, which leaves no receipt, for nobody knows who it was.
+    const isAnswered = answer.status === 200;
+    if (!isAnswered) assertUnavailable(answer);
+    return { id: String(answer.headers['x-request-id']), atMs: performance.now(), isAnswered };
   };
   return { ...running, url, store, ask };
 }
@@ -51,7 +54,7 @@ for (const engine of ['sqlite', 'postgres']) {
     signal('SIGKILL');
     await ended;
     const kept = await idsIn(store);
-    const due = answers.filter(({ atMs }) => killedMs - atMs > lossMs + heldUpMs);
+    const due = answers.filter(({ atMs, isAnswered }) => isAnswered && killedMs - atMs > lossMs + heldUpMs);
     assert.ok(due.length > 1);
     assert.deepEqual(
       due.filter(({ id }) => !kept.has(id)),
@@ -66,7 +69,14 @@ for (const [engine, ...words] of [['sqlite'], ['postgres', '--workers', '2']] as
     const answers = await Promise.all(Array.from({ length: 50 }, ask));
     signal('SIGTERM');
     assert.equal(await ended, 0);
-    assert.deepEqual(await idsIn(store), new Set(answers.map(({ id }) => id)));
+    const kept = await idsIn(store);
+    const answered = answers.filter(({ isAnswered }) => isAnswered);
+    assert.ok(answered.length > 0);
+    assert.deepEqual(
+      answered.filter(({ id }) => !kept.has(id)),
+      [],
+    );
+    assert.ok(kept.isSubsetOf(new Set(answers.map(({ id }) => id))));
   });
 }
 

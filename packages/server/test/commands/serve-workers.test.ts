@@ -3,12 +3,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
 import { fillFixture, keys } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
-import { type Caller, createCaller } from '../support/http.ts';
+import { assertUnavailable, type Caller, createCaller } from '../support/http.ts';
 import { connectTo, databaseLike, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { needsRedis, redisUrl } from '../support/redis.ts';
+import { requestsShed } from '../support/requests-shed.ts';
 import { assertFailed, type Running, run, start } from '../support/run.ts';
 import { mostWithinASecond, type Span } from '../support/spans.ts';
 import { until } from '../support/until.ts';
@@ -57,12 +60,17 @@ async function serveOn(
   return { ...running, caller, operationsUrl, database, pids: () => [...new Set(pids())] };
 }
 
-/** Calls on connections of their own, so that every worker gets some. */
-async function callOften({ caller }: Served, count: number): Promise<(Span & { status: number })[]> {
+interface Called extends Span {
+  readonly status: number;
+}
+
+/** Calls on connections of their own, so that every worker gets some; who is turned away is told so. */
+async function callOften({ caller }: Served, count: number): Promise<Called[]> {
   const calls = Array.from({ length: count }, async () => {
     const sentMs = performance.now();
-    const { status } = await caller.brands('?limit=1', { key: keys.acme });
-    return { status, sentMs, receivedMs: performance.now() };
+    const answer = await caller.brands('?limit=1', { key: keys.acme });
+    if (answer.status === 503) assertUnavailable(answer);
+    return { status: answer.status, sentMs, receivedMs: performance.now() };
   });
   return Promise.all(calls);
 }
@@ -78,16 +86,21 @@ function isAlive(pid: number): boolean {
 
 test('all workers answer on one address, and count the rate of a partner together', limits, async (t) => {
   const served = await serveWith(t, 3, '--brands-rate', '20');
-  const admitted: Span[] = [];
-  const ends = performance.now() + 3_000;
+  const answers: Called[] = [];
+  const ends = performance.now() + 2_000;
   while (performance.now() < ends) {
-    const answers = await callOften(served, 40);
-    assert.ok(answers.every(({ status }) => status === 200 || status === 429));
-    admitted.push(...answers.filter(({ status }) => status === 200));
+    answers.push(...(await callOften(served, 40)));
+    // Ten times the rate is enough.
+    await wait(200);
   }
+  const having = (wanted: number) => answers.filter(({ status }) => status === wanted);
+  const [admitted, refused, turnedAway] = [having(200), having(429), having(503)];
+  assert.equal(admitted.length + refused.length + turnedAway.length, answers.length);
+  assert.ok(turnedAway.length <= (await requestsShed(served.operationsUrl)));
   assert.equal(served.pids().length, 3);
   assert.ok(mostWithinASecond(admitted) <= 20);
-  assert.ok(admitted.length >= 60, `${admitted.length} in three seconds`);
+  // On a machine that is too busy for so many, fewer.
+  assert.ok(admitted.length >= (turnedAway.length === 0 ? 40 : 20), `${admitted.length} in two seconds`);
 
   const client = await connectTo(t, served.database);
   const { rows: shown } = await client.query(`
@@ -98,7 +111,9 @@ test('all workers answer on one address, and count the rate of a partner togethe
   assert.equal(shown[0].instances, 1);
 
   const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
-  assert.ok(metrics.includes(`source="memory",outcome="admitted"} ${admitted.length}\n`), metrics);
+  const counted = Number(/source="memory",outcome="admitted"\} (\d+)\n/.exec(metrics)?.[1]);
+  // Who is turned away late was admitted before.
+  assert.ok(counted >= admitted.length && counted <= admitted.length + turnedAway.length, metrics);
   for (const worker of [1, 2, 3]) {
     assert.match(metrics, new RegExp(`database_connections\\{state="open",worker="${worker}"\\} \\d`));
   }
@@ -121,9 +136,10 @@ test('a worker that is killed is replaced, and the others answer meanwhile', lim
   });
 });
 
-function areAnswered(answers: readonly { status: number }[]): boolean {
-  for (const { status } of answers) assert.equal(status, 200);
-  return true;
+/** Some are; on a machine that is too busy the others are turned away, and none is told anything else. */
+function areAnswered(answers: readonly Called[]): boolean {
+  for (const { status } of answers) assert.ok(status === 200 || status === 503, `status ${status}`);
+  return answers.some(({ status }) => status === 200);
 }
 
 test('SIGTERM to the supervisor drains all workers; what is under way is answered', limits, async (t) => {
@@ -138,7 +154,10 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
   served.signal('SIGTERM');
   await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
   await other.query('rollback');
-  for (const { status } of await underWay) assert.equal(status, 200);
+  for (const { status, sentMs, receivedMs } of await underWay) {
+    // Where all this took longer than an answer may, they are told so.
+    assert.equal(status, receivedMs - sentMs < bounds.answerMs ? 200 : 503);
+  }
   assert.equal(await served.ended, 0);
   assert.deepEqual(workers.filter(isAlive), []);
   assert.doesNotMatch(served.texts().stdout, /a worker ended/);
@@ -196,15 +215,18 @@ test('workers that end while the database is away come back with it, and are not
 
 test('workers count in Redis where there is one, and tell of it', needsRedis, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '20', '--redis', await redisUrl(t));
-  const answers = await callOften(served, 60);
-  const admitted = answers.filter(({ status }) => status === 200);
-  assert.ok(mostWithinASecond(admitted) <= 20);
-  const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
+  const answers: Called[] = [];
   const ofRedis =
     /limiter_decisions_total\{operation="brands",source="redis",outcome="admitted",worker="\d"\} (\d+)/g;
-  const counted = [...metrics.matchAll(ofRedis)].map(([, count]) => Number(count));
-  assert.equal(counted.length, 2);
-  assert.ok(counted[0]! + counted[1]! > 0, metrics);
+  // On a busy machine Redis may be late, and the workers decide in its place.
+  await until(10_000, async () => {
+    answers.push(...(await callOften(served, 30)));
+    const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
+    const counted = [...metrics.matchAll(ofRedis)].map(([, count]) => Number(count));
+    assert.equal(counted.length, 2, metrics);
+    return counted[0]! + counted[1]! > 0;
+  });
+  assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= 20);
 });
 
 test('no worker outlives a supervisor that is killed', limits, async (t) => {

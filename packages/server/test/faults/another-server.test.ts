@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { keys } from '../support/fixture.ts';
+import { assertUnavailable } from '../support/http.ts';
 import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { amongAllOnly } from './all-faults.ts';
 import { startNetwork } from './network.ts';
 import { hangUpOnService, rename, startPair } from './pair.ts';
-import { assertUnavailable, fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
+import { fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

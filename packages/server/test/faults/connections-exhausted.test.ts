@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
 import { keys } from '../support/fixture.ts';
+import { assertUnavailable } from '../support/http.ts';
 import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { assertUnavailable, fill, serveOn, startLoad } from './under-load.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
+import { assertUnavailable } from '../support/http.ts';
 import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { amongAllOnly } from './all-faults.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './pair.ts';
-import { assertUnavailable, fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
+import { fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../support/fixture.ts';
+import { assertUnavailable } from '../support/http.ts';
 import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { areAllTried } from './all-faults.ts';
-import { assertUnavailable, fill, type Served, serveOn, startLoad } from './under-load.ts';
+import { fill, type Served, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 120_000;

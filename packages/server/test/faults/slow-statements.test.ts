@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
 import { keys } from '../support/fixture.ts';
+import { assertUnavailable } from '../support/http.ts';
 import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
+import { requestsShed } from '../support/requests-shed.ts';
+import { until } from '../support/until.ts';
 import { holdUp, statementsOf } from './held-up.ts';
-import { assertUnavailable, fill, serveOn, startLoad } from './under-load.ts';
+import { fill, serveOn, startLoad } from './under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;
@@ -25,7 +29,7 @@ test('a statement that takes longer than 2 s is canceled on the server, too', {
   for (const refused of await Promise.all(answers)) assertUnavailable(refused);
   while ((await statementsOf(observer)) > 0) await wait(5);
   const leftMs = performance.now() - sentMs;
-  assert.ok(leftMs > 1_900 && leftMs < 3_000, `the last statement ended after ${leftMs} ms`);
+  assert.ok(leftMs > 1_900 && leftMs < 5_000, `the last statement ended after ${leftMs} ms`);
 });
 
 test('slow statements of one partner hold half of the connections: its others are refused after 250 ms', {
@@ -37,11 +41,18 @@ test('slow statements of one partner hold half of the connections: its others ar
   const served = await serveOn(t, server.url(), '--connections', '4');
   const load = await startLoad(t, served);
   const release = await holdUp(t, server.url(), 'balances', 2);
+  const shedBefore = await requestsShed(served.operationsUrl, 'partner');
   const sentMs = performance.now();
   assertUnavailable(await served.caller.brands('', { key: keys.acme }));
   const tookMs = performance.now() - sentMs;
-  assert.ok(tookMs > 200 && tookMs < 1_000, `refused after ${tookMs} ms`);
-  assert.equal((await served.caller.brands('', { key: keys.zenith })).status, 200);
+  // On a machine that is too busy it may be turned away for that.
+  assert.ok(tookMs > bounds.requestWaitMs && tookMs < bounds.answerMs, `refused after ${tookMs} ms`);
+  assert.ok((await requestsShed(served.operationsUrl, 'partner')) > shedBefore);
+  await until(5_000, async () => {
+    const answer = await served.caller.brands('', { key: keys.zenith });
+    if (answer.status !== 200) assertUnavailable(answer);
+    return answer.status === 200;
+  });
   await release();
   await load.resumes(performance.now());
   await load.stop();

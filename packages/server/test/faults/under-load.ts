@@ -6,7 +6,8 @@ import type { Environment } from '@partner-network/contract/environments';
 import { importValues } from '../../src/ingest/import.ts';
 import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
 import { createdAt, fillFixture, keys } from '../support/fixture.ts';
-import { type Answer, type Caller, createCaller, errorsOf } from '../support/http.ts';
+import { type Answer, assertUnavailable, type Caller, createCaller } from '../support/http.ts';
+import { requestsShed } from '../support/requests-shed.ts';
 import { type Running, start } from '../support/run.ts';
 
 /** Within 2 s, and a little for a machine on which tests run beside each other. */
@@ -83,7 +84,7 @@ interface Load {
 }
 
 /** Callers of both listings who ask again and again; resolves once they are served. */
-export async function startLoad(t: TestContext, { caller }: Served): Promise<Load> {
+export async function startLoad(t: TestContext, { caller, operationsUrl }: Served): Promise<Load> {
   const expected = {
     brands: await rightPage(caller, paths.brands),
     balances: await rightPage(caller, paths.balances),
@@ -143,9 +144,12 @@ export async function startLoad(t: TestContext, { caller }: Served): Promise<Loa
       recoveries.push(first.endedMs - backMs);
       const dueMs = backMs + resumeMs;
       assert.ok(first.endedMs < dueMs, `resumed after ${Math.round(first.endedMs - backMs)} ms`);
+      const shedBefore = await requestsShed(operationsUrl);
       await next(({ sentMs }) => sentMs >= dueMs + watchedMs);
       const late = judged.filter(({ sentMs, isRight }) => sentMs >= dueMs && !isRight);
-      assert.equal(late.length, 0, `${late.length} callers were refused after it had resumed`);
+      // On a machine too busy for all of them, some are turned away, whatever the database does.
+      const shed = (await requestsShed(operationsUrl)) - shedBefore;
+      assert.ok(late.length <= shed, `${late.length} were refused after it had resumed, ${shed} turned away`);
     },
     async stop() {
       isOver = true;
@@ -170,15 +174,6 @@ function judge(answer: Answer, expected: string): boolean {
   }
   assertUnavailable(answer);
   return false;
-}
-
-export function assertUnavailable(answer: Answer): void {
-  const codes = errorsOf(answer).map(({ code }) => code);
-  assert.deepEqual(
-    [answer.status, answer.headers['retry-after'], ...codes],
-    [503, '1', 'SERVICE_UNAVAILABLE'],
-    answer.text.slice(0, 500),
-  );
 }
 
 /** It is sealed with a number that is used once, so no two are the same. */

@@ -135,3 +135,9 @@ export function assertRefused(answer: Answer, status: number, ...codes: (string 
   const found = errorsOf(answer).map(({ code, field }) => (field === undefined ? code : [code, field]));
   assert.deepEqual({ status: answer.status, errors: found }, { status, errors: codes });
 }
+
+/** The service cannot answer now, and says when to ask again. */
+export function assertUnavailable(answer: Answer): void {
+  assertRefused(answer, 503, 'SERVICE_UNAVAILABLE');
+  assert.equal(answer.headers['retry-after'], '1');
+}

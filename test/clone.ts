@@ -1,6 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,10 +41,21 @@ export interface RunningScript {
  */
 export async function makeClone(): Promise<Clone> {
   const folder = cloneFolder();
-  // A temporary folder on another file system can have no links.
-  const script = 'cp -al node_modules "$0" 2>/dev/null || cp -a node_modules "$0"';
-  execFileSync('bash', ['-c', script, folder], { cwd: root });
+  linkModules(join(root, 'node_modules'), join(folder, 'node_modules'));
   return openTerminal(folder);
+}
+
+/** A link to each package, but for our own, which are links already, and lead to the clone's from there. */
+function linkModules(from: string, to: string): void {
+  mkdirSync(to);
+  const entries = readdirSync(from, { withFileTypes: true });
+  for (const { name } of entries.filter((entry) => !entry.isSymbolicLink())) {
+    if (name === '.bin' || name.startsWith('@')) linkModules(join(from, name), join(to, name));
+    else symlinkSync(join(from, name), join(to, name));
+  }
+  for (const { name } of entries.filter((entry) => entry.isSymbolicLink())) {
+    symlinkSync(readlinkSync(join(from, name)), join(to, name));
+  }
 }
 
 export async function openTerminal(folder: string): Promise<Clone> {

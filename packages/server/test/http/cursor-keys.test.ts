@@ -11,7 +11,7 @@ import { openTestDatabase, serveOptions, type TestDatabase } from '../support/da
 import { fillFixture, keys } from '../support/fixture.ts';
 import { type Answer, createCaller } from '../support/http.ts';
 import { until } from '../support/until.ts';
-import { watchedLog } from '../support/watch-logs.ts';
+import { keepCursorKeys, watchedLog } from '../support/watch-logs.ts';
 
 const hour = 3_600_000;
 const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
@@ -25,6 +25,7 @@ interface Instance {
 /** An instance as `serve` runs it, with connections of its own. */
 async function startInstance(t: TestContext, { url }: TestDatabase): Promise<Instance> {
   const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions);
+  keepCursorKeys(await store.cursorKeys());
   const config = { host: '127.0.0.1', port: 0, 'public-url': undefined, 'log-level': 'silent' } as const;
   const rates = { 'brands-rate': 0, 'balances-rate': 0 };
   const journal = { add: () => {}, noteUse: () => {}, metrics: [], close: async () => {} };
@@ -97,6 +98,7 @@ for (const [engine, ids] of [
 
     for (const id of ids) {
       const { key } = await database.store.rotateCursorKey('keep');
+      keepCursorKeys([key]);
       const sealed = createCursors([key], 'sandbox', Date.now).seal(scope, position);
       for (const { page } of instances) await until(20_000, async () => (await page(sealed)).status === 200);
       assert.ok(!sealedWith.flat().includes(id), 'it seals though others may not know it');
@@ -116,7 +118,7 @@ for (const [engine, ids] of [
     const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
     const instances = await Promise.all([startInstance(t, database), startInstance(t, database)]);
     const cursor = await cursorOf(instances[0]!);
-    await database.store.rotateCursorKey('discard');
+    keepCursorKeys([(await database.store.rotateCursorKey('discard')).key]);
     for (const instance of instances) {
       await until(5_000, async () => (await instance.page(cursor)).text.includes('INVALID_CURSOR'));
     }

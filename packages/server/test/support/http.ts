@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { ErrorRecord } from '@partner-network/contract/errors';
 import { basePath } from '@partner-network/contract/operations';
 import { assertDocumented } from './documented.ts';
-import { keepExchange } from './watch-logs.ts';
+import { keepExchange, keepSent } from './watch-logs.ts';
 
 export interface Answer {
   readonly status: number;
@@ -38,8 +38,10 @@ export function createCaller(port: number): Caller {
 
   function call(path: string, { key, method = 'GET', headers = {} }: CallOptions = {}): Promise<Answer> {
     const authorization = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+    const sent = { ...authorization, ...headers };
+    keepSent(JSON.stringify(sent));
     return new Promise((resolve, reject) => {
-      request({ agent, port, host: '127.0.0.1', path, method, headers: { ...authorization, ...headers } })
+      request({ agent, port, host: '127.0.0.1', path, method, headers: sent })
         .on('error', reject)
         .on('response', async (response) => {
           const chunks: Buffer[] = [];
@@ -62,13 +64,14 @@ export function createCaller(port: number): Caller {
     call,
     brands: (query = '', options) => call(`${basePath}/brands${query}`, options),
     balances: (query = '', options) => call(`${basePath}/balances${query}`, options),
-    raw: (bytes) => exchange(port, (socket) => socket.write(bytes)),
-    rawAndEnd: (bytes) => exchange(port, (socket) => socket.end(bytes)),
+    raw: (bytes) => exchange(port, bytes, (socket) => socket.write(bytes)),
+    rawAndEnd: (bytes) => exchange(port, bytes, (socket) => socket.end(bytes)),
     disconnect: () => agent.destroy(),
   };
 }
 
-function exchange(port: number, send: (socket: Socket) => void): Promise<string> {
+function exchange(port: number, bytes: string | Uint8Array, send: (socket: Socket) => void): Promise<string> {
+  keepSent(Buffer.from(bytes as Uint8Array).toString('latin1'));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => send(socket));

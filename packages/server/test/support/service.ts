@@ -15,7 +15,7 @@ import { openTestDatabase, type TestDatabase } from './database.ts';
 import { fillFixture } from './fixture.ts';
 import { type Caller, createCaller } from './http.ts';
 import { watchAnswers } from './watch-answers.ts';
-import { keepBytes, watchedLog } from './watch-logs.ts';
+import { keepCursorKeys, watchedLog } from './watch-logs.ts';
 
 export const publicUrl = 'https://network.example';
 
@@ -58,7 +58,7 @@ export async function startTestService(t: TestContext, choices: Choices = {}): P
 
   const nowMs = choices.nowMs ?? Date.now;
   const cursorKeys = await store.cursorKeys();
-  for (const { secret } of cursorKeys) keepBytes('cursor key', secret);
+  keepCursorKeys(cursorKeys);
   const { overload } = choices;
   const app = createApp({
     environment: store.environment,

@@ -8,6 +8,7 @@ import { importValues } from '../../src/ingest/import.ts';
 import type { Store } from '../../src/store/port.ts';
 import { createdAt, past } from './fixture.ts';
 import type { Answer } from './http.ts';
+import { keepKey, keepSecret } from './watch-logs.ts';
 
 type Listing = 'brands' | 'balances';
 
@@ -91,6 +92,10 @@ const grants = partners.flatMap((partner_id) => {
     { id: `expired-${partner_id}`, partner_id, customer_id: 'of-none', status: 'EXPIRED' },
   ];
 });
+
+for (const { text } of tenantKeys) if (text !== undefined) keepKey(text);
+for (const customer of customers) keepSecret('customer', customer);
+for (const { amount } of balances) keepSecret('amount', String(amount));
 
 export const grantIds = [...new Set(grants.map(({ id }) => id))];
 

@@ -31,6 +31,7 @@ const leaking = `
   import { spawn } from 'node:child_process';
   import { once } from 'node:events';
   import { test } from 'node:test';
+  import { createCaller } from '${new URL('http.ts', import.meta.url)}';
   import { keepExchange, watchCommand, watchedLog } from '${new URL('watch-logs.ts', import.meta.url)}';
   test('passes', async () => {
     const line = '{"level":30,"key":"pn_live_' + 'x'.repeat(49) + '"}';
@@ -40,6 +41,8 @@ const leaking = `
     watchCommand(child, words);
     await once(child, 'close');
     keepExchange('/network/v1/brands?reference_id=shop-17', '{"brands":[],"cursor":"AAECAwQF"}');
+    const key = 'pn_test_' + 'y'.repeat(49);
+    await createCaller(1).brands('', { key }).catch(() => watchedLog().log.info({ key }));
     watchedLog().log.info({ url: '/network/v1/brands?reference_id=shop-17' }, 'request');
   });`;
 
@@ -51,5 +54,6 @@ test('a file of tests fails when it ends, though each of its tests has passed', 
   assert.equal(status, 1);
   assert.match(stderr, /a query is in the log: .*"url":"\/network\/v1\/brands\?<query>"/);
   assert.match(stderr, /a key is in the log: .*"pn_live_<key>x/);
+  assert.match(stderr, /a key is in the log: .*"pn_test_<key>y/);
   assert.doesNotMatch(stderr, /shop-17/);
 });

@@ -80,6 +80,21 @@ export function keepKey(key: string): void {
   keepBytes('digest of a key', digestOfKey(key));
 }
 
+const sentKeys = new Set<string>();
+
+/** The keys in what a caller sends; demo keys are public. */
+export function keepSent(text: string): void {
+  for (const [key] of text.matchAll(/pn_(?:live|test)_(?!demo)[0-9A-Za-z]{40,}/g)) {
+    if (sentKeys.has(key)) continue;
+    sentKeys.add(key);
+    keepKey(key);
+  }
+}
+
+export function keepCursorKeys(keys: readonly { readonly secret: Uint8Array }[]): void {
+  for (const { secret } of keys) keepBytes('cursor key', secret);
+}
+
 export function keepBytes(kind: Kind, bytes: Uint8Array): void {
   for (const encoding of ['hex', 'base64', 'base64url'] as const)
     keepSecret(kind, Buffer.from(bytes).toString(encoding));

@@ -1,13 +1,13 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export function createLog(config: { readonly 'log-level': string }, destination?: DestinationStream): Logger {
-  return pino({ level: config['log-level'], serializers: { err: toldFault } }, destination);
+  return pino({ level: config['log-level'], serializers: { err: (fault) => toldFault(fault) } }, destination);
 }
 
 interface ToldFault {
   readonly type: string;
   readonly message: string;
-  readonly code?: string | undefined;
+  readonly code?: string | number | undefined;
   readonly stack?: string | undefined;
   readonly cause?: ToldFault | undefined;
 }
@@ -16,19 +16,20 @@ interface ToldFault {
  * What the log tells of a fault. The library would copy all fields of an error, and a driver's can hold a row
  * (`detail`), a statement or its values.
  */
-function toldFault(fault: unknown): ToldFault {
+function toldFault(fault: unknown, depth = 0): ToldFault {
   if (!(fault instanceof Error)) return { type: typeof fault, message: 'not an error' };
-  const { message, stack, cause, code } = fault as NodeJS.ErrnoException;
+  const { message, stack, cause, code } = fault as Error & { readonly code?: unknown };
   return {
     type: fault.constructor.name,
-    message: withoutKeys(message),
-    code,
-    stack: stack && withoutKeys(stack),
-    ...(cause instanceof Error && { cause: toldFault(cause) }),
+    message: withoutSecrets(message),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    stack: stack && withoutSecrets(stack),
+    // An error can be its own cause.
+    ...(cause instanceof Error && depth < 5 && { cause: toldFault(cause, depth + 1) }),
   };
 }
 
-/** No message of ours has a key in it; of those of others nobody knows. */
-function withoutKeys(text: string): string {
-  return text.replaceAll(/(?<=pn_(?:live|test)_)[0-9A-Za-z]+/g, '…');
+/** No message of ours has a key or a password in it; of those of others nobody knows. */
+function withoutSecrets(text: string): string {
+  return text.replaceAll(/(?<=pn_(?:live|test)_)[0-9A-Za-z]+|(?<=:\/\/)[^\s/]*(?=@)/g, '…');
 }

@@ -25,6 +25,24 @@ test('of a fault the log has type, message, code and stack, and no field that a 
   assert.ok(!JSON.stringify(err).includes('alice'));
 });
 
+test('a fault that is its own cause is told of, and a code that is none is not', () => {
+  const fault = Object.assign(new Error('Round.'), { code: { customer_id: 'alice' } });
+  fault.cause = fault;
+  const { err } = JSON.parse(logged(fault));
+  assert.deepEqual([err.message, err.code, err.cause.message], ['Round.', undefined, 'Round.']);
+  assert.equal(logged(fault).split('"Round."').length, 7);
+  assert.equal(JSON.parse(logged(Object.assign(new Error(), { code: 23 }))).err.code, 23);
+});
+
+test('who an address is for is blanked in the words of a fault, and where it leads is not', () => {
+  const told = (text: string) => JSON.parse(logged(new Error(text))).err.message;
+  assert.equal(
+    told('no way to postgres://network:p@ss:w0rd@db:5432/x, sorry'),
+    'no way to postgres://…@db:5432/x, sorry',
+  );
+  assert.equal(told('redis://:hunter22@cache and http://db/a@b'), 'redis://…@cache and http://db/a@b');
+});
+
 test('a key in the words of a fault is blanked, and what is no error is not told', () => {
   const text = logged(new Error(`cannot read ${keys.acme}, of all things`));
   assert.match(JSON.parse(text).err.message, /^cannot read pn_test_…, of all things$/);

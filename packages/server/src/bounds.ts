@@ -91,10 +91,7 @@ export const bounds = {
   tracesBatch: 256,
   /** What waits for a collector that is away, in 8 MB; more than that is lost. */
   tracesWaiting: 8_192,
-  /**
-   * How long a collector may take until all of its answer is there, after which the batch is lost and its
-   * connection cut; and how many batches it may owe an answer for, 4 MiB each at the most.
-   */
+  /** How long a collector may take for all of an answer, and how many (of 4 MiB at the most) it may owe. */
   tracesAnswerMs: 2_000,
   tracesUnderWay: 40,
   /** What is left at the end is sent for as long as this. */

@@ -89,7 +89,8 @@ const grants = partners.flatMap((partner_id) => {
     { id: `consumed-${partner_id}`, ...own, status: 'CONSUMED' },
     { id: `grant-${partner_id}`, partner_id, customer_id: 'of-all', status: 'ACTIVE' },
     { id: `revoked-${partner_id}`, partner_id, customer_id: 'of-all', status: 'REVOKED' },
-    { id: `expired-${partner_id}`, partner_id, customer_id: 'of-none', status: 'EXPIRED' },
+    // Its time is over, though nobody has told the database.
+    { id: `expired-${partner_id}`, partner_id, customer_id: 'of-none', status: 'ACTIVE', expires_at: past },
   ];
 });
 
@@ -101,9 +102,9 @@ export const grantIds = [...new Set(grants.map(({ id }) => id))];
 
 /** What a grant is worth to a partner; without an id, whether any of them is. */
 export function standingOf(partner: string, customer: string, grantId: string | undefined): string {
-  const own = grants.filter(
-    ({ partner_id, customer_id }) => partner_id === partner && customer_id === customer,
-  );
+  const own = grants
+    .filter(({ partner_id, customer_id }) => partner_id === partner && customer_id === customer)
+    .map(({ id, ...grant }) => ({ id, status: 'expires_at' in grant ? 'EXPIRED' : grant.status }));
   if (grantId !== undefined) return own.find(({ id }) => id === grantId)?.status ?? 'NOT_FOUND';
   return own.some(({ status }) => status === 'ACTIVE') ? 'ACTIVE' : 'NOT_FOUND';
 }

@@ -5,12 +5,11 @@ import { cursors } from './cursors.ts';
 import { http } from './http.ts';
 import { imports } from './import.ts';
 import { parameters } from './parameters.ts';
-import { type Failure, type Outcome, runTarget } from './run.ts';
+import { type Failure, largestSeed, type Outcome, runTarget, seedAfter } from './run.ts';
 import type { Target } from './target.ts';
 
 const targets: readonly Target[] = [parameters, cursors, http, imports];
 const defaultSeconds = 60;
-const largestSeed = 0x7fff_ffff;
 
 const help = `Usage: npm run fuzz -- [FLAGS]
 
@@ -100,7 +99,7 @@ async function main(): Promise<number> {
   const isEndless = flags.seconds === 0 && flags.runs === undefined && flags.path === undefined;
   // A turn has seeds that no turn before it had: a batch takes one, and no turn has as many batches.
   for (let turn = 0; turn === 0 || isEndless; turn += 1) {
-    const seed = (flags.seed + turn * 1_000_000) % largestSeed;
+    const seed = seedAfter(flags.seed, turn * 1_000_000);
     for (const target of flags.chosen) {
       const { failure } = await fuzz(target, seed, flags, (flags.seconds || defaultSeconds) * 1_000);
       if (failure === undefined) continue;

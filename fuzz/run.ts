@@ -26,6 +26,13 @@ export interface Failure {
   readonly reason: string;
 }
 
+export const largestSeed = 0x7fff_ffff;
+
+/** After the largest come those from 0 on: each can be given by hand. */
+export function seedAfter(seed: number, steps: number): number {
+  return (seed + steps) % (largestSeed + 1);
+}
+
 /** Tries a target on input after input. Each batch has a seed of its own, the next one after the last. */
 export async function runTarget(target: Target, lifetime: Lifetime, options: RunOptions): Promise<Outcome> {
   const { property, executions, settle } = await target.open(lifetime);
@@ -38,7 +45,7 @@ export async function runTarget(target: Target, lifetime: Lifetime, options: Run
     ...(failure && { failure }),
   });
 
-  for (let seed = options.seed; inputs < runs && performance.now() < untilMs; seed += 1) {
+  for (let seed = options.seed; inputs < runs && performance.now() < untilMs; seed = seedAfter(seed, 1)) {
     const details = await fc.check(property, {
       seed,
       numRuns: options.path === undefined ? Math.min(target.batchRuns, runs - inputs) : 1,

@@ -75,7 +75,8 @@ function callOnce(agent: Agent, { port, path, key, text }: Call): Promise<string
           received += chunk;
         });
         response.on('end', () => {
-          if (response.statusCode !== 200) resolve(`status ${response.statusCode}`);
+          const by = response.headers['x-answered-by'] ?? 'an instance';
+          if (response.statusCode !== 200) resolve(`status ${response.statusCode} of ${by}`);
           else resolve(received === text ? undefined : 'another answer');
         });
       })

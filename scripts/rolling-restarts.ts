@@ -18,12 +18,14 @@ export interface Rolling {
 }
 
 export interface Rolled extends Totals {
-  /** What the balancer said of the instances. */
+  /** What the balancer said of the instances, and the instances of themselves: that they shed, for one. */
   readonly words: string;
 }
 
 interface Instance extends Behind {
   process: Running;
+  /** What it logged, before its restarts, too. */
+  words(): string;
   restart(): Promise<void>;
 }
 
@@ -36,7 +38,9 @@ export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled
   const delay = ['--drain-delay', String(rolling.drainDelaySeconds)];
   const flags = ['--database', line.database, '--environment', 'sandbox', '--brands-rate', '0', ...delay];
   const instances = [await startInstance(t, flags), await startInstance(t, flags)] as const;
-  const balancer = await startHaproxy(t, instances, rolling.isRetrying ? undefined : withoutRetries);
+  const balancer = await startHaproxy(t, instances, (config) =>
+    tellingApart(rolling.isRetrying ? config : withoutRetries(config)),
+  );
   const call = { port: balancer.port, path, key: keys.acme, text: await rightAnswer(instances[0]) };
 
   const load = startLoad(call, rolling.callers, rolling.perSecond);
@@ -46,7 +50,8 @@ export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled
     await balancer.untilAllUp();
     rolling.tell(restart, load.totals());
   }
-  return { ...(await load.stop()), words: balancer.words() };
+  const totals = await load.stop();
+  return { ...totals, words: [balancer, ...instances].map((part) => part.words()).join('') };
 }
 
 async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Instance> {
@@ -59,15 +64,18 @@ async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Ins
     await running.says('stderr', /^Serving /m);
     return running;
   };
+  let earlier = '';
   const instance: Instance = {
     port,
     operationsPort,
     process: await launch(),
+    words: () => earlier + instance.process.texts().stdout,
     restart: async () => {
       instance.process.signal('SIGTERM');
       const status = await instance.process.ended;
       const { stdout, stderr } = instance.process.texts();
       if (status !== 0) throw new Error(`An instance ended with status ${status}: ${stdout}${stderr}`);
+      earlier += stdout;
       instance.process = await launch();
     },
   };
@@ -77,6 +85,14 @@ async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Ins
 async function rightAnswer({ port }: Behind): Promise<string> {
   const headers = { Authorization: `Bearer ${keys.acme}` };
   return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text();
+}
+
+/** Answers that the balancer gave itself say so; with the id that it gives them they look like the service's. */
+function tellingApart(config: string): string {
+  return config.replace(
+    /^( +http-after-response set-header )X-Request-Id \S+(.*)$/m,
+    '$1X-Answered-By "the balancer"$2\n$&',
+  );
 }
 
 function withoutRetries(config: string): string {

@@ -63,7 +63,7 @@ async function measure(flags: Flags): Promise<boolean> {
       `The balancer ${flags.isRetrying ? 'could try again elsewhere' : 'did not try again'}.\n`,
   );
   if (totals.failures.size === 0) return true;
-  say(`What the balancer said:\n${totals.words}`);
+  say(`What the balancer and the instances said:\n${totals.words}`);
   return false;
 }
 

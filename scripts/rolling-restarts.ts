@@ -87,7 +87,7 @@ async function rightAnswer({ port }: Behind): Promise<string> {
   return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text();
 }
 
-/** Answers that the balancer gave itself say so; with the id that it gives them they look like the service's. */
+/** Answers that the balancer gave itself say so: they look like the service's own, with an id and all. */
 function tellingApart(config: string): string {
   return config.replace(
     /^( +http-after-response set-header )X-Request-Id \S+(.*)$/m,

@@ -19,6 +19,11 @@ export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
   return ignore;
 }
 
+/** The last line of the log, when all is closed. */
+export function logStopped(toldMs: number, log: Logger): void {
+  log.info({ duration_ms: Math.round(performance.now() - toldMs) }, 'stopped');
+}
+
 /** Says a last word before a signal ends the process as it would have without us. */
 export function onInterrupt(lastWord: () => void): () => void {
   return onStop((signal) => {
@@ -37,20 +42,32 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
+interface Draining {
+  drain(): void;
+  /** How many requests are under way, where it can be told at once. */
+  unanswered?(): number;
+}
+
 /**
- * Resolves when it is time to close. SIGTERM comes from a supervisor: go on for the drain delay, so that
- * balancers notice. SIGINT comes from a person: close at once. A second signal ends all.
+ * Resolves when it is time to close, to when the signal came. SIGTERM comes from a supervisor: go on for the
+ * drain delay, so that balancers notice. SIGINT comes from a person: close at once. A second signal ends all.
  */
 export async function drainOn(
   signal: Promise<NodeJS.Signals>,
   drainDelaySeconds: number,
-  drain: () => void,
+  service: Draining,
   log: Logger,
-): Promise<void> {
+): Promise<number> {
   const name = await signal;
-  onStop(() => process.exit(0));
-  drain();
+  const toldMs = performance.now();
+  onStop((second) => {
+    const lost = 'requests under way and receipts of the last moment are lost';
+    log.warn({ signal: second, requests: service.unanswered?.() }, `ended by a second signal: ${lost}`);
+    process.exit(0);
+  });
+  service.drain();
   const delaySeconds = name === 'SIGTERM' ? drainDelaySeconds : 0;
   log.info({ signal: name, drain_delay_seconds: delaySeconds }, 'draining');
   await wait(delaySeconds * 1_000);
+  return toldMs;
 }

@@ -22,6 +22,8 @@ interface RunningService {
   readonly address: string;
   /** From now on each answer is the last of its connection. */
   drain(): void;
+  /** How many requests are under way. */
+  unanswered(): number;
   readonly close: Close;
   readonly metrics: readonly Metric[];
 }
@@ -79,13 +81,18 @@ export async function startService(
   // Before it listens: a worker may be given a connection before it is told that it does.
   const room = { connections: connectionsWithin(openFileLimit()), unreadCharacters: bounds.unreadCharacters };
   const routes = await routesOf(parts, tracing);
-  const { drain, close, ...connections } = serveRoutes(server, routes, log, { room, overload, requests });
+  const { drain, unanswered, close, ...connections } = serveRoutes(server, routes, log, {
+    room,
+    overload,
+    requests,
+  });
   await listen(server, config.host, config.port, '--port');
   const metrics = [...requests.metrics, ...connections.metrics];
   return {
     publicUrl: publicUrl(),
     address: address(),
     drain,
+    unanswered,
     close: () => close().finally(cursors.close),
     metrics,
   };

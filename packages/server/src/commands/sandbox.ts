@@ -39,7 +39,7 @@ export const sandbox = command({
     );
     opened.defer(service.close);
     output.answer(greeting(service.publicUrl));
-    await drainOn(signal, 0, service.drain, log);
+    await drainOn(signal, 0, service, log);
     await opened.disposeAsync();
     output.answer('Stopped.');
   },

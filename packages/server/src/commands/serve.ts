@@ -9,12 +9,13 @@ import {
   storeOptions,
 } from '../config.ts';
 import { startHealth } from '../http/health.ts';
-import { drainOn, stopSignal } from '../lifetime.ts';
+import { drainOn, logStopped, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { readMetrics } from '../metric.ts';
 import { buildInfo } from '../process-metrics.ts';
 import { openService } from '../service.ts';
+import { logStart } from '../started.ts';
 import { openStore } from '../store/open.ts';
 
 export const serve = command({
@@ -48,11 +49,12 @@ async function serveAlone(config: ServeConfig, output: Output): Promise<void> {
   output.remark(
     `Serving ${environment} at ${service.publicUrl}/network/v1; listening on ${service.address}, operations on ${health.url}.`,
   );
+  logStart(config, { ...service, operations: health.url }, log);
   const drain = () => {
     health.drain();
     service.drain();
   };
-  await drainOn(signal, config['drain-delay'], drain, log);
+  const toldMs = await drainOn(signal, config['drain-delay'], { drain, unanswered: service.unanswered }, log);
   await opened.disposeAsync();
-  log.info('stopped');
+  logStopped(toldMs, log);
 }

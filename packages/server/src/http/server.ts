@@ -18,6 +18,8 @@ export type Close = () => Promise<void>;
 interface Serving {
   /** From now on each answer is the last of its connection, so that pools of balancers empty themselves. */
   drain(): void;
+  /** How many requests are under way. */
+  unanswered(): number;
   readonly close: Close;
   readonly metrics: readonly Metric[];
 }
@@ -126,6 +128,11 @@ export function serveRoutes(
 
   return {
     drain,
+    unanswered: () => {
+      let count = 0;
+      for (const [, { unanswered }] of connections.entries()) count += unanswered;
+      return count;
+    },
     close: () => {
       drain();
       return closeServer(server, connections, log);

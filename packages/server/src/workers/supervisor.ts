@@ -2,12 +2,13 @@ import type { Output } from '../command-line/command.ts';
 import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../config.ts';
 import { startHealth } from '../http/health.ts';
 import { addressOf } from '../http/server.ts';
-import { drainOn, stopSignal } from '../lifetime.ts';
+import { drainOn, logStopped, stopSignal } from '../lifetime.ts';
 import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../log.ts';
 import { joinedMetrics, readMetrics } from '../metric.ts';
 import { OperatorError } from '../operator-error.ts';
 import { buildInfo, watchThisProcess } from '../process-metrics.ts';
+import { logStart } from '../started.ts';
 import { openStore } from '../store/open.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { startCrew } from './crew.ts';
@@ -45,15 +46,17 @@ export async function superviseWorkers(config: ServeConfig, output: Output): Pro
   const health = await startHealth(config['ops-host'], config['ops-port'], ready, read, log);
   operations.defer(health.close);
   const address = addressOf(config.host, crew.port);
+  const publicUrl = config['public-url'] ?? address;
   output.remark(
-    `Serving ${environment} at ${config['public-url'] ?? address}/network/v1; ` +
+    `Serving ${environment} at ${publicUrl}/network/v1; ` +
       `${config.workers} workers listening on ${address}, operations on ${health.url}.`,
   );
+  logStart(config, { publicUrl, address, operations: health.url }, log);
   const drain = () => {
     health.drain();
     crew.drain();
   };
-  await drainOn(signal, config['drain-delay'], drain, log);
+  const toldMs = await drainOn(signal, config['drain-delay'], { drain }, log);
   await opened.disposeAsync();
-  log.info('stopped');
+  logStopped(toldMs, log);
 }

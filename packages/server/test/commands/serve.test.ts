@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { ownVersion } from '../../src/version.ts';
 import { fillFixture, keys } from '../support/fixture.ts';
 import { createCaller } from '../support/http.ts';
 import { needsPromtool, promtool } from '../support/promtool.ts';
@@ -169,15 +170,30 @@ test('is not ready while it drains, answers on, and ends at the second signal', 
   );
   signal('SIGTERM');
   assert.equal(await ended, 0);
+  assert.match(
+    texts().stdout,
+    /"level":40,.*"requests":0,"msg":"ended by a second signal: .*receipts.*\}\n$/,
+  );
   assert.doesNotMatch(texts().stdout, /"msg":"stopped"/);
 });
 
-test('says in the log when it has stopped, and nothing after that', limits, async (t) => {
-  const { ended, signal, texts } = await serve(t);
-  signal('SIGTERM');
-  assert.equal(await ended, 0);
-  assert.match(texts().stdout, /"msg":"draining"\}\n.*"level":30,.*"msg":"stopped"\}\n$/s);
-});
+test(
+  'says in the log what has started and when it has stopped, and nothing after that',
+  limits,
+  async (t) => {
+    const { ended, signal, texts, publicUrl, operationsUrl } = await serve(t);
+    signal('SIGTERM');
+    assert.equal(await ended, 0);
+    const { version, environment, engine, ...started } = JSON.parse(texts().stdout.split('\n', 1)[0]!);
+    assert.deepEqual([version, environment, engine], [ownVersion(), 'sandbox', 'sqlite']);
+    assert.deepEqual([started.address, started.operations_address], [publicUrl, operationsUrl]);
+    assert.deepEqual([started.msg, started.workers, started.sends_traces], ['started', 1, false]);
+    assert.match(
+      texts().stdout,
+      /"msg":"draining"\}\n.*"level":30,.*"duration_ms":\d+,"msg":"stopped"\}\n$/s,
+    );
+  },
+);
 
 test('migrates a new database before it serves', limits, async (t) => {
   const line = commandLine(t);

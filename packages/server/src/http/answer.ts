@@ -37,6 +37,9 @@ export type Route = (exchange: Exchange) => Promise<string | Buffer>;
 
 export type Routes = ReadonlyMap<string, Route>;
 
+/** In the place of a path: the route of all that have none. */
+export const anyOtherPath = '*';
+
 /**
  * Gives a request exactly one answer, whatever happens on the way. Resolves to how much text was made for it,
  * which is kept until the caller has read it; the bytes of a file are there anyway.
@@ -110,7 +113,7 @@ function isBodyFit(rawHeaders: readonly string[], httpVersion: string): boolean 
 
 /** The path is judged before the method, so that an unknown path says nothing of methods. */
 function routeOf(routes: Routes, path: string, method: string): Route {
-  const route = routes.get(path);
+  const route = routes.get(path) ?? routes.get(anyOtherPath);
   if (route === undefined) throw refusal('NOT_FOUND');
   if (!allowedMethods.includes(method)) throw refusal('METHOD_NOT_ALLOWED');
   return route;

@@ -1,10 +1,11 @@
+import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import type { MetricRead } from '../metric.ts';
 import type { Reads } from '../store/port.ts';
-import type { Exchange, Route } from './answer.ts';
+import { anyOtherPath, type Exchange, type Route } from './answer.ts';
 import { metricsRoute } from './metrics.ts';
-import { refusal } from './refusal.ts';
+import { Refusal, refusal } from './refusal.ts';
 import { addressOf, type Close, createHttpServer, listen, serveRoutes } from './server.ts';
 
 interface Health {
@@ -34,6 +35,7 @@ export async function startHealth(
     ['/healthz', async ({ headers }) => plainText('alive', headers)],
     ['/readyz', readiness],
     ['/metrics', metricsRoute(readMetrics)],
+    [anyOtherPath, nothingElse],
   ]);
   const server = createHttpServer();
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));
@@ -48,6 +50,12 @@ export async function startHealth(
     },
     close,
   };
+}
+
+/** What partners are told instead, to look into /docs, would lead operators nowhere. */
+async function nothingElse(): Promise<never> {
+  const detail = 'Ask for /healthz, /readyz or /metrics: this is the operations address.';
+  throw new Refusal([{ ...errorRecord('NOT_FOUND'), detail }]);
 }
 
 function plainText(text: string, headers: string[]): string {

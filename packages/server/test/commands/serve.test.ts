@@ -47,7 +47,9 @@ test(
     assert.notEqual(operationsUrl, publicUrl);
     assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
     assert.equal(await statusOf(`${operationsUrl}/readyz`), 200);
-    assert.equal(await statusOf(`${operationsUrl}/network/v1/brands`), 404);
+    const elsewhere = await fetch(`${operationsUrl}/network/v1/brands`);
+    assert.equal(elsewhere.status, 404);
+    assert.match(await elsewhere.text(), /"Ask for \/healthz, \/readyz or \/metrics: /);
     const caller = callerOf(t, publicUrl);
     for (const path of ['/healthz', '/readyz', '/metrics'])
       assert.equal((await caller.call(path)).status, 404);

@@ -38,14 +38,15 @@ type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
 /**
  * When all places are taken, a new caller gets the one of who has been there longest without ever sending a
- * whole request, or else of who has been idle longest: holding connections open locks nobody out. Only where
- * every connection waits for an answer is the new one closed.
+ * whole request, or else of who has been idle longest, or else of who has been reading an answer longest:
+ * holding connections open locks nobody out. Only where all wait for an answer is the new one closed.
  */
 export function watchConnections(server: Server, room: Room, log: Logger): Connections {
   const all = new Map<Socket, Connection>();
   // Sets keep the order in which things came: the first one has waited longest.
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
+  // Those who have not read all of their answer, with the text that is kept for it: none for a file.
   const unread = new Map<Socket, number>();
   const closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0, ahead: 0 };
   let unreadCharacters = 0;
@@ -63,8 +64,10 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   function makeRoom(newcomer: Socket): void {
     const [stranger] = silent;
     const [sleeper] = idle;
+    const [reader] = unread.keys();
     if (stranger !== undefined) close(stranger, 'silent');
     else if (sleeper !== undefined) close(sleeper, 'idle');
+    else if (reader !== undefined) close(reader, 'unread');
     else close(newcomer, 'refused');
   }
 
@@ -112,12 +115,13 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
       if (isTooMany || requestsAhead > bounds.requestsAhead) close(socket, 'ahead');
     },
     answered(socket, characters) {
-      if (characters === 0 || socket.destroyed || socket.writableLength === 0) return;
+      if (socket.destroyed || socket.writableLength === 0) return;
       unread.set(socket, characters);
       unreadCharacters += characters;
-      // One alone may be as large as a page can get.
-      while (unreadCharacters > room.unreadCharacters && unread.size > 1) {
-        close(unread.keys().next().value!, 'unread');
+      for (const [reader, kept] of unread) {
+        // The newest alone may be as large as a page can get.
+        if (unreadCharacters <= room.unreadCharacters || reader === socket) break;
+        if (kept > 0) close(reader, 'unread');
       }
     },
     settle(socket, connection) {

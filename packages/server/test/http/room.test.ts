@@ -86,6 +86,20 @@ test('who waits for an answer keeps the place', async (t) => {
   assert.match(String((await once(busy, 'data'))[0]), /here$/);
 });
 
+test('of those who leave an answer lying, be it a file, the one that does longest makes room', async (t) => {
+  const file = Buffer.alloc(20_000_000);
+  const { open, closedFor } = await serve(t, { connections: 2 }, { '/assets/file': async () => file });
+  const [older, newer] = [open(ask('/assets/file')), open()];
+  await once(older, 'readable');
+  newer.write(ask('/assets/file'));
+  await once(newer, 'readable');
+  const another = open(ask('/assets/short'));
+  older.resume();
+  await Promise.all([once(older, 'close'), once(another, 'data')]);
+  assert.equal(newer.readyState, 'open');
+  assert.deepEqual([closedFor('unread'), closedFor('refused')], [1, 0]);
+});
+
 test('answers that nobody reads take no more than their room, and go oldest first', async (t) => {
   const large = 'x'.repeat(20_000_000);
   const { open, closedFor, logs } = await serve(

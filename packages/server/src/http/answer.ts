@@ -5,10 +5,11 @@ import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import { within } from '../deadline.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import { headBytes, headerValues } from './headers.ts';
+import { headBytes } from './headers.ts';
 import { Refusal, refusal } from './refusal.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { splitTarget } from './target.ts';
+import { isWellFormed } from './well-formed.ts';
 
 /** One request on its way through: what is known of it so far, and the headers of its answer. */
 export interface Exchange {
@@ -87,28 +88,7 @@ const late = () => new StoreUnavailable('It took too long.');
 function requireWellFormed(request: IncomingMessage): void {
   // Node counts names and values only, and lets many small headers through.
   if (headBytes(request) > bounds.requestHeadBytes) throw refusal('REQUEST_TOO_LARGE');
-  const { httpVersion, rawHeaders } = request;
-  // Node also parses versions that there are not, such as HTTP/2.0 on one line.
-  const isVersionFit = httpVersion === '1.1' || httpVersion === '1.0';
-  if (!isVersionFit || !isHostFit(rawHeaders, httpVersion) || !isBodyFit(rawHeaders, httpVersion)) {
-    throw refusal('MALFORMED_REQUEST');
-  }
-}
-
-/** What a host, a port and an address in brackets are made of. */
-const hostForm = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
-
-function isHostFit(rawHeaders: readonly string[], httpVersion: string): boolean {
-  const [host, ...others] = headerValues(rawHeaders, 'host');
-  if (host === undefined) return httpVersion === '1.0';
-  return others.length === 0 && hostForm.test(host);
-}
-
-/** Whoever stands in front of us might see another end of a body that is sent in any other way. */
-function isBodyFit(rawHeaders: readonly string[], httpVersion: string): boolean {
-  const [encoding, ...others] = headerValues(rawHeaders, 'transfer-encoding');
-  if (encoding === undefined) return true;
-  return others.length === 0 && httpVersion === '1.1' && encoding.toLowerCase() === 'chunked';
+  if (!isWellFormed(request)) throw refusal('MALFORMED_REQUEST');
 }
 
 /** The path is judged before the method, so that an unknown path says nothing of methods. */

@@ -11,6 +11,7 @@ import type { Overload } from './overload.ts';
 import type { Refusal } from './refusal.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { rawResponse, refusalOfMethod, refusalOfSocketFault } from './socket-answer.ts';
+import { isWellFormed } from './well-formed.ts';
 
 /** Takes no new connections, and resolves when the last request is answered or time is up. */
 export type Close = () => Promise<void>;
@@ -143,13 +144,14 @@ export function serveRoutes(
 
 /** Whether a connection is closed after this answer, whatever comes behind it. */
 function isLast(
-  { rawHeaders }: IncomingMessage,
+  request: IncomingMessage,
   { shouldKeepAlive }: ServerResponse,
   { requests }: Connection,
 ): boolean {
   // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
-  const isOffer = headerValues(rawHeaders, 'upgrade').length > 0;
-  return !shouldKeepAlive || isOffer || requests >= bounds.requestsOfConnection;
+  const isOffer = headerValues(request.rawHeaders, 'upgrade').length > 0;
+  const isDoubtful = !isWellFormed(request);
+  return !shouldKeepAlive || isOffer || isDoubtful || requests >= bounds.requestsOfConnection;
 }
 
 /** Whether its last answer is on its way, or will be: what comes behind it is not heard. */

@@ -28,9 +28,9 @@ const table: readonly Row[] = [
   ['empty lines before it', `\r\n\r\n${good}\r\n`, '200', 'goes on'],
 
   // Which host is meant does not matter here, but it must be said once, and be one.
-  ['two Host headers', `${line}${host}${host}${key}\r\n`, malformed, 'goes on'],
-  ['no Host header', `${line}${key}\r\n`, malformed, 'goes on'],
-  ['a Host that is none', `${line}Host: a b/c@d\r\n${key}\r\n`, malformed, 'goes on'],
+  ['two Host headers', `${line}${host}${host}${key}\r\n`, malformed, 'closes'],
+  ['no Host header', `${line}${key}\r\n`, malformed, 'closes'],
+  ['a Host that is none', `${line}Host: a b/c@d\r\n${key}\r\n`, malformed, 'closes'],
   ['an empty Host', `${line}Host:\r\n${key}\r\n`, '200', 'goes on'],
   ['an address for a Host', `${line}Host: [::1]:8080\r\n${key}\r\n`, '200', 'goes on'],
   [
@@ -73,6 +73,12 @@ const table: readonly Row[] = [
   [
     'chunks twice',
     `${good}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    malformed,
+    'closes',
+  ],
+  [
+    'an encoding before chunks',
+    `${good}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
     malformed,
     'closes',
   ],
@@ -119,6 +125,12 @@ const table: readonly Row[] = [
   [
     'HTTP/1.0 in chunks, which it does not have',
     `${good}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`.replace('1.1', '1.0'),
+    malformed,
+    'closes',
+  ],
+  [
+    'HTTP/1.0 in chunks that wants to go on',
+    `${good}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`.replace('1.1', '1.0'),
     malformed,
     'closes',
   ],

@@ -9,9 +9,11 @@ import { createTurnedAway } from './turned-away.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 
+type OnTurnedAway = (response: ServerResponse) => void;
+
 export interface Overload {
   /** Does the work that answers a request, or answers 503, before anything is known but that it came. */
-  begin(response: ServerResponse, work: () => Promise<void>): void;
+  begin(response: ServerResponse, work: () => Promise<void>, onTurnedAway?: OnTurnedAway): void;
   /** Does work for a partner as soon as its share of the connections allows, or refuses. */
   withinShare<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result>;
   readonly metrics: readonly Metric[];
@@ -26,6 +28,7 @@ interface Settings {
 interface Waiting {
   readonly response: ServerResponse;
   readonly work: () => Promise<void>;
+  readonly onTurnedAway: OnTurnedAway | undefined;
   readonly sinceMs: number;
 }
 
@@ -64,8 +67,9 @@ export function createOverload(
     onRefused: () => count('partner'),
   });
 
-  function turnAway(response: ServerResponse): void {
+  function turnAway(response: ServerResponse, onTurnedAway: OnTurnedAway | undefined): void {
     count(isFull() ? 'requests' : 'loop');
+    onTurnedAway?.(response);
     turnedAway.answer(response);
   }
 
@@ -127,23 +131,23 @@ export function createOverload(
 
   function turnAwayLate(now: number): void {
     while (waiting.length > 0) {
-      const { response, sinceMs } = waiting[0]!;
+      const { response, onTurnedAway, sinceMs } = waiting[0]!;
       // Who has hung up needs no answer.
       if (!response.destroyed) {
         if (now - sinceMs <= bounds.requestWaitMs) return;
-        turnAway(response);
+        turnAway(response, onTurnedAway);
       }
       waiting.shift();
     }
   }
 
   return {
-    begin(response, work) {
+    begin(response, work, onTurnedAway) {
       const now = nowMs();
       if (waiting.length === 0 && !isFull() && hasTime(now)) void start(work);
-      else if (waiting.length >= bounds.requestsWaiting) turnAway(response);
+      else if (waiting.length >= bounds.requestsWaiting) turnAway(response, onTurnedAway);
       else {
-        waiting.push({ response, work, sinceMs: now });
+        waiting.push({ response, work, onTurnedAway, sinceMs: now });
         goOn();
       }
     },

@@ -1,10 +1,13 @@
 import { operations } from '@partner-network/contract/operations';
 import { createHistogram, type Histogram, type Metric, type Reading } from '../metric.ts';
+import { splitTarget } from './target.ts';
 
 /** What operators can see of requests: never whose they are. */
 export interface RequestMetrics {
   /** An answer, with the code of its first error. Where no request came of what was sent, none took time. */
   count(operation: string | undefined, status: number, code?: string, seconds?: number): void;
+  /** An answer to one that was turned away before anybody looked at more than its target. */
+  countTurnedAway(target: string): void;
   readonly metrics: readonly Metric[];
 }
 
@@ -13,6 +16,8 @@ const durationsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 
 /** What is no operation: the reference, files, paths that there are not, and what is not HTTP. */
 const other = 'other';
+
+const operationOfPath = new Map(operations.map(({ id, path }) => [path, id]));
 
 /** Operations come from the contract and codes from its catalogue: there are some hundred at most. */
 interface Answers {
@@ -48,11 +53,15 @@ export function createRequestMetrics(): RequestMetrics {
     answersOf(id, 503, 'SERVICE_UNAVAILABLE');
   }
 
+  function count(operation = other, status: number, code?: string, seconds?: number): void {
+    answersOf(operation, status, code).count += 1;
+    if (seconds !== undefined) durations.get(operation)![outcomeOf(status)].observe(seconds);
+  }
+
   return {
-    count(operation = other, status, code, seconds) {
-      answersOf(operation, status, code).count += 1;
-      if (seconds !== undefined) durations.get(operation)![outcomeOf(status)].observe(seconds);
-    },
+    count,
+    countTurnedAway: (target) =>
+      count(operationOfPath.get(splitTarget(target).path), 503, 'SERVICE_UNAVAILABLE'),
     metrics: [
       {
         name: 'partner_network_requests_total',

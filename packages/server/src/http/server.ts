@@ -67,8 +67,10 @@ export function serveRoutes(
     const work = async () =>
       connections.answered(socket, await answer(routes, log, request, response, startedMs, requests));
     if (overload === undefined) void work();
-    else overload.begin(response, work);
+    else overload.begin(response, work, countTurnedAway);
   }
+
+  const countTurnedAway = ({ req }: ServerResponse) => requests?.countTurnedAway(req.url ?? '');
 
   server.on('request', (request, response) => {
     const { socket } = request;

@@ -10,7 +10,7 @@ import { createSheddingLog } from '../../src/http/shedding-log.ts';
 import { createTurnedAway } from '../../src/http/turned-away.ts';
 import { readMetrics } from '../../src/metric.ts';
 import { keys } from '../support/fixture.ts';
-import { assertRefused } from '../support/http.ts';
+import { answersIn, assertRefused } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { watchedLog } from '../support/watch-logs.ts';
@@ -72,6 +72,25 @@ test('who finds no place in time is told so in the one shape of errors; the next
   );
   await until(5_000, () => underWayOf(overload).answering === 0);
   assert.equal((await service.brands('', { key: keys.acme })).status, 200);
+});
+
+test('who is turned away counts for the operation of the path; behind a doubtful one nobody is heard', async (t) => {
+  const { brands, balances, call, raw, metrics } = await startTestService(t, {
+    overload: createOverload({ connections: 0 }, silent),
+  });
+  const doubtful = 'GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+  const answers = [brands('?limit=1'), balances('', { method: 'HEAD' }), call('/nowhere'), call('/docs')];
+  assert.deepEqual(answersIn(await raw(doubtful + doubtful)), ['503 SERVICE_UNAVAILABLE']);
+  for (const { status } of await Promise.all(answers)) assert.equal(status, 503);
+  const counted = metrics[0]!.read().filter(({ labels }) => labels.code === 'SERVICE_UNAVAILABLE');
+  assert.deepEqual(
+    counted.map(({ labels, value }) => [labels.operation, labels.status, value]),
+    [
+      ['listBrands', '503', 2],
+      ['listBalances', '503', 1],
+      ['other', '503', 2],
+    ],
+  );
 });
 
 test('operators are answered when nobody else is', async (t) => {

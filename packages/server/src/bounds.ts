@@ -116,11 +116,11 @@ export const bounds = {
   requestWaitMs: 150,
   requestsWaiting: 1_000,
   waitingSweepMs: 10,
-  /** Answers to those turned away that are sent at once: at 60 µs each, 3 % of the time. */
-  shedPerSecond: 500,
+  /** Answers to those turned away that are sent at once: at 20 µs each, 2 % of the time. */
+  shedPerSecond: 1_000,
   shedBurst: 100,
   /** The others wait this long at most, and are looked at this often. */
-  shedHoldMs: 1_000,
+  shedHoldMs: 500,
   shedSweepMs: 10,
   /** So long after the last one was turned away, the log says that it is over. */
   sheddingQuietMs: 1_000,

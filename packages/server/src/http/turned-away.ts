@@ -39,6 +39,8 @@ export function createTurnedAway(nowMs: () => number): { answer(response: Server
   function sweep(): void {
     const now = nowMs();
     refill(now);
+    // Who has hung up needs no answer, and takes none from the others.
+    held = held.filter(({ response }) => !response.destroyed);
     const affordable = Math.floor(Math.max(0, allowance));
     const firstFresh = held.findIndex(({ sinceMs }) => now - sinceMs < bounds.shedHoldMs);
     const count = Math.max(affordable, firstFresh === -1 ? held.length : firstFresh);

@@ -205,6 +205,21 @@ test('beyond a number a second, those turned away wait for their answer, and not
   );
 });
 
+test('who hangs up while a 503 is held does not take one from the others', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  const turnedAway = createTurnedAway(() => now);
+  const sent: unknown[] = [];
+  for (let caller = 0; caller < bounds.shedBurst; caller += 1) turnedAway.answer(answerTo(sent, caller));
+  const affordable = (bounds.shedPerSecond * bounds.shedSweepMs) / 1_000;
+  const gone = { ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse;
+  for (let caller = 0; caller < affordable; caller += 1) turnedAway.answer(gone);
+  turnedAway.answer(answerTo(sent, 'here'));
+  now += bounds.shedSweepMs;
+  t.mock.timers.tick(bounds.shedSweepMs);
+  assert.deepEqual(sent.slice(bounds.shedBurst), ['here']);
+});
+
 test('the log has a line when shedding begins, and one with the count when it is over', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;

@@ -38,9 +38,8 @@ interface ServiceParts {
 }
 
 /**
- * All that a process which serves is made of, but for what its callers open and close themselves: the store and
- * the rate limit, which workers share. What is opened here is closed with the stack, the service first. The
- * metrics are those of all parts.
+ * All that a process which serves is made of, on a store and a rate limit that its caller opened. What is
+ * opened here is closed with the stack, the service first. The metrics are those of all parts.
  */
 export async function openService(
   config: ServeConfig,

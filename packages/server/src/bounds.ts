@@ -110,8 +110,11 @@ export const bounds = {
   /** Requests that are let in at once, for each connection to the database: enough to keep it busy. With ten
    * connections and 500 pages a second, the last of them is answered within 60 ms. */
   requestsPerDatabaseConnection: 3,
-  /** Those of one partner that wait for its half of the connections: more than its rate lets come at once. */
+  /** Of the connections, what one partner may take. Those of its requests that wait for that, which are more
+   * than its rate lets come at once, and for how long. */
+  partnerShare: 0.5,
   requestsOfPartner: 100,
+  shareWaitMs: 250,
   /** How long a request waits until it begins, how many do, and how often they are looked at. */
   requestWaitMs: 150,
   requestsWaiting: 1_000,
@@ -195,6 +198,8 @@ export const bounds = {
   cursorKeyAgeMs: 400 * 24 * 3_600_000,
   /** Fewer than this many open files are too few: each caller takes one. */
   openFiles: 4_096,
+  /** Of the files, what is for callers; the rest is for databases and all else. */
+  callersShare: 0.75,
   /** Further apart than this, clocks disagree on which keys and grants have expired. */
   clockSkewMs: 1_000,
   doctorClockLooks: 3,
@@ -269,6 +274,7 @@ assertBound(bounds.shedHoldMs <= 1_000 * bounds.retryAfterSeconds, 'no longer th
 assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
 assertBound(3 * bounds.imageDnsMs < bounds.imageDownloadMs, 'a slow name server leaves time to download');
 assertBound(bounds.imageResultsAhead > bounds.imageDownloads, 'a slow image does not stop the others');
+assertBound(bounds.shareWaitMs + bounds.postgresPoolWaitMs < leftMs, 'whoever waits for both is told');
 assertBound(bounds.sqliteServeBusyMs < leftMs, 'a locked database is told in time');
 assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < leftMs, 'the primary gets its turn');
 assertBound(bounds.postgresLookMs + bounds.postgresSilenceMs < 1_000, 'a fail over is over within 1 s');
@@ -278,20 +284,14 @@ assertBound(bounds.redisLogLifeMs > bounds.rateWindowMs, 'a log must outlive wha
 assertBound(bounds.rateHoldMs >= 2 * bounds.rateWindowMs, 'a window, and one for the others to come back');
 assertBound(bounds.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
 assertBound(bounds.followStoppedMs < bounds.followPatienceMs, 'who is told to end has less patience');
-assertBound(
-  bounds.receiptsFlushMs + 5 * bounds.receiptsRetryMs < 1_000,
-  'a kill costs less than 1 s of receipts',
-);
+assertBound(bounds.receiptsFlushMs + 5 * bounds.receiptsRetryMs < 1_000, 'a kill loses < 1 s of receipts');
 assertBound(bounds.tracesAnswerMs < bounds.tracesCloseMs, 'at the end the last batches get their time');
 assertBound(
   bounds.tracesUnderWay * bounds.tracesBatch > bounds.tracesWaiting,
   'at the end all that waits is sent at once',
 );
 assertBound(2 * bounds.cursorKeysReadMs <= 1_000, 'a key that was discarded opens nothing after a second');
-assertBound(
-  2 * bounds.cursorKeysStaleMs < bounds.cursorKeySettleMs,
-  'a key is known everywhere before it seals, though its commit took a while',
-);
+assertBound(2 * bounds.cursorKeysStaleMs < bounds.cursorKeySettleMs, 'all know a key before it seals');
 assertBound(
   bounds.cursorKeyRestMs > cursorLifetimeHours * 3_600_000 + bounds.cursorKeysStaleMs,
   'a key opens the last cursor that it sealed until that expires',

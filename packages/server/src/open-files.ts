@@ -24,7 +24,8 @@ function limitOfReport(): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** How many callers there is room for: a quarter of the files is for databases and all else. */
+/** How many callers there is room for. */
 export function connectionsWithin(openFiles: number | undefined): number {
-  return Math.min(bounds.connections, Math.floor((openFiles ?? Number.POSITIVE_INFINITY) * 0.75));
+  const files = openFiles ?? Number.POSITIVE_INFINITY;
+  return Math.min(bounds.connections, Math.floor(files * bounds.callersShare));
 }

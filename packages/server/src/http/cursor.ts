@@ -34,7 +34,7 @@ export interface Cursors {
 
 type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
 
-export interface RenewableCursors extends Cursors {
+interface RenewableCursors extends Cursors {
   /** From now on these are the keys; the first seals. */
   renew(keys: readonly Key[]): void;
 }

@@ -20,7 +20,7 @@ export interface Overload {
 }
 
 interface Settings {
-  /** To the database, of which one partner gets half. */
+  /** To the database, of which one partner gets its share. */
   readonly connections: number;
   readonly nowMs?: () => number;
 }
@@ -59,7 +59,7 @@ export function createOverload(
   const isFull = () => underWay >= places;
 
   // Who waits for others of the same partner leaves its place to those of other partners.
-  const shares = createShares(Math.ceil(connections / 2), {
+  const shares = createShares(Math.ceil(connections * bounds.partnerShare), {
     onWait: leave,
     onWaited: () => {
       underWay += 1;

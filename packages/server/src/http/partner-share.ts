@@ -14,7 +14,7 @@ interface Listener {
   onRefused(): void;
 }
 
-export interface Shares {
+interface Shares {
   run<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -42,7 +42,7 @@ export function createShares(mostAtWork: number, { onWait, onWaited, onRefused }
         waiting.delete(settle);
         resolve(hasPlace);
       };
-      const timer = setTimeout(settle, bounds.postgresPoolWaitMs, false);
+      const timer = setTimeout(settle, bounds.shareWaitMs, false);
       waiting.add(settle);
     });
     onWaited();

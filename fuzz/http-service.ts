@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createApp } from '../packages/server/src/app.ts';
+import { bounds } from '../packages/server/src/bounds.ts';
 import { createCursors } from '../packages/server/src/http/cursor.ts';
 import { createHttpServer, listen, serveRoutes } from '../packages/server/src/http/server.ts';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
@@ -53,7 +54,8 @@ export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
     { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) },
   );
   const server = createHttpServer();
-  const { close } = serveRoutes(server, app, log);
+  const room = { connections: bounds.connections, unreadCharacters: bounds.unreadCharacters };
+  const { close } = serveRoutes(server, app, log, { room });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);
   return { port, leaks };

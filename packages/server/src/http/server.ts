@@ -44,19 +44,17 @@ export function createHttpServer(): Server {
 
 /** What is kept an eye on. Requests of operators are let in when nobody else is, and not counted. */
 interface Watch {
-  readonly room?: Room;
+  readonly room: Room;
   readonly overload?: Pick<Overload, 'begin'> | undefined;
   readonly requests?: RequestMetrics;
 }
-
-export const wholeRoom: Room = { connections: bounds.connections, unreadCharacters: bounds.unreadCharacters };
 
 /** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
 export function serveRoutes(
   server: Server,
   routes: Routes,
   log: Logger,
-  { room = wholeRoom, overload, requests }: Watch = {},
+  { room, overload, requests }: Watch,
 ): Serving {
   const connections = watchConnections(server, room, log);
   let isDraining = false;

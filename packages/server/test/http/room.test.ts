@@ -6,9 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { Route } from '../../src/http/answer.ts';
 import type { Room } from '../../src/http/connections.ts';
-import { createHttpServer, listen, serveRoutes, wholeRoom } from '../../src/http/server.ts';
+import { createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import { connectionsWithin, openFileLimit } from '../../src/open-files.ts';
 import { createCaller } from '../support/http.ts';
+import { wholeRoom } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { watchedLog } from '../support/watch-logs.ts';
 

@@ -2,11 +2,12 @@ import type { Server } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { Operation } from '@partner-network/contract/operations';
 import { createApp } from '../../src/app.ts';
+import { bounds } from '../../src/bounds.ts';
 import type { Room } from '../../src/http/connections.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 import type { Overload } from '../../src/http/overload.ts';
 import { createRequestMetrics } from '../../src/http/request-metrics.ts';
-import { type Close, createHttpServer, listen, serveRoutes, wholeRoom } from '../../src/http/server.ts';
+import { type Close, createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import type { Limiter } from '../../src/limiter/port.ts';
 import type { Metric } from '../../src/metric.ts';
 import type { Journal } from '../../src/receipts/journal.ts';
@@ -49,6 +50,9 @@ interface Choices {
 }
 
 const forgetful: Pick<Journal, 'add' | 'noteUse'> = { add: () => {}, noteUse: () => {} };
+
+/** All that there is in service. */
+export const wholeRoom: Room = { connections: bounds.connections, unreadCharacters: bounds.unreadCharacters };
 
 /** The real service on a real socket and a real database, with the test's own data, closed after the test. */
 export async function startTestService(t: TestContext, choices: Choices = {}): Promise<TestService> {

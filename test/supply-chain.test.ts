@@ -1,5 +1,6 @@
 /** What is installed, and what docs/security.md says of it and of all else: kept true. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -93,6 +94,18 @@ test('npm run sbom names every package that runs in production, and no other', (
   for (const { ref, dependsOn } of dependencies) {
     for (const name of [ref, ...dependsOn]) assert.ok(known.has(name), name);
   }
+});
+
+test('npm run audit says so where it cannot ask the registry, also when npm is told to be silent', () => {
+  const env = {
+    ...process.env,
+    npm_config_registry: 'http://127.0.0.1:1',
+    npm_config_fetch_retries: '0',
+    npm_config_logs_max: '0',
+  };
+  const { status, stderr } = spawnSync('npm', ['run', '-s', 'audit'], { cwd: root, env, encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /audit endpoint returned an error/);
 });
 
 /** `FILE`: "NAME", "NAME" — the tests that the document names, whose lines may break anywhere. */

@@ -54,6 +54,40 @@ test('traces go to the path that OpenTelemetry has for them, or to an address of
   assert.equal(urlOfTraces(configOf(own)), 'http://d/t');
 });
 
+test('none go anywhere where OpenTelemetry is switched off', () => {
+  const urlWith = (name: string, value: string) =>
+    urlOfTraces(configOf({ [endpoint]: 'http://c', [name]: value }));
+  for (const value of ['true', 'TRUE']) assert.equal(urlWith('OTEL_SDK_DISABLED', value), undefined);
+  assert.equal(urlWith('OTEL_TRACES_EXPORTER', 'none'), undefined);
+  for (const [name, value] of [
+    ['OTEL_SDK_DISABLED', 'false'],
+    ['OTEL_TRACES_EXPORTER', 'otlp'],
+  ] as const)
+    assert.equal(urlWith(name, value), 'http://c/v1/traces');
+});
+
+test('a header, a compression, an exporter or a share that cannot be is refused, and not repeated', () => {
+  const refused = (name: string, value: string) =>
+    parseLine(serve, [], { [endpoint]: 'http://c', [name]: value }).problems;
+  for (const [name, value] of [
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'garbage'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=b,garbage'],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'garbage'],
+    ['OTEL_TRACES_EXPORTER', 'garbage'],
+    ['OTEL_TRACES_SAMPLER_ARG', '7'],
+  ] as const) {
+    const [problem = '', ...others] = refused(name, value);
+    assert.ok(
+      problem.startsWith(`${name} must be `) && !problem.includes(value === '7' ? '7' : 'garbage'),
+      name,
+    );
+    assert.deepEqual(others, []);
+  }
+  for (const headers of ['api-key=a%20b=', ' a=b , c=d,', '']) {
+    assert.deepEqual(refused('OTEL_EXPORTER_OTLP_HEADERS', headers), [], headers);
+  }
+});
+
 test('the share that is traced is all, none, or the one that was set', () => {
   const shareOf = (sampler: string, share?: string) =>
     shareOfTraces(

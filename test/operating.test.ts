@@ -26,7 +26,7 @@ function exposedNames(): Set<string> {
     .map((name) => readFileSync(join(folder, name), 'utf8'));
   const described = texts.flatMap((text) => [
     ...text.matchAll(/name: '([a-z_]+)',\n\s+help: .*\n\s+type: '(\w+)'/g),
-    ...text.matchAll(/singleMetric\(\s*'([a-z_]+)',\s*'(\w+)'/g),
+    ...text.matchAll(/(?:singleMetric|metricByLabel)\(\s*'([a-z_]+)',\s*'(\w+)'/g),
   ]);
   return new Set(
     described.flatMap(([, name = '', type]) =>

@@ -118,6 +118,17 @@ function send(
   if (body !== undefined) exchange.headers.push('Content-Length', String(Buffer.byteLength(body)));
   response.writeHead(status, exchange.headers);
   response.end(body);
+  try {
+    tell(log, exchange, status, code);
+  } catch (err) {
+    // It is answered, and cannot be answered again.
+    log.error({ request_id: exchange.requestId, err }, 'an answer was given; its receipt may be missing');
+  }
+  return typeof body === 'string' ? body.length : 0;
+}
+
+/** All who want to know of an answer that was given. */
+function tell(log: Logger, exchange: Exchange, status: number, code: string | undefined): void {
   exchange.settle?.(code);
   exchange.trace?.end(status, code);
   const durationMs = performance.now() - exchange.startedMs;
@@ -135,5 +146,4 @@ function send(
     },
     'request',
   );
-  return typeof body === 'string' ? body.length : 0;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOfKey } from '../../src/api-key.ts';
+import type { Journal } from '../../src/receipts/journal.ts';
 import { keys } from '../support/fixture.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -37,6 +38,21 @@ test('logs one line a request, with nothing of its query, path or answer', async
   const { cursor, balances } = JSON.parse(granted.text);
   for (const secret of [cursor, String(balances[0].amount), 'alice', 'secret', keys.acme.slice(8, 40)]) {
     assert.ok(!service.logs().includes(secret), `${secret} is in the log`);
+  }
+});
+
+test('a fault after an answer was given is told to the log, and ends nothing', async (t) => {
+  const add = () => {
+    throw new Error('no receipt');
+  };
+  const journal = () => ({ add, noteUse: () => {} }) as unknown as Journal;
+  const { balances, logs } = await startTestService(t, { journal });
+  for (const [customer, status] of Object.entries({ alice: 200, carol: 403 })) {
+    const answer = await balances(`?customer_id=${customer}&type=CHECKING`, { key: keys.acme });
+    assert.equal(answer.status, status);
+    const { level, request_id, err } = JSON.parse(logs().trim().split('\n').at(-1)!);
+    assert.deepEqual([level, request_id], [50, answer.headers['x-request-id']]);
+    assert.equal(err.message, 'no receipt');
   }
 });
 

@@ -198,8 +198,9 @@ export const bounds = {
   cursorKeyAgeMs: 400 * 24 * 3_600_000,
   /** Fewer than this many open files are too few: each caller takes one. */
   openFiles: 4_096,
-  /** Of the files, what is for callers; the rest is for databases and all else. */
+  /** Of the files, what is for callers and for operators; the rest is for databases and all else. */
   callersShare: 0.75,
+  operatorsShare: 0.05,
   /** Further apart than this, clocks disagree on which keys and grants have expired. */
   clockSkewMs: 1_000,
   doctorClockLooks: 3,

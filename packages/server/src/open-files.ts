@@ -24,6 +24,12 @@ function limitOfReport(): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
+/** How many operators there is room for. */
+export function operatorsWithin(openFiles: number | undefined): number {
+  const files = openFiles ?? Number.POSITIVE_INFINITY;
+  return Math.min(bounds.operationsConnections, Math.floor(files * bounds.operatorsShare));
+}
+
 /** How many callers there is room for. */
 export function connectionsWithin(openFiles: number | undefined): number {
   const files = openFiles ?? Number.POSITIVE_INFINITY;

@@ -2,6 +2,7 @@ import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import type { MetricRead } from '../metric.ts';
+import { openFileLimit, operatorsWithin } from '../open-files.ts';
 import type { Reads } from '../store/port.ts';
 import { anyOtherPath, type Exchange, type Route } from './answer.ts';
 import { metricsRoute } from './metrics.ts';
@@ -38,11 +39,11 @@ export async function startHealth(
     [anyOtherPath, nothingElse],
   ]);
   const server = createHttpServer();
-  const url = addressOf(host, await listen(server, host, port, '--ops-port'));
   // Probes come every few seconds: only their failures are worth a line.
   const { close } = serveRoutes(server, routes, log.child({}, { level: 'warn' }), {
-    room: { connections: bounds.operationsConnections, unreadCharacters: bounds.unreadCharacters },
+    room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: bounds.unreadCharacters },
   });
+  const url = addressOf(host, await listen(server, host, port, '--ops-port'));
   return {
     url,
     drain: () => {

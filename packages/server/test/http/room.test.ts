@@ -1,13 +1,14 @@
 /** Who gets a place when there are more callers than places, and who has to go. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { Route } from '../../src/http/answer.ts';
 import type { Room } from '../../src/http/connections.ts';
+import { startHealth } from '../../src/http/health.ts';
 import { createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
-import { connectionsWithin, openFileLimit } from '../../src/open-files.ts';
+import { connectionsWithin, openFileLimit, operatorsWithin } from '../../src/open-files.ts';
 import { createCaller } from '../support/http.ts';
 import { wholeRoom } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -161,10 +162,23 @@ test('a connection that the system cannot give us ends nothing', async (t) => {
   assert.equal((await fetch(`http://127.0.0.1:${port}/assets/short`)).status, 200);
 });
 
+test('nor does one of an operator', async (t) => {
+  const listening = t.mock.method(Server.prototype, 'listen');
+  const { log, logs } = watchedLog();
+  const { url, close } = await startHealth('127.0.0.1', 0, { ping: async () => {} }, async () => [], log);
+  t.after(close);
+  (listening.mock.calls[0]!.this as Server).emit('error', new Error('accept ENOBUFS'));
+  assert.match(logs(), /accept ENOBUFS.*cannot accept/);
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+});
+
 test('there is room for fewer callers where fewer files may be open', () => {
   assert.equal(connectionsWithin(1_024), 768);
   assert.equal(connectionsWithin(1_048_576), bounds.connections);
   assert.equal(connectionsWithin(undefined), bounds.connections);
+  assert.equal(operatorsWithin(1_024), 51);
+  assert.equal(operatorsWithin(1_048_576), bounds.operationsConnections);
+  assert.equal(operatorsWithin(undefined), bounds.operationsConnections);
 });
 
 test('knows how many files may be open as Node reports it, and without its report where it can', (t) => {

@@ -3,13 +3,28 @@ import { test } from 'node:test';
 import { metricsRoute } from '../src/http/metrics.ts';
 import { createHistogram, joinedMetrics, type MetricRead } from '../src/metric.ts';
 
+const exchange = { requestId: '', startedMs: 0, method: 'GET', rawHeaders: [], query: '' };
+
 async function exposed(metrics: readonly MetricRead[]): Promise<string[]> {
   const route = metricsRoute(async () => metrics);
-  const exchange = { requestId: '', startedMs: 0, method: 'GET', rawHeaders: [], query: '', headers: [] };
-  return String(await route(exchange))
+  return String(await route({ ...exchange, headers: [] }))
     .split('\n')
     .filter(Boolean);
 }
+
+test('however many ask at once, metrics are read once, and anew for who asks later', async () => {
+  let reads = 0;
+  const route = metricsRoute(async () => {
+    reads += 1;
+    return [];
+  });
+  const asked = Array.from({ length: 100 }, () => ({ ...exchange, headers: [] as string[] }));
+  await Promise.all(asked.map(route));
+  assert.equal(reads, 1);
+  for (const { headers } of asked) assert.match(headers.join(), /^Content-Type,text\/plain/);
+  await route({ ...exchange, headers: [] });
+  assert.equal(reads, 2);
+});
 
 test('a histogram counts into each bucket all that is no larger, as Prometheus reads it', async () => {
   const histogram = createHistogram([0.1, 1]);

@@ -4,14 +4,30 @@ import type { Exchange, Route } from './answer.ts';
 
 /** Answers with all metrics in the text format of Prometheus. */
 export function metricsRoute(read: () => Promise<readonly MetricRead[]>): Route {
-  return async ({ headers }: Exchange) => {
+  let underWay: Promise<Written> | undefined;
+
+  async function write(): Promise<Written> {
     // Loaded at the first scrape: that takes 28 ms, which a start should not wait for.
     const { Registry } = await import('prom-client');
     const registry = new Registry();
     for (const metric of await read()) registry.registerMetric(exposed(metric));
-    headers.push('Content-Type', registry.contentType, 'Cache-Control', 'no-store');
-    return registry.metrics();
+    return { text: await registry.metrics(), contentType: registry.contentType };
+  }
+
+  return async ({ headers }: Exchange) => {
+    // Whoever asks meanwhile gets the same: a flood of them must not keep a probe waiting.
+    underWay ??= write().finally(() => {
+      underWay = undefined;
+    });
+    const { text, contentType } = await underWay;
+    headers.push('Content-Type', contentType, 'Cache-Control', 'no-store');
+    return text;
   };
+}
+
+interface Written {
+  readonly text: string;
+  readonly contentType: string;
 }
 
 /** The library's own metrics count for themselves; these are counted already, and are only written down. */

@@ -178,6 +178,8 @@ export const bounds = {
   /** In-flight requests get this long after the listener closed. */
   drainMs: 25_000,
   drainSweepMs: 100,
+  /** Callers who wait to be accepted when it is time to close are, for as long as this. */
+  lastAcceptsMs: 250,
   /** The longest drain delay that can be set. */
   drainDelaySeconds: 3_600,
   /** How long a key that is being replaced still works, if nothing else is said, and at the most. */

@@ -171,14 +171,35 @@ function closeServer(server: Server, connections: Connections, log: Logger): Pro
       const requests = destroyWhere(connections, () => true);
       log.warn({ requests }, 'requests were given up that were still under way');
     }, bounds.drainMs);
-    const sweeps = setInterval(sweep, bounds.drainSweepMs);
-    ListenerOnly.prototype.close.call(server, () => {
-      clearTimeout(deadline);
-      clearInterval(sweeps);
-      resolve();
+    acceptWaiting(server, () => {
+      const sweeps = setInterval(sweep, bounds.drainSweepMs);
+      ListenerOnly.prototype.close.call(server, () => {
+        clearTimeout(deadline);
+        clearInterval(sweeps);
+        resolve();
+      });
+      sweep();
     });
-    sweep();
   });
+}
+
+/** The system resets those whom nobody accepted: so first there must be a turn that brings no connection. */
+function acceptWaiting(server: Server, close: () => void): void {
+  const endMs = performance.now() + bounds.lastAcceptsMs;
+  let isAccepting = true;
+  const note = () => {
+    isAccepting = true;
+  };
+  function look(): void {
+    if (isAccepting && performance.now() < endMs) {
+      isAccepting = false;
+      return void setImmediate(look);
+    }
+    server.off('connection', note);
+    close();
+  }
+  server.on('connection', note);
+  setImmediate(look);
 }
 
 /** Tells how many requests went without an answer. */

@@ -93,6 +93,24 @@ test('a request that has arrived when the listener closes is answered', async (t
   assert.deepEqual(answersIn(await received), ['200']);
 });
 
+test('callers whom nobody has accepted yet when it closes are answered', async (t) => {
+  const { port, server, close } = await startTestService(t);
+  let accepted = 0;
+  server.on('connection', () => {
+    accepted += 1;
+  });
+  const received = Array.from({ length: 50 }, () => {
+    const socket = open(t, port);
+    socket.write(good);
+    return text(socket);
+  });
+  // By now they are connected to the system, which keeps them until the next turn of the loop.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  assert.equal(accepted, 0);
+  await close();
+  for (const answer of await Promise.all(received)) assert.deepEqual(answersIn(answer), ['200']);
+});
+
 test('who is not answered when time is up is cut off, and the log tells how many', async (t) => {
   const { port, close, asked, logs } = await startHeld(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });

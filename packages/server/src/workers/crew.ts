@@ -59,6 +59,12 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     replacements.add(timer);
   }
 
+  const killAll = () => {
+    for (const worker of crew.keys()) worker.process.kill('SIGKILL');
+  };
+  // When all has to end at once: one that is frozen would not notice that its supervisor is gone.
+  process.once('exit', killAll);
+
   // The first goes ahead: what keeps it from starting would keep the others, and is said once.
   port = await start();
   if (port === undefined) return undefined;
@@ -86,9 +92,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
       for (const ask of crew.values()) tell(ask, 'stop');
       // They give those who wait the drain time; one that is frozen would take for ever.
       const patience = setTimeout(
-        () => {
-          for (const worker of crew.keys()) worker.process.kill('SIGKILL');
-        },
+        killAll,
         bounds.drainMs + bounds.receiptsCloseMs + bounds.postgresCloseMs + bounds.tracesCloseMs,
       );
       await Promise.all(ended);

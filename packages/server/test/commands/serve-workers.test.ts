@@ -165,7 +165,7 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
 });
 
 test(
-  'while the supervisor drains, no worker keeps a connection; a second signal ends all',
+  'while the supervisor drains, no worker keeps a connection; a second signal ends all, also who is frozen',
   limits,
   async (t) => {
     const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
@@ -178,6 +178,8 @@ test(
     await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
     await until(5_000, async () => !(await connectionsOf()).has('keep-alive'));
     const workers = served.pids();
+    process.kill(workers[0]!, 'SIGSTOP');
+    t.after(() => isAlive(workers[0]!) && process.kill(workers[0]!, 'SIGKILL'));
     served.signal('SIGTERM');
     assert.equal(await served.ended, 0);
     await until(10_000, () => !workers.some(isAlive));

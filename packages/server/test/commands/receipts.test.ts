@@ -28,7 +28,7 @@ async function serve(t: TestContext, engine: string, ...words: string[]) {
   t.after(() => caller.disconnect());
   const ask = async () => {
     const answer = await caller.balances(alice, { key: keys.acme });
-    // On a machine that is too busy some are turned away, which leaves no receipt, for nobody knows who it was.
+    // On a busy machine some are turned away, and leave no receipt, for nobody knows yet who they are.
     const isAnswered = answer.status === 200;
     if (!isAnswered) assertUnavailable(answer);
     return { id: String(answer.headers['x-request-id']), atMs: performance.now(), isAnswered };

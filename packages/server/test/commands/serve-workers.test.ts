@@ -75,6 +75,15 @@ async function callOften({ caller }: Served, count: number): Promise<Called[]> {
   return Promise.all(calls);
 }
 
+/** The processes, when so many have answered. */
+async function pidsOfAll(served: Served, workers: number): Promise<number[]> {
+  await until(20_000, async () => {
+    await callOften(served, 20);
+    return served.pids().length === workers;
+  });
+  return served.pids();
+}
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -119,11 +128,9 @@ test('all workers answer on one address, and count the rate of a partner togethe
   }
 });
 
-test('a worker that is killed is replaced, and the others answer meanwhile', limits, async (t) => {
+test('a killed worker is replaced while others answer; none outlives a supervisor', limits, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0');
-  await callOften(served, 20);
-  const before = served.pids();
-  assert.equal(before.length, 2);
+  const before = await pidsOfAll(served, 2);
   served.caller.disconnect();
   process.kill(before[0]!, 'SIGKILL');
   await served.says('stdout', /a worker ended; another takes its place/);
@@ -134,6 +141,8 @@ test('a worker that is killed is replaced, and the others answer meanwhile', lim
     areAnswered(await callOften(served, 20));
     return served.pids().length === 3;
   });
+  served.signal('SIGKILL');
+  await until(10_000, () => !served.pids().some(isAlive));
 });
 
 /** Some are; on a machine that is too busy the others are turned away, and none is told anything else. */
@@ -144,8 +153,7 @@ function areAnswered(answers: readonly Called[]): boolean {
 
 test('SIGTERM to the supervisor drains all workers; what is under way is answered', limits, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0');
-  await callOften(served, 20);
-  const workers = served.pids();
+  const workers = await pidsOfAll(served, 2);
   const other = await connectTo(t, served.database);
   await other.query('begin; lock table brands in access exclusive mode');
   const underWay = callOften(served, 4);
@@ -197,8 +205,7 @@ test('workers that end while the database is away come back with it, and are not
   // A port that the system chooses would be another one when nobody listened for a while.
   const port = String(await freePort());
   const served = await serveOn(t, server.url(), 2, '--brands-rate', '0', '--port', port);
-  await callOften(served, 20);
-  const workers = served.pids();
+  const workers = await pidsOfAll(served, 2);
   await server.stop();
   for (const pid of workers) process.kill(pid, 'SIGKILL');
   const statusOf = async (path: string) => (await fetch(`${served.operationsUrl}${path}`)).status;
@@ -229,15 +236,6 @@ test('workers count in Redis where there is one, and tell of it', needsRedis, as
     return counted[0]! + counted[1]! > 0;
   });
   assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= 20);
-});
-
-test('no worker outlives a supervisor that is killed', limits, async (t) => {
-  const served = await serveWith(t, 2, '--brands-rate', '0');
-  await callOften(served, 20);
-  const workers = served.pids();
-  assert.equal(workers.length, 2);
-  served.signal('SIGKILL');
-  await until(10_000, () => !workers.some(isAlive));
 });
 
 test('what keeps workers from starting is said once', limits, async (t) => {

@@ -1,5 +1,5 @@
 /** What programs that measure or try something have in common: how they begin and end, and leave nothing. */
-import { openLifetime } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 
 export const wholeRun = openLifetime();
 

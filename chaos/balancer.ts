@@ -5,7 +5,7 @@ import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { freePort } from '../packages/server/test/support/free-port.ts';
-import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import { programsOnPath } from '../packages/server/test/support/programs.ts';
 import { until } from '../packages/server/test/support/until.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../packages/server/test/support/free-port.ts';
-import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import { executable } from '../packages/server/test/support/run.ts';
 import { now } from './clock.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import type { Span } from '../packages/server/test/support/spans.ts';
 import { chanceOf } from './chance.ts';
 import { now } from './clock.ts';

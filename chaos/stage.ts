@@ -3,12 +3,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import type { PostgresServer } from '../packages/server/test/support/postgres-process.ts';
-import {
-  type Lifetime,
-  startPostgres,
-  startStandby,
-} from '../packages/server/test/support/postgres-start.ts';
+import { startPostgres, startStandby } from '../packages/server/test/support/postgres-start.ts';
 import { type OwnRedis, startRedis } from '../packages/server/test/support/redis.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createInstance, type Instance } from './instance.ts';

@@ -4,7 +4,7 @@
  */
 
 import { type Network, startNetwork } from '../packages/server/test/faults/network.ts';
-import { openLifetime } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 
 export type WireName = 'redis' | 'primary' | 'standby';
 export type WireHarm = 'silence' | 'go on' | 'slow' | 'fast' | 'hang up';

@@ -13,7 +13,7 @@ import { createHttpServer, listen, serveRoutes } from '../packages/server/src/ht
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
 import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
-import type { Lifetime } from './target.ts';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 
 /** Where there is such a folder, no commit waits for a disk. */
 const inMemory = '/dev/shm';

@@ -1,6 +1,6 @@
 /** `npm run fuzz`: tries the service on input after input until something breaks or time is up. */
 import { parseArgs } from 'node:util';
-import { openLifetime } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 import { cursors } from './cursors.ts';
 import { http } from './http.ts';
 import { imports } from './import.ts';

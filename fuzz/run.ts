@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Lifetime, Target } from './target.ts';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
+import type { Target } from './target.ts';
 
 export interface RunOptions {
   readonly seed: number;

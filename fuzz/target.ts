@@ -1,9 +1,5 @@
 import type { IRawProperty } from 'fast-check';
-
-/** Whoever opens a target: what is to be done when it is done. A test's context is one. */
-export interface Lifetime {
-  after(work: () => Promise<void> | void): void;
-}
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 
 /** A part of the service, what is sent to it, and what is held against what comes of that. */
 export interface Target {
@@ -15,7 +11,7 @@ export interface Target {
   open(lifetime: Lifetime): Promise<OpenTarget>;
 }
 
-export interface OpenTarget {
+interface OpenTarget {
   /** Inputs, and the judgement of each; with an input that has many parts, an execution is one of them. */
   readonly property: IRawProperty<unknown>;
   /** Executions so far, where an input is more than one. */

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
 import { killImports } from '../packages/server/test/ingest/kill-imports.ts';
-import { openLifetime, startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime } from '../packages/server/test/support/lifetime.ts';
+import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
 
 const { values } = parseArgs({
   options: { kills: { type: 'string', default: '100' }, rows: { type: 'string', default: '20000' } },

@@ -2,7 +2,7 @@
 import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
 import { freePort } from '../packages/server/test/support/free-port.ts';
 import { type Behind, startHaproxy } from '../packages/server/test/support/haproxy.ts';
-import type { Lifetime } from '../packages/server/test/support/postgres-start.ts';
+import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import { commandLine, type Running, start } from '../packages/server/test/support/run.ts';
 import { startLoad, type Totals } from './rolling-load.ts';
 

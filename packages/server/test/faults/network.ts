@@ -1,7 +1,7 @@
 /** A network between the service and a server: it falls silent, hangs up, is slow, and leads elsewhere. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { Lifetime } from '../support/postgres-start.ts';
+import type { Lifetime } from '../support/lifetime.ts';
 
 /** A server of any kind. */
 interface Target {

@@ -11,7 +11,8 @@ import { openPostgres } from '../../src/store/postgres/open.ts';
 import { planSettings } from '../../src/store/postgres/pool.ts';
 import * as statements from '../../src/store/postgres/statements.ts';
 import { migratedDatabase, serveOptions } from '../support/database.ts';
-import { connectTo, databaseLike, type Lifetime } from '../support/postgres.ts';
+import type { Lifetime } from '../support/lifetime.ts';
+import { connectTo, databaseLike } from '../support/postgres.ts';
 
 /** A step of a plan, as `explain` tells it. */
 interface Step {

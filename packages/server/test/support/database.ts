@@ -10,7 +10,8 @@ import { openStore, parseDatabaseUrl, type StoreOptions } from '../../src/store/
 import type { Reads, Store } from '../../src/store/port.ts';
 import { createReads } from '../../src/store/sqlite/reads.ts';
 import { temporaryFolder } from './folder.ts';
-import { connectTo, databaseLike, type Lifetime } from './postgres.ts';
+import type { Lifetime } from './lifetime.ts';
+import { connectTo, databaseLike } from './postgres.ts';
 
 export interface TestDatabase {
   readonly url: string;

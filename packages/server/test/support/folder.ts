@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Lifetime } from './postgres-start.ts';
+import type { Lifetime } from './lifetime.ts';
 
 export function temporaryFolder(t: Lifetime): string {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-'));

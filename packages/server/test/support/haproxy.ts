@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
-import type { Lifetime } from './postgres-start.ts';
+import type { Lifetime } from './lifetime.ts';
 import { programsOnPath } from './programs.ts';
 import { until } from './until.ts';
 

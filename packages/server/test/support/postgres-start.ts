@@ -15,28 +15,9 @@ import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
+import type { Lifetime } from './lifetime.ts';
 import { type PostgresServer, removeServer, serverIn } from './postgres-process.ts';
 import { howToGetPrograms, programsFolder, serverUser } from './postgres-programs.ts';
-
-/** Whatever says when it is over: a test's context, or `{ after }` of node:test for a whole file. */
-export interface Lifetime {
-  after(work: () => Promise<void> | void): void;
-}
-
-/** Of what is no test: it is over when it is disposed of, last things first, also those added meanwhile. */
-interface OwnLifetime extends Lifetime {
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
-export function openLifetime(): OwnLifetime {
-  const endings: (() => Promise<void> | void)[] = [];
-  return {
-    after: (work) => endings.push(work),
-    [Symbol.asyncDispose]: async () => {
-      while (endings.length > 0) await endings.pop()!();
-    },
-  };
-}
 
 export type Settings = Readonly<Record<string, string>>;
 

@@ -6,15 +6,15 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
+import { type Lifetime, openLifetime } from './lifetime.ts';
 import type { PostgresServer } from './postgres-process.ts';
-import { afterAllElse, type Lifetime, openLifetime, startPostgres } from './postgres-start.ts';
+import { afterAllElse, startPostgres } from './postgres-start.ts';
 
 export type { PostgresServer } from './postgres-process.ts';
 export {
   afterAllElse,
   caughtUp,
   freshCluster,
-  type Lifetime,
   newCluster,
   promote,
   type Settings,

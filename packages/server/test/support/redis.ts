@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
-import type { Lifetime } from './postgres-start.ts';
+import type { Lifetime } from './lifetime.ts';
 import { programsOnPath } from './programs.ts';
 
 export interface OwnRedis {

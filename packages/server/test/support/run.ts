@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/port.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createdAt } from './fixture.ts';
 import { temporaryFolder } from './folder.ts';
-import type { Lifetime } from './postgres-start.ts';
+import type { Lifetime } from './lifetime.ts';
 import { watchCommand } from './watch-logs.ts';
 
 export const executable = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));

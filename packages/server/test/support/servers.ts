@@ -1,5 +1,6 @@
 /** Before and after all test files of `npm test`: the one Postgres server on which they make databases. */
-import { openLifetime, startPostgres, withoutOwnServers } from './postgres-start.ts';
+import { openLifetime } from './lifetime.ts';
+import { startPostgres, withoutOwnServers } from './postgres-start.ts';
 
 const wholeRun = openLifetime();
 

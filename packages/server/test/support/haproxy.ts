@@ -1,5 +1,5 @@
 /** A real HAProxy with the configuration that docs/operators shows, in front of two instances. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -31,6 +31,8 @@ export interface Balancer {
   readonly port: number;
   /** Resolves when it sends requests to all of the instances. */
   untilAllUp(): Promise<void>;
+  /** A new process takes the place of the old one, which ends when its connections do. */
+  reload(): void;
   /** What it said so far, such as which instance is down, and why. */
   words(): string;
 }
@@ -49,34 +51,48 @@ export async function startHaproxy(
     `${adapt(readFileSync(haproxyConfig, 'utf8'))}\nglobal\n    stats socket ${control}\n`,
   );
   const port = await freePort();
-  const child = spawn(program!, ['-db', '-f', config], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      LISTEN: `127.0.0.1:${port}`,
-      INSTANCE_1: `127.0.0.1:${one.port}`,
-      INSTANCE_1_OPS_PORT: String(one.operationsPort),
-      INSTANCE_2: `127.0.0.1:${two.port}`,
-      INSTANCE_2_OPS_PORT: String(two.operationsPort),
-    },
-  });
+  const environment = {
+    LISTEN: `127.0.0.1:${port}`,
+    INSTANCE_1: `127.0.0.1:${one.port}`,
+    INSTANCE_1_OPS_PORT: String(one.operationsPort),
+    INSTANCE_2: `127.0.0.1:${two.port}`,
+    INSTANCE_2_OPS_PORT: String(two.operationsPort),
+  };
   let words = '';
-  child.stderr.setEncoding('utf8').on('data', (more: string) => {
-    words += more;
-  });
-  const ended = once(child, 'exit');
-  t.after(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
+  let newest = launch([]);
+
+  function launch(flags: readonly string[]): ChildProcess {
+    const child = spawn(program!, ['-db', '-f', config, ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: environment,
+    });
+    child.stderr.setEncoding('utf8').on('data', (more: string) => {
+      words += more;
+    });
+    const ended = once(child, 'exit');
+    t.after(async () => {
+      child.kill('SIGKILL');
+      await ended;
+    });
+    return child;
+  }
+
   const areUp = () => statesOf(control).then((states) => states.every((state) => state === 'UP'));
   const untilAllUp = async () => {
     await until(30_000, async () => {
-      if (child.exitCode !== null) throw new Error(`HAProxy ended: ${words}`);
+      if (newest.exitCode !== null) throw new Error(`HAProxy ended: ${words}`);
       return areUp().catch(() => false);
     });
   };
   await untilAllUp();
-  return { port, untilAllUp, words: () => words };
+  return {
+    port,
+    untilAllUp,
+    reload: () => {
+      newest = launch(['-sf', String(newest.pid)]);
+    },
+    words: () => words,
+  };
 }
 
 /** What HAProxy has against the configuration; nothing where it would start with it. */

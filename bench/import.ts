@@ -2,12 +2,12 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
 import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
+import type { Given } from './flags.ts';
 import { type DataFiles, type Order, orders, writeData } from './import-data.ts';
 import { type Engine, type Outcome, postgresEngine, sqliteEngine } from './import-engines.ts';
-import { runBench, say, wholeRun } from './program.ts';
+import { runProgram, say, wholeRun } from './program.ts';
 
 const goal = 1 / 3;
 const mostMegabytes = 200;
@@ -52,34 +52,16 @@ function newFolder(): string {
   return folder;
 }
 
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      rows: { type: 'string', default: '1000000' },
-      rounds: { type: 'string', default: '3' },
-      engine: { type: 'string' },
-      order: { type: 'string' },
-      memory: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const count = (name: 'rows' | 'rounds') => {
-    if (!/^[1-9]\d{0,8}$/.test(values[name])) throw new Error(`--${name} must be a whole number above 0.`);
-    return Number(values[name]);
-  };
-  const choice = <Name extends string>(flag: string, given: string | undefined, names: readonly Name[]) => {
-    const chosen = names.filter((name) => given === undefined || name === given);
-    if (chosen.length === 0) throw new Error(`--${flag} must be ${names.join(' or ')}.`);
-    return chosen;
-  };
+function readFlags(given: Given<'rows' | 'rounds' | 'engine' | 'order' | 'memory'>): Flags {
+  const only = <Name extends string>(flag: 'engine' | 'order', names: readonly Name[]) =>
+    given.has(flag) ? [given.oneOf(flag, names, names[0]!)] : names;
+  const rounds = given.wholeNumber('rounds', 1, 1_000, 3);
   return {
-    rows: count('rows'),
-    rounds: values.memory ? 1 : count('rounds'),
-    engines: choice('engine', values.engine, ['sqlite', 'postgres']),
-    orders: choice('order', values.order, orders),
-    ways: values.memory ? ['imported'] : ways,
+    rows: given.wholeNumber('rows', 1, 999_999_999, 1_000_000),
+    rounds: given.has('memory') ? 1 : rounds,
+    engines: only('engine', ['sqlite', 'postgres']),
+    orders: only('order', orders),
+    ways: given.has('memory') ? ['imported'] : ways,
   };
 }
 
@@ -162,11 +144,12 @@ function report(measured: readonly Measured[], { rows, ways }: Flags): string[] 
   return faults;
 }
 
-await runBench({
+await runProgram({
   help,
+  options: { rows: 'value', rounds: 'value', engine: 'value', order: 'value', memory: 'switch' },
   readFlags,
   lackFor: ({ engines }) => engines.includes('postgres') && withoutOwnServers(),
-  measure: async (flags) => {
+  run: async (flags) => {
     const faults = report(await measure(flags), flags);
     for (const fault of faults) say(fault);
     return faults.length === 0;

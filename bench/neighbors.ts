@@ -1,10 +1,8 @@
 /** Whether one partner that asks for far more than its rate makes another one wait. */
-import type { TestContext } from 'node:test';
-import { parseArgs } from 'node:util';
 import { needsOwnRedis, startRedis } from '../packages/server/test/support/redis.ts';
 import { median, type Played, quantile, rateOf, startGenerator, timesOf } from './load.ts';
 import { brandsPath, type Engine, engines, lackFor, startLoadedService } from './load-service.ts';
-import { runBench, say, wholeRun } from './program.ts';
+import { print, runProgram, say, wholeRun } from './program.ts';
 
 const rate = 50;
 const times = 20;
@@ -17,13 +15,13 @@ const help = `Usage: node bench/neighbors.ts [FLAGS]
 
 Starts "partner-network serve" in a process of its own, with the rate limit of ${rate} a second.
 One partner asks for ${ownRate} pages of brands a second, at random moments. In turns of ${sliceSeconds} s its
-neighbor does nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which
+neighbour does nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which
 are refused. Prints how long the pages of the first one take beside each. Ends with status 1 when
-p99 beside a neighbor at ${times} times its rate is more than ${goal * 100} % above that beside none, or when
+p99 beside a neighbour at ${times} times its rate is more than ${goal * 100} % above that beside none, or when
 the machine is too busy to tell: when p99 beside none differs by as much from turn to turn.
 
   --engine NAME   sqlite, or postgres (a server of its own, and a Redis that counts), sqlite unless given
-  --seconds N     in all, 120 unless given
+  --seconds N     in all, 10 at the least, 120 unless given
   --help          this text`;
 
 interface Flags {
@@ -31,24 +29,7 @@ interface Flags {
   readonly seconds: number;
 }
 
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      engine: { type: 'string', default: 'sqlite' },
-      seconds: { type: 'string', default: '120' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const engine = engines.find((name) => name === values.engine);
-  if (engine === undefined) throw new Error(`--engine must be ${engines.join(' or ')}.`);
-  if (!/^[1-9]\d{1,3}$/.test(values.seconds))
-    throw new Error('--seconds must be a whole number, 10 to 9999.');
-  return { engine, seconds: Number(values.seconds) };
-}
-
-const neighbors = [
+const neighbours = [
   { name: 'none', perSecond: 0 },
   { name: 'at its rate', perSecond: rate },
   { name: `at ${times} times its rate`, perSecond: rate * times },
@@ -56,13 +37,13 @@ const neighbors = [
 
 interface Slice {
   readonly own: Played;
-  readonly neighbor: Played | undefined;
+  readonly neighbour: Played | undefined;
 }
 
 async function measureSlices({ engine, seconds }: Flags): Promise<Slice[][]> {
-  const redis = engine === 'postgres' ? await startRedis(wholeRun as unknown as TestContext) : undefined;
+  const redis = engine === 'postgres' ? await startRedis(wholeRun) : undefined;
   const service = await startLoadedService(engine, redis === undefined ? [] : ['--redis', redis.url]);
-  // Each has a process to ask from: a busy neighbor must not make the other one's watch go wrong.
+  // Each has a process to ask from: a busy neighbour must not make the other one's watch go wrong.
   const [ours, theirs] = [startGenerator(service), startGenerator(service)];
   const stream = (index: number, perSecond: number, connections: number) => ({
     path: brandsPath,
@@ -71,13 +52,13 @@ async function measureSlices({ engine, seconds }: Flags): Promise<Slice[][]> {
     perSecond,
   });
   await ours.play(2, stream(0, ownRate, 8));
-  const slices: Slice[][] = neighbors.map(() => []);
-  const rounds = Math.max(1, Math.round(seconds / neighbors.length / sliceSeconds));
+  const slices: Slice[][] = neighbours.map(() => []);
+  const rounds = Math.max(1, Math.round(seconds / neighbours.length / sliceSeconds));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [index, { perSecond }] of neighbors.entries()) {
+    for (const [index, { perSecond }] of neighbours.entries()) {
       const asked = perSecond === 0 ? undefined : theirs.play(sliceSeconds, stream(1, perSecond, 64));
       const [own] = await ours.play(sliceSeconds, stream(0, ownRate, 8));
-      slices[index]!.push({ own: own!, neighbor: (await asked)?.[0] });
+      slices[index]!.push({ own: own!, neighbour: (await asked)?.[0] });
     }
     if (round % 5 === 0 || round === rounds) say(`  ${round} of ${rounds} rounds`);
   }
@@ -93,12 +74,12 @@ function report(slices: readonly (readonly Slice[])[]): void {
   for (const [index, ofOne] of slices.entries()) {
     const took = pagesOf(ofOne);
     const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => ms(quantile(took, share)));
-    const refused = ofOne.map(({ neighbor }) => (neighbor === undefined ? 0 : rateOf(neighbor, '429')));
+    const refused = ofOne.map(({ neighbour }) => (neighbour === undefined ? 0 : rateOf(neighbour, '429')));
     const cpu = ofOne.map(({ own }) => own.cpuSeconds / own.seconds);
-    process.stdout.write(
-      `neighbor ${neighbors[index]!.name}: p50 ${p50}, p90 ${p90}, p99 ${p99} of ${took.length} pages; ` +
-        `${median(refused).toFixed(0)} a second of the neighbor's refused; ` +
-        `the service uses ${percent(median(cpu))} of a core.\n`,
+    print(
+      `neighbour ${neighbours[index]!.name}: p50 ${p50}, p90 ${p90}, p99 ${p99} of ${took.length} pages; ` +
+        `${median(refused).toFixed(0)} a second of the neighbour's refused; ` +
+        `the service uses ${percent(median(cpu))} of a core.`,
     );
   }
 }
@@ -113,15 +94,17 @@ async function measure(flags: Flags): Promise<boolean> {
   const text = `${flags.engine}: p99 moves by ${percent(moved)} (goal: less than ${percent(goal)})`;
   const isTold = noise < goal;
   const verdict = moved < goal ? (isTold ? 'ok     ' : 'not told') : 'not met';
-  process.stdout.write(
-    `${verdict} ${text}; beside none, it differs by ${percent(noise)} from turn to turn\n`,
-  );
+  print(`${verdict} ${text}; beside none, it differs by ${percent(noise)} from turn to turn`);
   return isTold && moved < goal;
 }
 
-await runBench({
+await runProgram({
   help,
-  readFlags,
+  options: { engine: 'value', seconds: 'value' },
+  readFlags: (given): Flags => ({
+    engine: given.oneOf('engine', engines, 'sqlite'),
+    seconds: given.wholeNumber('seconds', 10, 9_999, 120),
+  }),
   lackFor: ({ engine }) => lackFor(engine) || (engine === 'postgres' && needsOwnRedis.skip),
-  measure,
+  run: measure,
 });

@@ -1,7 +1,6 @@
 /** Whether a process that is asked for ten times what it can do goes on doing what it can. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
 import { createTurnedAway } from '../packages/server/src/http/turned-away.ts';
 import { type Generator, median, type Played, quantile, rateOf, startGenerator, timesOf } from './load.ts';
 import {
@@ -13,7 +12,7 @@ import {
   pin,
   startLoadedService,
 } from './load-service.ts';
-import { runBench, say, wholeRun } from './program.ts';
+import { print, runProgram, say, wholeRun } from './program.ts';
 
 const times = 10;
 const goals = { goodput: 0.9, admittedMs: 250, shedWorkMs: 5, recoveryMs: 2_000 };
@@ -38,22 +37,6 @@ a share of the peak beside them, and times. Ends with status 1 when a goal is no
 interface Flags {
   readonly engine: Engine;
   readonly seconds: number;
-}
-
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      engine: { type: 'string', default: 'sqlite' },
-      seconds: { type: 'string', default: '4' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const engine = engines.find((name) => name === values.engine);
-  if (engine === undefined) throw new Error(`--engine must be ${engines.join(' or ')}.`);
-  if (!/^[1-9]\d{0,2}$/.test(values.seconds)) throw new Error('--seconds must be a whole number, 1 to 999.');
-  return { engine, seconds: Number(values.seconds) };
 }
 
 interface Load {
@@ -149,7 +132,7 @@ async function measureShedWork(): Promise<number> {
 }
 
 function verdict(what: string, isMet: boolean): boolean {
-  process.stdout.write(`${isMet ? 'ok     ' : 'not met'} ${what}\n`);
+  print(`${isMet ? 'ok     ' : 'not met'} ${what}`);
   return isMet;
 }
 
@@ -160,14 +143,12 @@ function reportLoad(load: Load, ofLoad: readonly Share[]): boolean[] {
   const offered = median(ofLoad.map(({ played }) => played.sent / played.seconds));
   const unsent = median(ofLoad.map(({ played }) => played.unsent / played.seconds));
   const shed = median(ofLoad.map(({ played }) => rateOf(played, '503')));
-  process.stdout.write(
+  print(
     `${load.name}: ${offered.toFixed(0)} a second sent, ${shed.toFixed(0)} of them answered 503 ` +
       `(p50 ${ms(median(all('503')))}, p99 ${ms(quantile(all('503'), 0.99))})` +
-      `${load.perSecond === undefined ? '' : `, ${unsent.toFixed(0)} more found all connections busy`}.\n`,
+      `${load.perSecond === undefined ? '' : `, ${unsent.toFixed(0)} more found all connections busy`}.`,
   );
-  process.stdout.write(
-    `Of the CPU time it got, it made ${percent(median(ofLoad.map((one) => one.ofCpu)))} of the peak.\n`,
-  );
+  print(`Of the CPU time it got, it made ${percent(median(ofLoad.map((one) => one.ofCpu)))} of the peak.`);
   return [
     verdict(
       `${percent(share)} of the peak are good (goal: ${percent(goals.goodput)})`,
@@ -205,8 +186,8 @@ async function measure({ engine, seconds }: Flags): Promise<boolean> {
   const shares = await measureShares(play, saturating, loads);
   const recoveryMs = await measureRecovery(generator, service.keys, play);
   const shedWorkMs = await measureShedWork();
-  process.stdout.write(
-    `${engine}: ${saturating.connections} connections saturate a process, peak ${peak.toFixed(0)} a second.\n`,
+  print(
+    `${engine}: ${saturating.connections} connections saturate a process, peak ${peak.toFixed(0)} a second.`,
   );
   const isMet = loads.flatMap((load) =>
     reportLoad(
@@ -227,4 +208,13 @@ async function measure({ engine, seconds }: Flags): Promise<boolean> {
   return !isMet.includes(false);
 }
 
-await runBench({ help, readFlags, lackFor: ({ engine }) => lackFor(engine), measure });
+await runProgram({
+  help,
+  options: { engine: 'value', seconds: 'value' },
+  readFlags: (given): Flags => ({
+    engine: given.oneOf('engine', engines, 'sqlite'),
+    seconds: given.wholeNumber('seconds', 1, 999, 4),
+  }),
+  lackFor: ({ engine }) => lackFor(engine),
+  run: measure,
+});

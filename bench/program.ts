@@ -1,9 +1,14 @@
-/** What programs that measure or try something have in common: how they begin and end, and leave nothing. */
+/** How benches, scripts, fault runs and fuzzers begin and end, and that they leave nothing behind. */
 import { openLifetime } from '../packages/server/test/support/lifetime.ts';
+import { type Given, type Options, readWords } from './flags.ts';
 
 export const wholeRun = openLifetime();
 
+/** Were something to hang, it should not be for ever. */
+const mostCleaningMs = 20_000;
+
 let cleaning: Promise<void> | undefined;
+let isStopping = false;
 
 /** Last things first, and once, though a signal may come when it has begun. */
 function cleanUp(): Promise<void> {
@@ -11,48 +16,62 @@ function cleanUp(): Promise<void> {
   return cleaning;
 }
 
+/** Whether a signal has come: what fails from then on fails because all is being taken away. */
+export const isStopped = () => isStopping;
+
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-interface Bench<Flags> {
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+interface Program<Name extends string, Flags> {
   readonly help: string;
-  /** Throws what is wrong with them. */
-  readFlags(words: string[]): Flags | 'help';
+  readonly options: Options<Name>;
+  /** Notes what is wrong with them. */
+  readFlags(given: Given<Name>): Flags;
   /** What it needs and this machine does not have. */
-  lackFor(flags: Flags): string | false;
-  /** Whether all that was measured is as it should be. */
-  measure(flags: Flags): Promise<boolean>;
+  lackFor?(flags: Flags): string | false;
+  /** Whether all is as it should be. */
+  run(flags: Flags): Promise<boolean>;
 }
 
-/** Runs it by this process's words, and sets the exit status. */
-export async function runBench<Flags>(bench: Bench<Flags>): Promise<void> {
-  process.exitCode = await statusOf(bench);
-}
-
-async function statusOf<Flags>({ help, readFlags, lackFor, measure }: Bench<Flags>): Promise<number> {
-  let flags: Flags | 'help';
+/**
+ * Runs it by this process's words, and sets the exit status: 0 where all is as it should be, 1 where it is
+ * not, or could not be found out, and 2 for words that it does not take.
+ */
+export async function runProgram<Name extends string, Flags>(program: Program<Name, Flags>): Promise<void> {
+  const { help, options, readFlags, lackFor } = program;
+  const { flags, isHelp, problems } = readWords(process.argv.slice(2), options, readFlags);
+  if (isHelp) return print(help);
+  for (const problem of problems) say(problem);
+  const lack = problems.length === 0 && lackFor?.(flags);
+  if (lack) say(lack);
+  process.exitCode = problems.length > 0 ? 2 : 1;
+  if (problems.length > 0 || lack) return;
+  cleanUpOnSignals();
   try {
-    flags = readFlags(process.argv.slice(2));
-  } catch (error) {
-    say((error as Error).message);
-    return 2;
-  }
-  if (flags === 'help') {
-    process.stdout.write(`${help}\n`);
-    return 0;
-  }
-  const lack = lackFor(flags);
-  if (lack) {
-    say(lack);
-    return 1;
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => cleanUp().finally(() => process.exit(1)));
-  }
-  try {
-    return (await measure(flags)) ? 0 : 1;
+    if (await program.run(flags)) process.exitCode = 0;
   } finally {
     await cleanUp();
+  }
+}
+
+/**
+ * More than one may come: npm hands on to us what the terminal has sent to us already. Were the second not
+ * waited out, it would end us amid the cleaning.
+ */
+function cleanUpOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (isStopping) return;
+      isStopping = true;
+      say('Stopped: cleaning up.');
+      process.on('uncaughtException', () => {});
+      setTimeout(() => process.exit(1), mostCleaningMs);
+      cleanUp().finally(() => process.exit(1));
+    });
   }
 }

@@ -1,9 +1,9 @@
 /** Whether a page costs the same wherever it is, and however many rows there are. */
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
 import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
-import { runBench, say, wholeRun } from './program.ts';
+import type { Given } from './flags.ts';
+import { runProgram, say, wholeRun } from './program.ts';
 import { makeData, ofPartner, onConnection, rowsOf, settle } from './size-data.ts';
 import { type Measured, measure } from './size-measure.ts';
 import { openSized, type SizedDatabase } from './size-pages.ts';
@@ -51,22 +51,15 @@ function progress(of: number, unit: string): { add(count: number): void; end(): 
   };
 }
 
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      scale: { type: 'string', default: '1' },
-      rounds: { type: 'string', default: String(defaultRounds) },
-      database: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const [scale, rounds] = [Number(values.scale), Number(values.rounds)];
-  if (!(scale > 0 && scale <= 100)) throw new Error('--scale must be a number above 0, and at most 100.');
-  if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error('--rounds must be a whole number above 0.');
+function readFlags(given: Given<'scale' | 'rounds' | 'database'>): Flags {
+  const scale = Number(given.text('scale') ?? '1');
+  if (!(scale > 0 && scale <= 100)) given.refuse('--scale must be a number above 0, and at most 100.');
   const large = Math.ceil(partnersAtFullScale * scale);
-  return { partners: { small: Math.ceil(large / hundredth), large }, rounds, database: values.database };
+  return {
+    partners: { small: Math.ceil(large / hundredth), large },
+    rounds: given.wholeNumber('rounds', 1, 1_000_000, defaultRounds),
+    database: given.text('database'),
+  };
 }
 
 /** For speed while the data is made, and so that nothing goes on behind while pages are measured. */
@@ -141,12 +134,13 @@ function report(measured: readonly Measured[], rounds: number): boolean {
   return faults.length === 0;
 }
 
-await runBench({
+await runProgram({
   help,
+  options: { scale: 'value', rounds: 'value', database: 'value' },
   readFlags,
   lackFor: ({ database }) => {
     const lack = database === undefined && withoutOwnServers();
     return lack && `${lack}; or name a server with --database.`;
   },
-  measure: async (flags) => report(await compare(flags), flags.rounds),
+  run: async (flags) => report(await compare(flags), flags.rounds),
 });

@@ -1,13 +1,14 @@
 /** Whether the time of an answer tells a key that is on file from one that is not. */
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { basePath } from '@partner-network/contract/operations';
-import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
-import { runBench, say, wholeRun } from './program.ts';
+import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { type Engine, engines, lackFor } from './load-service.ts';
+import { print, runProgram, say, wholeRun } from './program.ts';
 import { connectTimed, type Keys, makeKeys, startService, temporaryDatabase } from './timing-service.ts';
 import { type Estimate, quantile, randomFrom, shareSlower, shuffled } from './timing-statistics.ts';
 
 const defaultRounds = 20_000;
+const largestSeed = 2 ** 31;
 const roundsToJudge = 5_000;
 const warmUpRounds = 2_000;
 /** A service may end a connection after 1,000 requests. */
@@ -32,28 +33,8 @@ is right in more than ${Math.round(goal * 100)} % of the cases, for sure.`;
 
 interface Flags {
   readonly rounds: number;
-  readonly engine: 'sqlite' | 'postgres';
+  readonly engine: Engine;
   readonly seed: number;
-}
-
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      rounds: { type: 'string', default: String(defaultRounds) },
-      engine: { type: 'string', default: 'sqlite' },
-      seed: { type: 'string', default: String(randomInt(2 ** 31)) },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const { engine } = values;
-  const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
-  if (!(Number.isInteger(rounds) && rounds >= 100))
-    throw new Error('--rounds must be a whole number from 100.');
-  if (!(Number.isInteger(seed) && seed >= 0)) throw new Error('--seed must be a whole number from 0.');
-  if (engine !== 'sqlite' && engine !== 'postgres') throw new Error('--engine must be sqlite or postgres.');
-  return { rounds, engine, seed };
 }
 
 /** What is asked in each round, and with which keys. */
@@ -113,11 +94,11 @@ interface Told {
 
 /** Prints a table, and gives what can be told from unknown keys. */
 function report(listing: string, times: Times, random: () => number): Told[] {
-  process.stdout.write(`${listing}: µs at a quarter, half and three quarters; slower than unknown\n`);
+  print(`${listing}: µs at a quarter, half and three quarters; slower than unknown`);
   const shares = names.map((name) => ({ name, share: shareSlower(times.unknown, times[name], random) }));
   const control = shares.find(({ name }) => name === 'control')!.share;
   return shares.map(({ name, share }) => {
-    process.stdout.write(`${rowOf(name, times, share)}\n`);
+    print(rowOf(name, times, share));
     return {
       isMeasurable: name !== 'unknown' && (share.low > control.high || share.high < control.low),
       isTooOften: share.low > goal || share.high < 1 - goal,
@@ -152,9 +133,14 @@ async function compare({ rounds, engine, seed }: Flags): Promise<boolean> {
   return isFine || rounds < roundsToJudge;
 }
 
-await runBench({
+await runProgram({
   help,
-  readFlags,
-  lackFor: ({ engine }) => engine === 'postgres' && withoutOwnServers(),
-  measure: compare,
+  options: { rounds: 'value', engine: 'value', seed: 'value' },
+  readFlags: (given): Flags => ({
+    rounds: given.wholeNumber('rounds', 100, 10_000_000, defaultRounds),
+    engine: given.oneOf('engine', engines, 'sqlite'),
+    seed: given.wholeNumber('seed', 0, largestSeed, randomInt(largestSeed)),
+  }),
+  lackFor: ({ engine }) => lackFor(engine),
+  run: compare,
 });

@@ -83,7 +83,7 @@ const acts: Readonly<Record<Part, Partial<Record<Harm, Act>>>> = {
   primary: { ...ofWire('primary'), ...ofServer('primary') },
   balancer: {
     reload: async ({ balancer }) => {
-      await balancer.reload();
+      balancer.reload();
       return () => {};
     },
   },

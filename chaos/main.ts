@@ -2,16 +2,19 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { runBench, say, wholeRun } from '../bench/program.ts';
+import type { Given } from '../bench/flags.ts';
+import { isStopped, print, runProgram, say, wholeRun } from '../bench/program.ts';
+import { withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
 import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 import { withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
 import { needsOwnRedis } from '../packages/server/test/support/redis.ts';
-import { lackOfBalancer } from './balancer.ts';
 import { judge } from './judge.ts';
 import { describe, planOf, quietEndMs, quietStartMs } from './plan.ts';
 import { faultsTable, stallsText, verdictsText } from './report.ts';
 import { runCourse } from './run.ts';
+
+const largestSeed = 999_999_999;
+const shortestMinutes = (quietStartMs + quietEndMs) / 60_000;
 
 const help = `Usage: npm run chaos -- [FLAGS]
 
@@ -22,7 +25,7 @@ Ends with status 1 when a promise is broken, and says where the answers and logs
 
   --seed N        decides what fails, when and for how long; by chance unless given
   --seeds A-B     one run after the other, with each of these seeds
-  --minutes M     how long a run takes, 2 unless given; more than half a minute
+  --minutes M     how long a run takes, 2 unless given; more than ${shortestMinutes.toFixed(2)}
   --keep          keep answers and logs also when all is well
   --plan          print the faults of each run, and do nothing
   --help          this text`;
@@ -34,33 +37,22 @@ interface Flags {
   readonly isPlanOnly: boolean;
 }
 
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      seed: { type: 'string' },
-      seeds: { type: 'string' },
-      minutes: { type: 'string', default: '2' },
-      keep: { type: 'boolean', default: false },
-      plan: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const minutes = Number(values.minutes);
-  const shortest = (quietStartMs + quietEndMs) / 60_000;
-  if (!(minutes > shortest && minutes <= 600)) {
-    throw new Error(`--minutes must be a number above ${shortest.toFixed(2)}, and at most 600.`);
-  }
-  return { seeds: seedsOf(values), minutes, isKept: values.keep, isPlanOnly: values.plan };
+function readFlags(given: Given<'seed' | 'seeds' | 'minutes' | 'keep' | 'plan'>): Flags {
+  const minutes = Number(given.text('minutes') ?? '2');
+  if (!(minutes > shortestMinutes && minutes <= 600))
+    given.refuse(`--minutes must be a number above ${shortestMinutes.toFixed(2)}, and at most 600.`);
+  return { seeds: seedsOf(given), minutes, isKept: given.has('keep'), isPlanOnly: given.has('plan') };
 }
 
-function seedsOf({ seed, seeds }: { seed?: string; seeds?: string }): number[] {
-  if (seed !== undefined && seeds !== undefined) throw new Error('Give --seed or --seeds, not both.');
-  const given = seeds ?? seed ?? String(Math.floor(Math.random() * 1_000_000));
-  const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(given) ?? [];
-  if (first === undefined || Number(last) < Number(first) || (seed !== undefined && seed !== first)) {
-    throw new Error('--seed must be a whole number, and --seeds two of them like 1-10.');
+function seedsOf(given: Given<'seed' | 'seeds'>): number[] {
+  if (given.has('seed') && given.has('seeds')) given.refuse('Give --seed or --seeds, not both.');
+  const seed = given.wholeNumber('seed', 0, largestSeed, Math.floor(Math.random() * 1_000_000));
+  const seeds = given.text('seeds');
+  if (seeds === undefined) return [seed];
+  const [, first, last] = /^(\d{1,9})-(\d{1,9})$/.exec(seeds) ?? [];
+  if (first === undefined || Number(last) < Number(first)) {
+    given.refuse('--seeds must be two whole numbers like 1-10, the smaller one first.');
+    return [];
   }
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
 }
@@ -73,27 +65,30 @@ async function runSeed(seed: number, { minutes, isKept }: Flags): Promise<boolea
   writeFileSync(join(folder, 'plan.json'), JSON.stringify({ seed, minutes, plan }, undefined, 1));
   const lifetime = openLifetime();
   wholeRun.after(() => lifetime[Symbol.asyncDispose]());
+  let isFine = false;
+  lifetime.after(() => {
+    if (isKept || !(isFine || isStopped())) say(`Seed ${seed}: answers and logs are in ${folder}.`);
+    else rmSync(folder, { recursive: true, force: true });
+  });
   const played = await runCourse(lifetime, folder, seed, minutes, plan, say);
   const logs = readdirSync(folder)
     .filter((name) => name.startsWith('instance-'))
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'));
   const course = { ...played, logs };
   const verdicts = judge(course);
-  const isKeptPromise = verdicts.every(({ violations }) => violations.length === 0);
+  isFine = verdicts.every(({ violations }) => violations.length === 0);
   const judged = verdictsText(verdicts, course.startedMs);
   const text = `${faultsTable(course)}\n\n${stallsText(course)}${judged}\n`;
-  process.stdout.write(`\nSeed ${seed}\n\n${text}\n`);
+  print(`\nSeed ${seed}\n\n${text}`);
   writeFileSync(join(folder, 'verdict.txt'), text);
   await lifetime[Symbol.asyncDispose]();
-  if (isKeptPromise && !isKept) rmSync(folder, { recursive: true });
-  else say(`Seed ${seed}: answers and logs are in ${folder}.`);
-  return isKeptPromise;
+  return isFine;
 }
 
 async function runAll(flags: Flags): Promise<boolean> {
   const { seeds, minutes, isPlanOnly } = flags;
   if (isPlanOnly) {
-    for (const seed of seeds) process.stdout.write(`${planText(seed, minutes)}\n`);
+    for (const seed of seeds) print(planText(seed, minutes));
     return true;
   }
   const tried = seeds.length === 1 ? `seed ${seeds[0]}` : `all ${seeds.length} seeds`;
@@ -111,9 +106,10 @@ function planText(seed: number, minutes: number): string {
   return [`Seed ${seed}`, ...planOf(seed, minutes).map(describe)].join('\n');
 }
 
-await runBench({
+await runProgram({
   help,
+  options: { seed: 'value', seeds: 'value', minutes: 'value', keep: 'switch', plan: 'switch' },
   readFlags,
-  lackFor: ({ isPlanOnly }) => !isPlanOnly && (withoutOwnServers() || needsOwnRedis.skip || lackOfBalancer),
-  measure: runAll,
+  lackFor: ({ isPlanOnly }) => !isPlanOnly && (withoutOwnServers() || needsOwnRedis.skip || withoutHaproxy),
+  run: runAll,
 });

@@ -1,13 +1,14 @@
 /** All parts of a service on one machine, each a real process: what a fault can befall. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Balancer, startHaproxy } from '../packages/server/test/support/haproxy.ts';
 import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import type { PostgresServer } from '../packages/server/test/support/postgres-process.ts';
 import { startPostgres, startStandby } from '../packages/server/test/support/postgres-start.ts';
 import { type OwnRedis, startRedis } from '../packages/server/test/support/redis.ts';
-import { type Balancer, startBalancer } from './balancer.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { WireHarm, WireName } from './wires.ts';
 import { fillWorld, publicUrl } from './world.ts';
@@ -26,9 +27,10 @@ export interface Stage {
 /** Between the instances and their servers; who writes data goes another way. */
 async function startWires(t: Lifetime, ports: readonly number[]) {
   const child = fork(fileURLToPath(new URL('wires.ts', import.meta.url)), ports.map(String));
+  const ended = once(child, 'exit');
   t.after(async () => {
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await ended;
   });
   const [wirePorts] = (await once(child, 'message')) as [number[]];
   return {
@@ -40,6 +42,14 @@ async function startWires(t: Lifetime, ports: readonly number[]) {
   };
 }
 
+/** All else in it is what operators get. */
+function tellingWhoAnswered(config: string): string {
+  const [one, two] = ['a', 'b'].map(
+    (name, index) => `    http-response set-header X-Served-By ${name} if { srv_id ${index + 1} }\n`,
+  );
+  return config.replace(/^backend network\n/m, `$&${one}${two}`);
+}
+
 export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
   const primary = await startPostgres(t);
   await fillWorld(primary.url());
@@ -48,7 +58,7 @@ export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
   const wires = await startWires(t, [redis.port, primary.port, standby.port]);
   const [redisPort, primaryPort, standbyPort] = wires.ports;
   const words = [
-    ...['--environment', 'sandbox', '--public-url', publicUrl, '--drain-delay', '1'],
+    ...['--environment', 'sandbox', '--public-url', publicUrl],
     ...['--database', `postgres://postgres@127.0.0.1:${primaryPort}/postgres`],
     ...['--replica', `postgres://postgres@127.0.0.1:${standbyPort}/postgres`],
     ...['--redis', `redis://127.0.0.1:${redisPort}`, '--instances', '2'],
@@ -57,7 +67,8 @@ export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
     createInstance(t, name, join(folder, `instance-${name}.log`), words);
   const instances = [await instanceNamed('a'), await instanceNamed('b')] as const;
   await Promise.all(instances.map((instance) => instance.start()));
-  const balancer = await startBalancer(t, folder, instances);
+  const balancer = await startHaproxy(t, instances, tellingWhoAnswered);
+  t.after(() => writeFileSync(join(folder, 'haproxy.log'), balancer.words()));
   return {
     primary,
     standby,

@@ -1,5 +1,6 @@
 /** `npm run fuzz`: tries the service on input after input until something breaks or time is up. */
-import { parseArgs } from 'node:util';
+import type { Given } from '../bench/flags.ts';
+import { isStopped, print, runProgram, wholeRun } from '../bench/program.ts';
 import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 import { cursors } from './cursors.ts';
 import { http } from './http.ts';
@@ -10,6 +11,7 @@ import type { Target } from './target.ts';
 
 const targets: readonly Target[] = [parameters, cursors, http, imports];
 const defaultSeconds = 60;
+const largestSeconds = 7 * 24 * 3_600;
 
 const help = `Usage: npm run fuzz -- [FLAGS]
 
@@ -34,28 +36,21 @@ interface Flags {
   readonly path: string | undefined;
 }
 
-function readFlags(words: string[]): Flags | 'help' {
-  const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    args: words,
-    options: { target: text, seconds: text, runs: text, seed: text, path: text, help: { type: 'boolean' } },
-  });
-  if (values.help) return 'help';
-  const { target = 'all', path } = values;
+function readFlags(given: Given<'target' | 'seconds' | 'runs' | 'seed' | 'path'>): Flags {
+  const names = ['all', ...targets.map(({ name }) => name)];
+  const target = given.oneOf('target', names, 'all');
   const chosen = targets.filter(({ name }) => target === 'all' || target === name);
-  if (chosen.length === 0) throw new Error(`--target is all, ${targets.map(({ name }) => name).join(', ')}.`);
-  const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * largestSeed);
-  if (path !== undefined && (chosen.length > 1 || values.seed === undefined))
-    throw new Error('--path is of one --target and --seed.');
-  const runs = wholeNumber('runs', values.runs);
-  return { chosen, seed, path, runs, seconds: wholeNumber('seconds', values.seconds) ?? defaultSeconds };
-}
-
-function wholeNumber(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,10}$/.test(text) || Number(text) > largestSeed)
-    throw new Error(`--${flag} is a whole number, up to ${largestSeed}.`);
-  return Number(text);
+  const path = given.text('path');
+  if (path !== undefined && (chosen.length > 1 || !given.has('seed')))
+    given.refuse('--path is of one --target and --seed.');
+  if (path !== undefined && !/^\d+(:\d+)*$/.test(path)) given.refuse('--path must be numbers like 12:0:3.');
+  return {
+    chosen,
+    path,
+    seed: given.wholeNumber('seed', 0, largestSeed, Math.floor(Math.random() * largestSeed)),
+    runs: given.has('runs') ? given.wholeNumber('runs', 1, largestSeed, 1) : undefined,
+    seconds: given.wholeNumber('seconds', 0, largestSeconds, defaultSeconds),
+  };
 }
 
 function figuresOf({ executions, elapsedMs }: Outcome): string {
@@ -63,10 +58,9 @@ function figuresOf({ executions, elapsedMs }: Outcome): string {
   return `${executions.toLocaleString('en')} executions, ${aSecond.toLocaleString('en')} a second`;
 }
 
-const print = (line: string) => process.stdout.write(`${line}\n`);
-
 async function fuzz(target: Target, seed: number, flags: Flags, forMs: number): Promise<Outcome> {
   await using lifetime = openLifetime();
+  wholeRun.after(() => lifetime[Symbol.asyncDispose]());
   const { isTTY } = process.stderr;
   const outcome = await runTarget(target, lifetime, {
     seed,
@@ -76,6 +70,7 @@ async function fuzz(target: Target, seed: number, flags: Flags, forMs: number): 
       isTTY && process.stderr.write(`\r\u001b[K${target.name}: ${figuresOf(so)}, seed ${seed}`),
   });
   if (isTTY) process.stderr.write('\r\u001b[K');
+  if (isStopped()) return outcome;
   print(
     `${target.name}: ${figuresOf(outcome)}, seed ${seed}: ${outcome.failure ? 'broken' : 'nothing found'}`,
   );
@@ -90,29 +85,25 @@ function tell(target: Target, { seed, path, input, reason }: Failure, runs: numb
   print(`Again: npm run fuzz -- --target ${target.name} --seed ${seed} ${again}`);
 }
 
-async function main(): Promise<number> {
-  const flags = readFlags(process.argv.slice(2));
-  if (flags === 'help') {
-    print(help);
-    return 0;
-  }
+async function fuzzAll(flags: Flags): Promise<boolean> {
   const isEndless = flags.seconds === 0 && flags.runs === undefined && flags.path === undefined;
   // A turn has seeds that no turn before it had: a batch takes one, and no turn has as many batches.
   for (let turn = 0; turn === 0 || isEndless; turn += 1) {
     const seed = seedAfter(flags.seed, turn * 1_000_000);
     for (const target of flags.chosen) {
       const { failure } = await fuzz(target, seed, flags, (flags.seconds || defaultSeconds) * 1_000);
+      if (isStopped()) return false;
       if (failure === undefined) continue;
       tell(target, failure, target.batchRuns);
-      return 1;
+      return false;
     }
   }
-  return 0;
+  return true;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 2;
-}
+await runProgram({
+  help,
+  options: { target: 'value', seconds: 'value', runs: 'value', seed: 'value', path: 'value' },
+  readFlags,
+  run: fuzzAll,
+});

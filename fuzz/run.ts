@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import type { Target } from './target.ts';
@@ -63,6 +64,8 @@ export async function runTarget(target: Target, lifetime: Lifetime, options: Run
       return outcome({ seed, path: undefined, input, reason: reasonOf(error) });
     }
     options.onProgress?.(outcome());
+    // A batch may never wait for anything: without a turn of the loop between them no signal would be heard.
+    await turn();
     if (options.path !== undefined) break;
   }
   return outcome();

@@ -1,40 +1,50 @@
-/**
- * Kills an import with SIGKILL at a hundred moments, from its start to its end, on each engine; fails when
- * one leaves a table that is neither as it was nor as the import makes it. `--kills N` and `--rows N`.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** Kills imports on their way, on each engine, and looks at what they leave behind. */
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { print, runProgram, wholeRun } from '../bench/program.ts';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
 import { killImports } from '../packages/server/test/ingest/kill-imports.ts';
-import { openLifetime } from '../packages/server/test/support/lifetime.ts';
-import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { temporaryFolder } from '../packages/server/test/support/folder.ts';
+import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
 
-const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '100' }, rows: { type: 'string', default: '20000' } },
-});
-const counts = { kills: Number(values.kills), rows: Number(values.rows) };
-if (!(counts.kills > 0 && counts.rows > 0)) throw new Error('--kills and --rows must be numbers above 0.');
+const help = `Usage: npm run faults:import -- [FLAGS]
 
-const folder = mkdtempSync(join(tmpdir(), 'partner-network-faults-'));
-await using lifetime = openLifetime();
-lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
-process.once('SIGINT', () => lifetime[Symbol.asyncDispose]().finally(() => process.exit(1)));
+Kills an import with SIGKILL at many moments, from its start to its end, on SQLite and on a Postgres of its
+own. Ends with status 1 when one leaves a table that is neither as it was nor as the import makes it.
 
-const server = await startPostgres(lifetime);
-for (const url of [`sqlite:${join(folder, 'faults.db')}`, server.url()]) {
-  const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
-  await (await openStore(parseDatabaseUrl(url)!, 'sandbox', purpose)).close();
-  const { before, after, noticedMs } = await killImports({
-    url,
-    environment: 'sandbox',
-    folder,
-    ...counts,
-  });
-  process.stdout.write(
-    `${url.split(':')[0]}: ${before + after} imports of ${counts.rows} lines killed; ` +
-      `${before} tables as before, ${after} as after, none between; ` +
-      `noticed after ${noticedMs.toFixed(0)} ms at the most.\n`,
-  );
+  --kills N   on each engine, 100 unless given
+  --rows N    lines of the import, 20,000 unless given
+  --help      this text`;
+
+interface Flags {
+  readonly kills: number;
+  readonly rows: number;
 }
+
+/** Rejects where a table is neither. */
+async function killOnEach({ kills, rows }: Flags): Promise<boolean> {
+  const folder = temporaryFolder(wholeRun);
+  const server = await startPostgres(wholeRun);
+  for (const url of [`sqlite:${join(folder, 'faults.db')}`, server.url()]) {
+    const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
+    await (await openStore(parseDatabaseUrl(url)!, 'sandbox', purpose)).close();
+    const scene = { url, environment: 'sandbox', folder, kills, rows };
+    const { before, after, noticedMs } = await killImports(wholeRun, scene);
+    print(
+      `${url.split(':')[0]}: ${before + after} imports of ${rows} lines killed; ` +
+        `${before} tables as before, ${after} as after, none between; ` +
+        `noticed after ${noticedMs.toFixed(0)} ms at the most.`,
+    );
+  }
+  return true;
+}
+
+await runProgram({
+  help,
+  options: { kills: 'value', rows: 'value' },
+  readFlags: (given): Flags => ({
+    kills: given.wholeNumber('kills', 1, 100_000, 100),
+    rows: given.wholeNumber('rows', 1, 10_000_000, 20_000),
+  }),
+  lackFor: withoutOwnServers,
+  run: killOnEach,
+});

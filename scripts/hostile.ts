@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { runBench, say, wholeRun } from '../bench/program.ts';
+import { runProgram, say, wholeRun } from '../bench/program.ts';
 import { openFileLimit } from '../packages/server/src/open-files.ts';
 import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
 import { commandLine, start } from '../packages/server/test/support/run.ts';
@@ -29,23 +28,6 @@ not get its page, or when the slowest in a hundred takes longer than ${mostMs} m
 interface Flags {
   readonly connections: number;
   readonly seconds: number;
-}
-
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      connections: { type: 'string', default: '5000' },
-      seconds: { type: 'string', default: '15' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const count = (name: 'connections' | 'seconds') => {
-    if (!/^[1-9]\d{0,5}$/.test(values[name])) throw new Error(`--${name} must be a whole number above 0.`);
-    return Number(values[name]);
-  };
-  return { connections: count('connections'), seconds: count('seconds') };
 }
 
 function lackFor({ connections }: Flags): string | false {
@@ -147,4 +129,13 @@ async function measure({ connections, seconds }: Flags): Promise<boolean> {
   return isFine;
 }
 
-await runBench({ help, readFlags, lackFor, measure });
+await runProgram({
+  help,
+  options: { connections: 'value', seconds: 'value' },
+  readFlags: (given): Flags => ({
+    connections: given.wholeNumber('connections', 1, 999_999, 5_000),
+    seconds: given.wholeNumber('seconds', 1, 999_999, 15),
+  }),
+  lackFor,
+  run: measure,
+});

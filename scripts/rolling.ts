@@ -1,6 +1,5 @@
 /** Restarts instances behind a balancer under a steady load, and counts who noticed. */
-import { parseArgs } from 'node:util';
-import { runBench, say, wholeRun } from '../bench/program.ts';
+import { runProgram, say, wholeRun } from '../bench/program.ts';
 import { withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
 import type { Totals } from './rolling-load.ts';
 import { type Rolling, rollThrough } from './rolling-restarts.ts';
@@ -20,32 +19,6 @@ with status 1 when one did not.
   --help            this text`;
 
 type Flags = Omit<Rolling, 'tell'>;
-
-function readFlags(words: string[]): Flags | 'help' {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      restarts: { type: 'string', default: '20' },
-      'drain-delay': { type: 'string', default: '5' },
-      callers: { type: 'string', default: '50' },
-      rate: { type: 'string', default: '300' },
-      'no-retries': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return 'help';
-  const count = (name: 'restarts' | 'drain-delay' | 'callers' | 'rate') => {
-    if (!/^[1-9]\d{0,5}$/.test(values[name])) throw new Error(`--${name} must be a whole number above 0.`);
-    return Number(values[name]);
-  };
-  return {
-    restarts: count('restarts'),
-    drainDelaySeconds: count('drain-delay'),
-    callers: count('callers'),
-    perSecond: count('rate'),
-    isRetrying: !values['no-retries'],
-  };
-}
 
 function tellOf({ failures }: Totals): string {
   const kinds = [...failures].map(([kind, count]) => `${count} × ${kind}`);
@@ -67,4 +40,22 @@ async function measure(flags: Flags): Promise<boolean> {
   return false;
 }
 
-await runBench({ help, readFlags, lackFor: () => withoutHaproxy, measure });
+await runProgram({
+  help,
+  options: {
+    restarts: 'value',
+    'drain-delay': 'value',
+    callers: 'value',
+    rate: 'value',
+    'no-retries': 'switch',
+  },
+  readFlags: (given): Flags => ({
+    restarts: given.wholeNumber('restarts', 1, 999_999, 20),
+    drainDelaySeconds: given.wholeNumber('drain-delay', 1, 60, 5),
+    callers: given.wholeNumber('callers', 1, 10_000, 50),
+    perSecond: given.wholeNumber('rate', 1, 100_000, 300),
+    isRetrying: !given.has('no-retries'),
+  }),
+  lackFor: () => withoutHaproxy,
+  run: measure,
+});

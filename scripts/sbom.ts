@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { print, runProgram } from '../bench/program.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -54,4 +55,15 @@ export function productionSbom(): Sbom {
   };
 }
 
-if (import.meta.main) process.stdout.write(`${JSON.stringify(productionSbom(), null, 2)}\n`);
+const help = `Usage: npm run --silent sbom
+
+Prints a CycloneDX document of all packages that run in production, by package-lock.json.
+
+  --help   this text`;
+
+async function printSbom(): Promise<boolean> {
+  print(JSON.stringify(productionSbom(), null, 2));
+  return true;
+}
+
+if (import.meta.main) await runProgram({ help, options: {}, readFlags: () => ({}), run: printSbom });

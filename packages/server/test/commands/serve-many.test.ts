@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fillFixture, keys } from '../support/fixture.ts';
 import { assertUnavailable, type Caller, createCaller } from '../support/http.ts';
 import { wholeFile } from '../support/postgres.ts';
-import type { Lifetime } from '../support/postgres-start.ts';
+import type { Lifetime } from '../support/lifetime.ts';
 import { needsOwnRedis, type OwnRedis, startRedis } from '../support/redis.ts';
 import { commandLine, type Running, start } from '../support/run.ts';
 import { mostWithinASecond, type Span } from '../support/spans.ts';

@@ -1,12 +1,12 @@
 /** Kills imports at any moment, and looks at what is left: all that they write, or nothing of it. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { spawnCommand } from '../support/run.ts';
+import type { Lifetime } from '../support/lifetime.ts';
+import { start } from '../support/run.ts';
 
 /** The balances of a database, from beside the service. */
 interface Table {
@@ -33,7 +33,10 @@ interface Scene {
 }
 
 /** Rejects at the first table that is neither. Every other line replaces a balance, the others are new. */
-export async function killImports({ url, environment, folder, rows, kills }: Scene): Promise<Killings> {
+export async function killImports(
+  t: Lifetime,
+  { url, environment, folder, rows, kills }: Scene,
+): Promise<Killings> {
   const table = await openTable(url);
   try {
     const words = (file: string) => [
@@ -48,17 +51,17 @@ export async function killImports({ url, environment, folder, rows, kills }: Sce
     const [first, second] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')];
     writeFileSync(first, linesOf(rows, 2, 1));
     writeFileSync(second, linesOf(rows, 1, 2));
-    await runToEnd(words(first));
+    await runToEnd(t, words(first));
     const before = await stateOf(table);
     await table.query(`create table kept as select ${columns} from balances`);
     // Where its end is: half of the kills come at any moment before it, and half seek it, where it commits.
-    let endMs = await runToEnd(words(second));
+    let endMs = await runToEnd(t, words(second));
     const after = await stateOf(table);
     const counts = { before: 0, after: 0, noticedMs: 0 };
     for (let kill = 0; kill < kills; kill += 1) {
       await restore(table);
       const isAnywhere = kill % 2 === 0;
-      await runFor(words(second), isAnywhere ? endMs * Math.random() : endMs);
+      await runFor(t, words(second), isAnywhere ? endMs * Math.random() : endMs);
       const killedMs = performance.now();
       await table.settled();
       counts.noticedMs = Math.max(counts.noticedMs, performance.now() - killedMs);
@@ -93,21 +96,17 @@ function linesOf(rows: number, step: number, amount: number): string {
   return text;
 }
 
-async function runToEnd(words: readonly string[]): Promise<number> {
+async function runToEnd(t: Lifetime, words: readonly string[]): Promise<number> {
   const startMs = performance.now();
-  const [status] = await once(
-    spawnCommand(words).on('error', () => {}),
-    'exit',
-  );
+  const status = await start(t, words).ended;
   if (status !== 0) throw new Error(`the import ended with status ${status}`);
   return performance.now() - startMs;
 }
 
-async function runFor(words: readonly string[], durationMs: number): Promise<void> {
-  const child = spawnCommand(words);
-  const ended = once(child, 'exit');
+async function runFor(t: Lifetime, words: readonly string[], durationMs: number): Promise<void> {
+  const { signal, ended } = start(t, words);
   await wait(durationMs);
-  child.kill('SIGKILL');
+  signal('SIGKILL');
   await ended;
 }
 

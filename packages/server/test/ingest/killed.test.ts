@@ -22,7 +22,8 @@ for (const [engine, database] of [
   test(`an import that is killed has written all of its lines or none, on ${engine}`, async (t) => {
     const url = await database(t);
     const folder = temporaryFolder(t);
-    const { before, after } = await killImports({ url, environment: 'sandbox', folder, rows: 2_000, kills });
+    const scene = { url, environment: 'sandbox', folder, rows: 2_000, kills };
+    const { before, after } = await killImports(t, scene);
     assert.equal(before + after, kills);
   });
 }

@@ -12,8 +12,17 @@ export function openLifetime(): OwnLifetime {
   const endings: (() => Promise<void> | void)[] = [];
   return {
     after: (work) => endings.push(work),
+    // One that fails keeps none of the others from being done.
     [Symbol.asyncDispose]: async () => {
-      while (endings.length > 0) await endings.pop()!();
+      const failures: unknown[] = [];
+      while (endings.length > 0) {
+        try {
+          await endings.pop()!();
+        } catch (failure) {
+          failures.push(failure);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

@@ -1,13 +1,15 @@
 /** How fast an import is beside the bulk path of its engine, which checks nothing, and how much it holds. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { existsSync } from 'node:fs';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { temporaryFolder } from '../packages/server/test/support/folder.ts';
 import { programsFolder } from '../packages/server/test/support/postgres-programs.ts';
 import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
 import type { Given } from './flags.ts';
 import { type DataFiles, type Order, orders, writeData } from './import-data.ts';
 import { type Engine, type Outcome, postgresEngine, sqliteEngine } from './import-engines.ts';
 import { runProgram, say, wholeRun } from './program.ts';
+import { median } from './statistics.ts';
 
 const goal = 1 / 3;
 const mostMegabytes = 200;
@@ -46,12 +48,6 @@ interface Measured {
   readonly outcomes: Readonly<Record<Way, readonly Outcome[]>>;
 }
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'partner-network-bench-'));
-  wholeRun.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 function readFlags(given: Given<'rows' | 'rounds' | 'engine' | 'order' | 'memory'>): Flags {
   const only = <Name extends string>(flag: 'engine' | 'order', names: readonly Name[]) =>
     given.has(flag) ? [given.oneOf(flag, names, names[0]!)] : names;
@@ -86,7 +82,7 @@ function psqlProgram(): string {
 }
 
 async function measure({ rows, rounds, engines, orders, ways }: Flags): Promise<Measured[]> {
-  const folder = newFolder();
+  const folder = temporaryFolder(wholeRun);
   const data: [Order, DataFiles][] = [];
   for (const order of orders) data.push([order, await writeData(folder, rows, order)]);
   const measured: Measured[] = [];
@@ -110,14 +106,11 @@ async function measure({ rows, rounds, engines, orders, ways }: Flags): Promise<
   return measured;
 }
 
-/** The middle one, and the slowest and the fastest. */
-function spread(outcomes: readonly Outcome[]): { median: number; text: string } {
-  const seconds = outcomes.map((outcome) => outcome.seconds).toSorted((one, other) => one - other);
-  const median = seconds[Math.floor(seconds.length / 2)]!;
-  return {
-    median,
-    text: `${median.toFixed(1)} s (${seconds[0]!.toFixed(1)} to ${seconds.at(-1)!.toFixed(1)})`,
-  };
+function spread(outcomes: readonly Outcome[]): { middle: number; text: string } {
+  const seconds = outcomes.map((outcome) => outcome.seconds);
+  const middle = median(seconds);
+  const [fastest, slowest] = [Math.min(...seconds), Math.max(...seconds)];
+  return { middle, text: `${middle.toFixed(1)} s (${fastest.toFixed(1)} to ${slowest.toFixed(1)})` };
 }
 
 /** Prints what was measured; says what is not as it should be. */
@@ -131,11 +124,11 @@ function report(measured: readonly Measured[], { rows, ways }: Flags): string[] 
     process.stdout.write(`\n${title}, ${rows.toLocaleString('en')} balances\n`);
     const imported = spread(outcomes.imported);
     for (const way of ways) {
-      const { median, text } = spread(outcomes[way]);
+      const { middle, text } = spread(outcomes[way]);
       const ratio =
-        way === 'imported' ? '' : `, of which the import has ${(median / imported.median).toFixed(2)}`;
-      process.stdout.write(`  ${way.padEnd(9)} ${rate(median).padStart(9)} a second, ${text}${ratio}\n`);
-      if (way === 'bare' && median / imported.median < goal) faults.push(`${title}: under a third of bare.`);
+        way === 'imported' ? '' : `, of which the import has ${(middle / imported.middle).toFixed(2)}`;
+      process.stdout.write(`  ${way.padEnd(9)} ${rate(middle).padStart(9)} a second, ${text}${ratio}\n`);
+      if (way === 'bare' && middle / imported.middle < goal) faults.push(`${title}: under a third of bare.`);
     }
     const peak = Math.max(...outcomes.imported.map(({ peakMegabytes = 0 }) => peakMegabytes));
     process.stdout.write(`  peak      ${peak.toFixed(0).padStart(9)} MB\n`);

@@ -128,6 +128,8 @@ function untilReady(): Promise<void> {
   return ready.promise;
 }
 
+// It does not outlive whoever started it.
+process.once('disconnect', () => process.exit());
 process.on('message', async (round: Round) => {
   const { seconds, streams } = round;
   ready = Promise.withResolvers<void>();

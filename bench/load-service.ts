@@ -1,14 +1,14 @@
 /** A real `serve` in a process of its own, on a database with some partners, and their keys. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { availableParallelism, devNull } from 'node:os';
 import { join } from 'node:path';
 import { digestOfKey, newApiKey } from '../packages/server/src/api-key.ts';
 import { importValues } from '../packages/server/src/ingest/import.ts';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
+import { temporaryFolder } from '../packages/server/test/support/folder.ts';
 import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
-import { executable } from '../packages/server/test/support/run.ts';
+import { start } from '../packages/server/test/support/run.ts';
 import { wholeRun } from './program.ts';
 
 export const engines = ['sqlite', 'postgres'] as const;
@@ -24,7 +24,6 @@ export interface LoadedService {
   readonly port: number;
   /** One of each partner. */
   readonly keys: readonly string[];
-  metric(name: string): Promise<number>;
 }
 
 export function lackFor(engine: Engine): string | false {
@@ -35,39 +34,15 @@ export async function startLoadedService(
   engine: Engine,
   flags: readonly string[] = [],
 ): Promise<LoadedService> {
-  const folder = mkdtempSync(join(tmpdir(), 'partner-network-bench-'));
-  wholeRun.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(wholeRun);
   const server = engine === 'postgres' ? await startPostgres(wholeRun) : undefined;
   const database = server === undefined ? `sqlite:${join(folder, 'bench.db')}` : server.url();
   const keys = await fill(database);
+  // Its log goes where writing costs what it costs, and nothing is kept.
   const words = ['serve', '--database', database, '--port', '0', '--ops-port', '0', ...flags];
-  const child = spawn(process.execPath, [executable, ...words], {
-    env: {},
-    // Its log goes where writing costs what it costs, and nothing is kept.
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  wholeRun.after(async () => {
-    child.kill('SIGKILL');
-    if (child.exitCode === null) await once(child, 'exit');
-  });
-  let said = '';
-  for await (const text of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += text;
-    if (said.includes('\n')) break;
-  }
-  child.stderr.resume();
-  const [, address, operations] = /listening on (\S+), operations on (\S+)\.\n/.exec(said) ?? [];
-  if (address === undefined) throw new Error(`The service does not start: ${said}`);
-  return {
-    pid: child.pid!,
-    port: Number(new URL(address).port),
-    keys,
-    metric: async (name) => {
-      const text = await (await fetch(`${operations}/metrics`)).text();
-      const values = text.split('\n').filter((line) => line.startsWith(name));
-      return values.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-    },
-  };
+  const service = start(wholeRun, words, { stdout: openSync(devNull, 'w') });
+  const [, address = ''] = await service.says('stderr', /listening on (\S+), /);
+  return { pid: service.pid, port: Number(new URL(address).port), keys };
 }
 
 async function fill(database: string): Promise<string[]> {

@@ -67,11 +67,3 @@ export function timesOf({ answers }: Played, status: string): number[] {
 export function rateOf(played: Played, status: string): number {
   return timesOf(played, status).length / played.seconds;
 }
-
-/** The value that this share of all is not above; NaN of none. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-}
-
-export const median = (values: readonly number[]) => quantile(values, 0.5);

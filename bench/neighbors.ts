@@ -1,8 +1,9 @@
 /** Whether one partner that asks for far more than its rate makes another one wait. */
 import { needsOwnRedis, startRedis } from '../packages/server/test/support/redis.ts';
-import { median, type Played, quantile, rateOf, startGenerator, timesOf } from './load.ts';
+import { type Played, rateOf, startGenerator, timesOf } from './load.ts';
 import { brandsPath, type Engine, engines, lackFor, startLoadedService } from './load-service.ts';
 import { print, runProgram, say, wholeRun } from './program.ts';
+import { median, ms, percent, quantile } from './statistics.ts';
 
 const rate = 50;
 const times = 20;
@@ -65,8 +66,6 @@ async function measureSlices({ engine, seconds }: Flags): Promise<Slice[][]> {
   return slices;
 }
 
-const ms = (value: number) => `${value.toFixed(2)} ms`;
-const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 const pagesOf = (slices: readonly Slice[]) => slices.flatMap(({ own }) => timesOf(own, '200'));
 const p99Of = (slices: readonly Slice[]) => quantile(pagesOf(slices), 0.99);
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTurnedAway } from '../packages/server/src/http/turned-away.ts';
-import { type Generator, median, type Played, quantile, rateOf, startGenerator, timesOf } from './load.ts';
+import { type Generator, type Played, rateOf, startGenerator, timesOf } from './load.ts';
 import {
   brandsPath,
   type Engine,
@@ -13,6 +13,7 @@ import {
   startLoadedService,
 } from './load-service.ts';
 import { print, runProgram, say, wholeRun } from './program.ts';
+import { median, ms, percent, quantile } from './statistics.ts';
 
 const times = 10;
 const goals = { goodput: 0.9, admittedMs: 250, shedWorkMs: 5, recoveryMs: 2_000 };
@@ -75,9 +76,6 @@ async function measureShares(
   }
   return shares;
 }
-
-const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
-const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
 async function findPeak(play: (load: Load) => Promise<Played>): Promise<Load & { readonly peak: number }> {
   const tried: { connections: number; rate: number }[] = [];

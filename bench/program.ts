@@ -1,4 +1,5 @@
 /** How benches, scripts, fault runs and fuzzers begin and end, and that they leave nothing behind. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 import { type Given, type Options, readWords } from './flags.ts';
 
@@ -6,6 +7,7 @@ export const wholeRun = openLifetime();
 
 /** Were something to hang, it should not be for ever. */
 const mostCleaningMs = 20_000;
+const parentEveryMs = 500;
 
 let cleaning: Promise<void> | undefined;
 let isStopping = false;
@@ -16,7 +18,7 @@ function cleanUp(): Promise<void> {
   return cleaning;
 }
 
-/** Whether a signal has come: what fails from then on fails because all is being taken away. */
+/** Whether it was told to stop: what fails from then on fails because all is being taken away. */
 export const isStopped = () => isStopping;
 
 export function say(text: string): void {
@@ -51,27 +53,33 @@ export async function runProgram<Name extends string, Flags>(program: Program<Na
   if (lack) say(lack);
   process.exitCode = problems.length > 0 ? 2 : 1;
   if (problems.length > 0 || lack) return;
-  cleanUpOnSignals();
+  cleanUpWhenTold();
   try {
     if (await program.run(flags)) process.exitCode = 0;
   } finally {
+    // A signal may have ended what was waited for; it is heard first.
+    await turn();
     await cleanUp();
   }
 }
 
 /**
- * More than one may come: npm hands on to us what the terminal has sent to us already. Were the second not
- * waited out, it would end us amid the cleaning.
+ * More than one signal may come: npm hands on to us what the terminal has sent to us already. Were the second
+ * one not waited out, it would end us amid the cleaning.
  */
-function cleanUpOnSignals(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (isStopping) return;
-      isStopping = true;
-      say('Stopped: cleaning up.');
-      process.on('uncaughtException', () => {});
-      setTimeout(() => process.exit(1), mostCleaningMs);
-      cleanUp().finally(() => process.exit(1));
-    });
-  }
+function cleanUpWhenTold(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  // One that npm alone gets ends the shell between it and us, and nobody tells us.
+  const { ppid } = process;
+  const isOfNpm = process.env.npm_lifecycle_event !== undefined;
+  if (isOfNpm) setInterval(() => process.ppid !== ppid && stop(), parentEveryMs).unref();
+}
+
+function stop(): void {
+  if (isStopping) return;
+  isStopping = true;
+  say('Stopped: cleaning up.');
+  process.on('uncaughtException', () => {});
+  setTimeout(() => process.exit(1), mostCleaningMs);
+  cleanUp().finally(() => process.exit(1));
 }

@@ -1,5 +1,7 @@
 /** What a page costs, small beside large, in turns: what disturbs one disturbs all. */
+import { chanceOf } from '../chaos/chance.ts';
 import type { PageKind, SizedDatabase } from './size-pages.ts';
+import { median, shuffled } from './statistics.ts';
 
 export interface Cost {
   readonly timeUs: number;
@@ -31,7 +33,7 @@ export async function measure(
   rounds: number,
   onRound: (round: number) => void,
 ): Promise<Measured[]> {
-  const chance = chanceFrom(1);
+  const chance = chanceOf(1).fraction;
   const warmUp = contendersOf(small, large);
   for (let round = 1; round <= warmUpRounds; round += 1) await playRound(warmUp, chance);
   const contenders = contendersOf(small, large);
@@ -76,26 +78,5 @@ async function costOf({ database, kind, timesUs, cpuUs }: Contender): Promise<Co
     timeUs: median(timesUs),
     cpuUs: cpuUs.length === 0 ? undefined : median(cpuUs),
     blocks: await database.countBlocks(kind),
-  };
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((left, right) => left - right);
-  return sorted[Math.floor(sorted.length / 2)]!;
-}
-
-function shuffled<T>(items: readonly T[], chance: () => number): T[] {
-  return items
-    .map((item) => ({ item, rank: chance() }))
-    .sort((left, right) => left.rank - right.rank)
-    .map(({ item }) => item);
-}
-
-/** Numbers that look like chance and are the same every time. */
-function chanceFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
   };
 }

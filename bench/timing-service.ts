@@ -1,12 +1,13 @@
 /** A service with revoked keys, and one connection to it on which answers are timed. */
 import { once } from 'node:events';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { devNull, tmpdir } from 'node:os';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { apiKeyOf, digestOfKey, newApiKey } from '../packages/server/src/api-key.ts';
 import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
-import { spawnCommand } from '../packages/server/test/support/run.ts';
+import { temporaryFolder } from '../packages/server/test/support/folder.ts';
+import { start } from '../packages/server/test/support/run.ts';
 import { wholeRun } from './program.ts';
 
 const keysOfKind = 1_000;
@@ -16,9 +17,7 @@ const past = '2026-01-01T00:00:00.000Z';
 export type Keys = Readonly<Record<'unknown' | 'near' | 'revoked', readonly string[]>>;
 
 export function temporaryDatabase(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'partner-network-timing-'));
-  wholeRun.after(() => rmSync(folder, { recursive: true, force: true }));
-  return `sqlite:${join(folder, 'timing.db')}`;
+  return `sqlite:${join(temporaryFolder(wholeRun), 'timing.db')}`;
 }
 
 export async function makeKeys(database: string): Promise<Keys> {
@@ -51,24 +50,12 @@ function nearTo(onFile: readonly string[]): string[] {
 export async function startService(database: string): Promise<number> {
   const nowhere = openSync(devNull, 'w');
   const words = ['serve', '--database', database, '--port', '0', '--ops-port', '0'];
-  const child = spawnCommand(words, { stdout: nowhere });
-  wholeRun.after(async () => {
-    if (child.exitCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  });
-  let said = '';
-  return new Promise((resolve, reject) => {
-    child.once('close', () => reject(new Error(`The service ended: ${said}`)));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1];
-      if (port !== undefined) resolve(Number(port));
-    });
-  });
+  const service = start(wholeRun, words, { stdout: nowhere });
+  const [, address = ''] = await service.says('stderr', /listening on (\S+), /);
+  return Number(new URL(address).port);
 }
 
-export interface TimedConnection {
+interface TimedConnection {
   /** Sends a request, and resolves to the µs until all of its answer is there. */
   ask(request: Buffer): Promise<number>;
   close(): void;

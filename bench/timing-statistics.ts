@@ -1,29 +1,5 @@
 /** How well two series of times can be told apart, and how sure that is. */
-
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
-  const order = [...items];
-  for (let last = order.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(random() * (last + 1));
-    [order[last], order[other]] = [order[other]!, order[last]!];
-  }
-  return order;
-}
-
-export function quantile(times: readonly number[], part: number): number {
-  const sorted = Float64Array.from(times).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!;
-}
+import { quantile } from './statistics.ts';
 
 export interface Estimate {
   readonly value: number;

@@ -1,11 +1,13 @@
 /** Whether the time of an answer tells a key that is on file from one that is not. */
 import { randomInt } from 'node:crypto';
 import { basePath } from '@partner-network/contract/operations';
+import { chanceOf } from '../chaos/chance.ts';
 import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
 import { type Engine, engines, lackFor } from './load-service.ts';
 import { print, runProgram, say, wholeRun } from './program.ts';
+import { quantile, percent as rounded, shuffled } from './statistics.ts';
 import { connectTimed, type Keys, makeKeys, startService, temporaryDatabase } from './timing-service.ts';
-import { type Estimate, quantile, randomFrom, shareSlower, shuffled } from './timing-statistics.ts';
+import { type Estimate, shareSlower } from './timing-statistics.ts';
 
 const defaultRounds = 20_000;
 const largestSeed = 2 ** 31;
@@ -76,7 +78,7 @@ async function measure(port: number, target: string, keys: Keys, rounds: number,
   return times;
 }
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const percent = (share: number) => rounded(share, 1);
 
 function rowOf(name: Subject, times: Times, share: Estimate): string {
   const us = [0.25, 0.5, 0.75].map((part) => quantile(times[name], part).toFixed(1).padStart(8)).join('');
@@ -122,7 +124,7 @@ async function compare({ rounds, engine, seed }: Flags): Promise<boolean> {
   const database = engine === 'sqlite' ? temporaryDatabase() : (await startPostgres(wholeRun)).url();
   const keys = await makeKeys(database);
   const port = await startService(database);
-  const random = randomFrom(seed);
+  const random = chanceOf(seed).fraction;
   const told: Told[] = [];
   for (const [listing, target] of Object.entries(targets)) {
     say(`Asking for ${listing}: ${(rounds * names.length).toLocaleString('en')} requests.`);

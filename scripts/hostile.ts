@@ -2,14 +2,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runProgram, say, wholeRun } from '../bench/program.ts';
+import { print, runProgram, say, wholeRun } from '../bench/program.ts';
+import { median, ms, quantile } from '../bench/statistics.ts';
 import { openFileLimit } from '../packages/server/src/open-files.ts';
-import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
+import { fillFixture } from '../packages/server/test/support/fixture.ts';
 import { commandLine, start } from '../packages/server/test/support/run.ts';
 import type { Attack } from './hostile-attack.ts';
+import { type Call, callForBrands, callOnce } from './one-call.ts';
 
 const mostMs = 1_000;
 const callEveryMs = 20;
@@ -58,40 +60,24 @@ interface Fared {
   readonly failures: string[];
 }
 
-async function callFor(port: number, seconds: number): Promise<Fared> {
+async function callFor(call: Call, seconds: number): Promise<Fared> {
   const kept = new Agent({ keepAlive: true, maxSockets: 1 });
   const fared: Fared = { tookMs: [], failures: [] };
   const endsMs = performance.now() + seconds * 1_000;
   for (let number = 0; performance.now() < endsMs; number += 1) {
     const startedMs = performance.now();
-    const outcome = await callOnce(port, number % 2 === 0 ? kept : new Agent());
-    if (outcome !== 200) fared.failures.push(String(outcome));
+    const failure = await callOnce(number % 2 === 0 ? kept : new Agent(), call);
+    if (failure !== undefined) fared.failures.push(failure);
     fared.tookMs.push(performance.now() - startedMs);
     await wait(callEveryMs);
   }
   kept.destroy();
-  fared.tookMs.sort((a, b) => a - b);
   return fared;
 }
 
-function callOnce(port: number, agent: Agent): Promise<number | string | undefined> {
-  return new Promise((resolve) => {
-    const headers = { Authorization: `Bearer ${keys.acme}` };
-    request({ agent, host: '127.0.0.1', port, path: '/network/v1/brands', headers, timeout: 10_000 })
-      .on('timeout', () => resolve('no answer within 10 s'))
-      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-      .on('response', (response) => response.resume().on('end', () => resolve(response.statusCode)))
-      .end();
-  });
-}
-
-const percentile = ({ tookMs }: Fared, share: number) => tookMs[Math.floor(tookMs.length * share)] ?? 0;
-
-function told(name: string, fared: Fared): string {
-  const { tookMs, failures } = fared;
-  const [middle, slow] = [percentile(fared, 0.5).toFixed(1), percentile(fared, 0.99).toFixed(1)];
+function told(name: string, { tookMs, failures }: Fared): string {
   const failed = failures.length === 0 ? 'none failed' : `failed: ${failures.slice(0, 5).join(', ')}…`;
-  return `${name}: ${tookMs.length} requests, ${failed}; median ${middle} ms, p99 ${slow} ms.\n`;
+  return `${name}: ${tookMs.length} requests, ${failed}; median ${ms(median(tookMs))}, p99 ${ms(quantile(tookMs, 0.99))}.`;
 }
 
 function megabytesOf(pid: number): string {
@@ -108,24 +94,26 @@ async function measure({ connections, seconds }: Flags): Promise<boolean> {
   const service = start(wholeRun, words);
   const [, address = ''] = await service.says('stderr', /listening on (\S+), /);
   const port = Number(new URL(address).port);
+  const call = await callForBrands(port);
 
-  const before = await callFor(port, Math.min(seconds, 5));
-  process.stdout.write(told('Alone', before));
+  const before = await callFor(call, Math.min(seconds, 5));
+  print(told('Alone', before));
   say(`Opening ${connections} connections.`);
   const attack = startAttack(port, connections);
-  const meanwhile = await callFor(port, seconds + connections / 5_000);
+  const meanwhile = await callFor(call, seconds + connections / 5_000);
   const { open, cutOff } = attack.latest();
-  process.stdout.write(told('Meanwhile', meanwhile));
-  process.stdout.write(
+  print(told('Meanwhile', meanwhile));
+  const p99 = ({ tookMs }: Fared) => quantile(tookMs, 0.99);
+  print(
     `${open} connections held open at the end, ${cutOff} times one was cut off; ` +
       `the service takes ${megabytesOf(service.pid)}; ` +
-      `p99 ${(percentile(meanwhile, 0.99) / percentile(before, 0.99)).toFixed(1)} times that of before.\n`,
+      `p99 ${(p99(meanwhile) / p99(before)).toFixed(1)} times that of before.`,
   );
   await attack.stop();
   service.signal('SIGTERM');
   await service.ended;
-  const isFine = meanwhile.failures.length === 0 && percentile(meanwhile, 0.99) <= mostMs;
-  process.stdout.write(isFine ? 'The normal caller was not stopped.\n' : 'The normal caller was stopped.\n');
+  const isFine = meanwhile.failures.length === 0 && p99(meanwhile) <= mostMs;
+  print(isFine ? 'The normal caller was not stopped.' : 'The normal caller was stopped.');
   return isFine;
 }
 

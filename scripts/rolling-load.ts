@@ -1,14 +1,7 @@
 /** Callers who go on calling on connections of their own, and note all that is not the right answer. */
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-
-interface Call {
-  readonly port: number;
-  readonly path: string;
-  readonly key: string;
-  /** What must come back. */
-  readonly text: string;
-}
+import { type Call, callOnce } from './one-call.ts';
 
 export interface Load {
   /** Stops calling, and resolves to what came of it when the last one is answered. */
@@ -57,29 +50,4 @@ export function startLoad(call: Call, callers: number, perSecond: number): Load 
       return totals();
     },
   };
-}
-
-/** Resolves to what was wrong with the answer, if anything was. It is asked for once, and not again. */
-function callOnce(agent: Agent, { port, path, key, text }: Call): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const headers = { Authorization: `Bearer ${key}` };
-    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
-    request({ agent, host: '127.0.0.1', port, path, headers, timeout: 10_000 })
-      .on('timeout', () => resolve('no answer within 10 s'))
-      .on('error', failed)
-      .on('response', (response) => {
-        let received = '';
-        response.setEncoding('utf8');
-        response.on('error', failed);
-        response.on('data', (chunk: string) => {
-          received += chunk;
-        });
-        response.on('end', () => {
-          const by = response.headers['x-answered-by'] ?? 'an instance';
-          if (response.statusCode !== 200) resolve(`status ${response.statusCode} of ${by}`);
-          else resolve(received === text ? undefined : 'another answer');
-        });
-      })
-      .end();
-  });
 }

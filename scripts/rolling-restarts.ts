@@ -1,9 +1,10 @@
 /** Two instances behind HAProxy, restarted in turn by SIGTERM while callers go on calling. */
-import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
+import { fillFixture } from '../packages/server/test/support/fixture.ts';
 import { freePort } from '../packages/server/test/support/free-port.ts';
 import { type Behind, startHaproxy } from '../packages/server/test/support/haproxy.ts';
 import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import { commandLine, type Running, start } from '../packages/server/test/support/run.ts';
+import { callForBrands } from './one-call.ts';
 import { startLoad, type Totals } from './rolling-load.ts';
 
 export interface Rolling {
@@ -17,7 +18,7 @@ export interface Rolling {
   readonly tell: (restart: number, totals: Totals) => void;
 }
 
-export interface Rolled extends Totals {
+interface Rolled extends Totals {
   /** What the balancer said of the instances, and the instances of themselves: that they shed, for one. */
   readonly words: string;
 }
@@ -29,8 +30,6 @@ interface Instance extends Behind {
   restart(): Promise<void>;
 }
 
-const path = '/network/v1/brands';
-
 /** Resolves to what callers met, and fails where an instance does not end as it should. */
 export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled> {
   const line = commandLine(t);
@@ -41,7 +40,7 @@ export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled
   const balancer = await startHaproxy(t, instances, (config) =>
     tellingApart(rolling.isRetrying ? config : withoutRetries(config)),
   );
-  const call = { port: balancer.port, path, key: keys.acme, text: await rightAnswer(instances[0]) };
+  const call = { ...(await callForBrands(instances[0].port)), port: balancer.port };
 
   const load = startLoad(call, rolling.callers, rolling.perSecond);
   for (let restart = 1; restart <= rolling.restarts; restart += 1) {
@@ -80,11 +79,6 @@ async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Ins
     },
   };
   return instance;
-}
-
-async function rightAnswer({ port }: Behind): Promise<string> {
-  const headers = { Authorization: `Bearer ${keys.acme}` };
-  return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text();
 }
 
 /** Answers that the balancer gave itself say so: they look like the service's own, with an id and all. */

@@ -1,11 +1,9 @@
 /** One instance of the service: a process on ports of its own, looked after as an init system does. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../packages/server/test/support/free-port.ts';
 import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
-import { executable } from '../packages/server/test/support/run.ts';
+import { type Running, start as startCommand } from '../packages/server/test/support/run.ts';
 import { now } from './clock.ts';
 
 /** Ended by somebody: how, and when it was no more. */
@@ -43,27 +41,27 @@ export async function createInstance(
   const flags = ['--port', String(port), '--ops-port', String(operationsPort)];
   const log = openSync(logPath, 'a');
   const endings: Ending[] = [];
-  let child: ChildProcess | undefined;
+  let running: Running | undefined;
+  let hasEnded = true;
   let isWanted = false;
 
-  function launch(): ChildProcess {
-    const launched = spawn(process.execPath, [executable, 'serve', ...words, ...flags], {
-      stdio: ['ignore', log, log],
-      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+  function launch(): void {
+    hasEnded = false;
+    const launched = startCommand(t, ['serve', ...words, ...flags], { stdout: log, stderr: log });
+    running = launched;
+    launched.ended.then(() => {
+      hasEnded = true;
+      if (isWanted) endings.push({ how: 'by itself', atMs: now() });
     });
-    launched.once('exit', () => {
-      if (isWanted && launched === child) endings.push({ how: 'by itself', atMs: now() });
-    });
-    return launched;
   }
 
   async function start(): Promise<void> {
     isWanted = false;
-    child = launch();
+    launch();
     while (!((await isReady()) && (await isListening()))) {
-      if (hasEnded(child)) {
+      if (hasEnded) {
         await wait(retryMs);
-        child = launch();
+        launch();
       }
       await wait(askMs);
     }
@@ -72,9 +70,9 @@ export async function createInstance(
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     isWanted = false;
-    if (child === undefined || hasEnded(child)) return;
-    child.kill(signal);
-    await once(child, 'exit');
+    if (running === undefined || hasEnded) return;
+    running.signal(signal);
+    await running.ended;
     endings.push({ how: signal === 'SIGKILL' ? 'kill' : 'terminate', atMs: now() });
   }
 
@@ -93,7 +91,6 @@ export async function createInstance(
       () => false,
     );
 
-  t.after(() => end('SIGKILL'));
   return {
     name,
     port,
@@ -102,13 +99,9 @@ export async function createInstance(
     start,
     kill: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
-    freeze: () => child!.kill('SIGSTOP'),
-    thaw: () => child!.kill('SIGCONT'),
+    freeze: () => running!.signal('SIGSTOP'),
+    thaw: () => running!.signal('SIGCONT'),
     isReady,
     metrics: async () => (await operations('/metrics')).text(),
   };
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
 }

@@ -21,7 +21,7 @@ export interface Shown {
 
 type Judged = Pick<Course, 'history' | 'recorder'>;
 
-export function shownBy(answer: Answer): Shown {
+function shownBy(answer: Answer): Shown {
   const page = JSON.parse(answer.body) as Record<string, unknown>;
   const records = page[answer.listing] as { id: string }[];
   return {
@@ -86,7 +86,7 @@ function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string
   const last = hasCursor ? ids.at(-1)! : undefined;
   const spans = [...rows]
     .filter(([id]) => id > (answer.after ?? '') && (last === undefined || id <= last))
-    .filter(([, row]) => answer.referenceId === undefined || referenceOf(row) === answer.referenceId)
+    .filter(([, row]) => isOfReference(row, answer.referenceId))
     .map(([id, row]) => ({ id, of: spansOf(row, records.get(id)) }));
   let moment = earliestMs;
   for (let isSettled = false; !isSettled; ) {
@@ -138,6 +138,11 @@ function formFault({ answer, ids, records, hasCursor }: Shown): string | undefin
 }
 
 const referencesOf = new WeakMap<Timeline, string>();
+
+/** Whether a row is in a listing of this reference, or of any. */
+export function isOfReference(row: Timeline, referenceId: string | undefined): boolean {
+  return referenceId === undefined || referenceOf(row) === referenceId;
+}
 
 /** It is the same in all versions of a row. */
 function referenceOf(row: Timeline): string {

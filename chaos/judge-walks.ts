@@ -1,6 +1,6 @@
 /** Walks that came to their end: whatever was there all the time is in them exactly once. */
 import { mayHaveBeen } from './history.ts';
-import { pagesByWalk, type Shown, stalenessMs } from './judge-pages.ts';
+import { isOfReference, pagesByWalk, type Shown, stalenessMs } from './judge-pages.ts';
 import type { Walk } from './recorder.ts';
 import type { Course } from './run.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
@@ -49,10 +49,11 @@ function walkFault(pages: readonly Shown[], history: Judged['history']): string 
   const toMs = pages.at(-1)!.answer.receivedMs;
   const shown = new Set(ids);
   for (const [id, row] of history.rows(answer.listing, owner)) {
-    const isFit =
-      answer.referenceId === undefined ||
-      row.some(({ value }) => value !== undefined && JSON.parse(value).reference_id === answer.referenceId);
-    if (isFit && !shown.has(id) && !mayHaveBeen(row, undefined, fromMs, toMs)) {
+    if (
+      isOfReference(row, answer.referenceId) &&
+      !shown.has(id) &&
+      !mayHaveBeen(row, undefined, fromMs, toMs)
+    ) {
       return `${id} is left out, and was there all the time`;
     }
   }

@@ -20,7 +20,7 @@ import {
 } from './world.ts';
 import type { PassingKeys } from './writers.ts';
 
-export interface Loading {
+interface Loading {
   readonly baseUrl: string;
   readonly recorder: Recorder;
   readonly chance: Chance;

@@ -1,7 +1,7 @@
 /** What an instance logged of a request: who asked for what, what came of it, and between which moments. */
 import type { Span } from '../packages/server/test/support/spans.ts';
 
-export interface LoggedRequest extends Span {
+interface LoggedRequest extends Span {
   readonly operation: unknown;
   readonly partnerId: unknown;
   readonly status: number;

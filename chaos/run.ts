@@ -10,6 +10,7 @@ import { now } from './clock.ts';
 import { type Applied, applyFaults } from './faults.ts';
 import { createHistory, type History } from './history.ts';
 import type { Ending } from './instance.ts';
+import { recoveryMs } from './judge-answers.ts';
 import { walkOn, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -38,7 +39,6 @@ export interface Course {
 
 /** Receipts are written this long after their answers, at the most. */
 const receiptsMs = 2_000;
-const recoveryMs = 5_000;
 const againMs = 200;
 
 export async function runCourse(

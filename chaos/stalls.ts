@@ -6,7 +6,7 @@ const lookMs = 50;
 /** A turn that comes so late is a stall. */
 const stallMs = 250;
 
-export interface Stalls {
+interface Stalls {
   readonly spans: readonly Span[];
   stop(): void;
 }

@@ -9,7 +9,7 @@ import { openLifetime } from '../packages/server/test/support/lifetime.ts';
 export type WireName = 'redis' | 'primary' | 'standby';
 export type WireHarm = 'silence' | 'go on' | 'slow' | 'fast' | 'hang up';
 
-export interface WireOrder {
+interface WireOrder {
   readonly wire: WireName;
   readonly harm: WireHarm;
 }

@@ -21,7 +21,7 @@ const timeOf = (version: number) => new Date(firstMs + version * 1_000).toISOStr
 const padded = (index: number) => String(index).padStart(3, '0');
 
 /** What becomes of a brand in the run: nothing, changed and deleted, or imported with all its like. */
-export type Fate = 'steady' | 'churned' | 'fed';
+type Fate = 'steady' | 'churned' | 'fed';
 const fates: readonly Fate[] = ['steady', 'churned', 'steady', 'fed', 'steady'];
 
 export function brandsWith(partnerId: PartnerId, fate: Fate): readonly number[] {

@@ -23,7 +23,7 @@ import {
   partners,
 } from './world.ts';
 
-export interface Writing {
+interface Writing {
   readonly url: string;
   readonly history: History;
   readonly chance: Chance;

@@ -14,7 +14,7 @@ const dayMs = 24 * 3_600_000;
 export const cursors: Target = {
   name: 'cursors',
   promise: 'a cursor opens to what was sealed, and with any change or anywhere else to one identical refusal',
-  batchRuns: 2_000,
+  batchRuns: 500,
   open: async () => ({
     property: fc.property(scope, position, scope, change, change, elapsedMs, keyIds, judge),
   }),

@@ -5,7 +5,7 @@ import { keys } from '../packages/server/test/support/fixture.ts';
 import { targetText } from './words.ts';
 
 /** A request that is whole, and what is known of its answer. */
-export interface WholeRequest {
+interface WholeRequest {
   readonly bytes: string;
   readonly isHead: boolean;
   /** Where there is but one status. */
@@ -103,7 +103,7 @@ const anyHead = fc
     request({ method, target, headers: [...withKey(keys.acme), ...headers] }),
   );
 
-export const wholeRequest = fc.oneof(anySearch, anyCursor, anyCredentials, anyHead);
+const wholeRequest = fc.oneof(anySearch, anyCursor, anyCredentials, anyHead);
 
 /** What else requests are made of. */
 const tokens = [

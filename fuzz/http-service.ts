@@ -29,7 +29,7 @@ export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store;
   return { store, path };
 }
 
-export interface FuzzService {
+interface FuzzService {
   readonly port: number;
   /** What was logged that must not be. */
   readonly leaks: string[];

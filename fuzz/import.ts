@@ -21,7 +21,7 @@ export const imports: Target = {
   name: 'import',
   promise:
     'what is imported is what the schemas and rules allow, comes out again unchanged, and is not repeated',
-  batchRuns: 500,
+  batchRuns: 100,
   open: async (lifetime) => {
     const { store, path } = await openFuzzStore(lifetime);
     const writer = new DatabaseSync(path);

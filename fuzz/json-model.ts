@@ -4,11 +4,11 @@
  */
 
 /** A number that is not a plain integer of JavaScript, as it was written. */
-export interface OtherNumber {
+interface OtherNumber {
   readonly digits: string;
 }
 
-export interface JsonDocument {
+interface JsonDocument {
   readonly value: unknown;
   readonly hasRepeatedKey: boolean;
 }

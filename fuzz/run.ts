@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
 import type { Target } from './target.ts';
 
-export interface RunOptions {
+interface RunOptions {
   readonly seed: number;
   /** Inputs in all; without it, as many as there is time for. */
   readonly runs?: number | undefined;

@@ -6,7 +6,7 @@ export interface Target {
   readonly name: string;
   /** What no input may break. */
   readonly promise: string;
-  /** Inputs that are tried with one seed, before the next one. */
+  /** Inputs that are tried with one seed, before the next one: as many as take a second or so. */
   readonly batchRuns: number;
   open(lifetime: Lifetime): Promise<OpenTarget>;
 }

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { print, runProgram } from '../bench/program.ts';
+import { print, runProgram, say } from '../bench/program.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -62,8 +62,13 @@ Prints a CycloneDX document of all packages that run in production, by package-l
   --help   this text`;
 
 async function printSbom(): Promise<boolean> {
-  print(JSON.stringify(productionSbom(), null, 2));
-  return true;
+  try {
+    print(JSON.stringify(productionSbom(), null, 2));
+    return true;
+  } catch (error) {
+    say(`npm does not tell what there is: ${(error as Error).message}`);
+    return false;
+  }
 }
 
 if (import.meta.main) await runProgram({ help, options: {}, readFlags: () => ({}), run: printSbom });

@@ -18,7 +18,7 @@ export interface SentSpan {
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
 }
 
-export interface Collector {
+interface Collector {
   readonly url: string;
   /** All that came, as it came. */
   text(): string;

@@ -66,7 +66,7 @@ export function serverIn(folder: string, port: number): PostgresServer {
 }
 
 /** Removes what a server that is down leaves behind. */
-export function removeServer({ folder }: PostgresServer): void {
+export function removeServer({ folder }: Pick<PostgresServer, 'folder'>): void {
   // One that was killed could not give back its bit of shared memory, of which a machine has only so many.
   const memoryId = /^\d+ +(\d+)$/.exec(lockFile(folder)[6]?.trim() ?? '')?.[1];
   if (memoryId !== undefined) spawnSync('ipcrm', ['-m', memoryId]);

@@ -52,6 +52,11 @@ export async function startPostgres(
   settings: Settings = {},
   folder: string = newCluster(),
 ): Promise<PostgresServer> {
+  let server: PostgresServer | undefined;
+  afterAllElse(t, async () => {
+    await server?.stop('immediate');
+    removeServer({ folder });
+  });
   const port = await freePort();
   const lines = Object.entries({ ...testSettings, ...settings, port: String(port) });
   appendFileSync(
@@ -59,11 +64,7 @@ export async function startPostgres(
     lines.map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`).join(''),
   );
   giveToServerUser(folder);
-  const server = serverIn(folder, port);
-  afterAllElse(t, async () => {
-    await server.stop('immediate');
-    removeServer(server);
-  });
+  server = serverIn(folder, port);
   await server.start();
   return server;
 }
@@ -75,6 +76,7 @@ export async function startStandby(
   settings: Settings = {},
 ): Promise<PostgresServer> {
   const folder = newFolder();
+  afterAllElse(t, async () => rmSync(folder, { recursive: true, force: true }));
   await copyRunning(primary, folder);
   writeFileSync(join(folder, 'standby.signal'), '');
   const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
@@ -133,8 +135,9 @@ async function copyRunning(primary: PostgresServer, folder: string): Promise<voi
 }
 
 /** A copy of one that initdb made for the whole run: 50 ms instead of 500. All copies have one identity. */
-export function newCluster(folder: string = newFolder()): string {
+export function newCluster(given?: string): string {
   process.env.TEST_POSTGRES_TEMPLATE ??= freshCluster();
+  const folder = given ?? newFolder();
   cpSync(process.env.TEST_POSTGRES_TEMPLATE, folder, { recursive: true });
   return folder;
 }

@@ -1,6 +1,6 @@
 import { inside, type Span } from '../../src/tracing/span.ts';
 
-export interface Recorded {
+interface Recorded {
   /** Names of all that was begun below it. */
   readonly begun: string[];
   readonly noted: Record<string, string | number>;

@@ -34,8 +34,9 @@ interface Surroundings {
   readonly folder?: string;
   /** What stands on standard input. */
   readonly input?: string | Uint8Array;
-  /** An open file that standard output goes to; a pipe to the test otherwise. */
+  /** Open files that standard output and standard error go to; pipes to the test otherwise. */
   readonly stdout?: number;
+  readonly stderr?: number;
 }
 
 export interface Finished {
@@ -47,12 +48,12 @@ export interface Finished {
 /** Starts a command; the caller ends it. */
 export function spawnCommand(
   words: readonly string[],
-  { variables = {}, folder, stdout }: Surroundings = {},
+  { variables = {}, folder, stdout, stderr }: Surroundings = {},
 ): ChildProcessWithoutNullStreams {
   const child = spawn(process.execPath, [executable, ...words], {
     env: { NODE_COMPILE_CACHE: compileCache, ...variables },
     cwd: folder,
-    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
+    stdio: ['pipe', stdout ?? 'pipe', stderr ?? 'pipe'],
   }) as ChildProcessWithoutNullStreams;
   watchCommand(child, [...words, ...Object.values(variables)]);
   return child;
@@ -72,7 +73,7 @@ export async function run(words: readonly string[], surroundings: Surroundings =
 function collect(child: ChildProcessWithoutNullStreams): () => { stdout: string; stderr: string } {
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
       texts[name] += text;
     });
   }

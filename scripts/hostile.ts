@@ -77,7 +77,8 @@ async function callFor(call: Call, seconds: number): Promise<Fared> {
 
 function told(name: string, { tookMs, failures }: Fared): string {
   const failed = failures.length === 0 ? 'none failed' : `failed: ${failures.slice(0, 5).join(', ')}…`;
-  return `${name}: ${tookMs.length} requests, ${failed}; median ${ms(median(tookMs))}, p99 ${ms(quantile(tookMs, 0.99))}.`;
+  const [middle, slow] = [ms(median(tookMs)), ms(quantile(tookMs, 0.99))];
+  return `${name}: ${tookMs.length} requests, ${failed}; median ${middle}, p99 ${slow}.`;
 }
 
 function megabytesOf(pid: number): string {

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { readWords } from '../bench/flags.ts';
 import { temporaryFolder } from '../packages/server/test/support/folder.ts';
+import { root } from './clone.ts';
 
 const engines = ['sqlite', 'postgres'] as const;
 
@@ -45,8 +45,8 @@ test('all that is wrong with the flags is said at once, in a sentence each', () 
 test('a program that is told to stop twice, as npm and a terminal do, removes what it made', async (t) => {
   const folder = temporaryFolder(t);
   const program = `
-    import { runProgram, wholeRun } from '${new URL('../bench/program.ts', import.meta.url)}';
-    import { temporaryFolder } from '${new URL('../packages/server/test/support/folder.ts', import.meta.url)}';
+    import { runProgram, wholeRun } from './bench/program.ts';
+    import { temporaryFolder } from './packages/server/test/support/folder.ts';
     const run = async () => {
       temporaryFolder(wholeRun);
       wholeRun.after(() => new Promise((resolve) => process.once('SIGINT', resolve)));
@@ -57,7 +57,7 @@ test('a program that is told to stop twice, as npm and a terminal do, removes wh
     await runProgram({ help: '', options: {}, readFlags: () => ({}), run });`;
   const words = ['--input-type=module', '--eval', program];
   const env = { ...process.env, TMPDIR: folder };
-  const child = spawn(process.execPath, words, { env, cwd: fileURLToPath(new URL('..', import.meta.url)) });
+  const child = spawn(process.execPath, words, { env, cwd: root });
   t.after(() => void child.kill('SIGKILL'));
   const ended = once(child, 'exit');
   await once(child.stdout, 'data');

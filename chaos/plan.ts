@@ -5,6 +5,9 @@ import { type Chance, chanceOf } from './chance.ts';
 export const quietStartMs = 8_000;
 export const quietEndMs = 15_000;
 
+/** An instance that is restarted drains before it ends, as long as `serve` does unless told otherwise. */
+const drainMs = 5_000;
+
 const pauseMs = { shortest: 500, longest: 4_000 };
 const chanceOfSecond = 0.4;
 
@@ -70,7 +73,7 @@ export function planOf(seed: number, minutes: number): readonly Fault[] {
       chance.fraction() < chanceOfSecond
         ? faultOf(chance, besides(first.part), atMs + chance.between(0, Math.max(200, first.forMs)))
         : undefined;
-    const overMs = Math.max(first.atMs + first.forMs, second === undefined ? 0 : second.atMs + second.forMs);
+    const overMs = Math.max(overMsOf(first), second === undefined ? 0 : overMsOf(second));
     if (overMs > endMs) return faults;
     faults.push(first, ...(second === undefined ? [] : [second]));
     atMs = overMs + chance.between(pauseMs.shortest, pauseMs.longest);
@@ -80,6 +83,10 @@ export function planOf(seed: number, minutes: number): readonly Fault[] {
 function faultOf(chance: Chance, choices: readonly Kind[], atMs: number): Fault {
   const { part, harm, shortestMs, longestMs } = chance.oneOf(choices);
   return { part, harm, atMs, forMs: chance.between(shortestMs, longestMs) };
+}
+
+function overMsOf({ part, harm, atMs, forMs }: Fault): number {
+  return atMs + forMs + (isInstance(part) && harm === 'restart' ? drainMs : 0);
 }
 
 const isInstance = (part: Part) => part.startsWith('instance');

@@ -32,9 +32,8 @@ export const bounds = {
   stalledSocketMs: 10_000,
   /** After its last bytes a connection is given this long to be read. */
   lingerMs: 1_000,
-  /** Requests sent ahead on one connection. A caller who needs more of them opens another. */
+  /** Requests sent ahead on one connection, and on all of them: up to 20 kB each, so 40 MB. */
   pipelinedRequests: 100,
-  /** Of all connections together, requests sent ahead of an answer: up to 20 kB each, so 40 MB. */
   requestsAhead: 2_000,
   /** The spec's rate is per second; the limiter's window is this long. */
   rateWindowMs: 1_000,
@@ -175,10 +174,9 @@ export const bounds = {
   migrationAskMs: 100,
   /** A migration gives up on a lock after this, because everybody waits behind it. */
   migrationLockMs: 2_000,
-  /** In-flight requests get this long after the listener closed. */
+  /** In-flight requests get this long from the close on; who waits to be accepted then is, for a while. */
   drainMs: 25_000,
   drainSweepMs: 100,
-  /** Callers who wait to be accepted when it is time to close are, for as long as this. */
   lastAcceptsMs: 250,
   /** The longest drain delay that can be set. */
   drainDelaySeconds: 3_600,

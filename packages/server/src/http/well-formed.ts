@@ -1,4 +1,4 @@
-/** Whether it is beyond doubt where a request ends and for whom it is, before anybody looks at what it asks. */
+/** Whether it is beyond doubt where a request ends and for whom it is, whatever it asks. */
 import type { IncomingMessage } from 'node:http';
 import { headerValues } from './headers.ts';
 

@@ -74,7 +74,7 @@ test('who finds no place in time is told so in the one shape of errors; the next
   assert.equal((await service.brands('', { key: keys.acme })).status, 200);
 });
 
-test('who is turned away counts for the operation of the path; behind a doubtful one nobody is heard', async (t) => {
+test('who is turned away counts for its operation; behind a doubtful one nobody is heard', async (t) => {
   const { brands, balances, call, raw, metrics } = await startTestService(t, {
     overload: createOverload({ connections: 0 }, silent),
   });

@@ -1,3 +1,4 @@
+import './bound-relations.ts';
 import { once } from 'node:events';
 import type { Command, Output } from './command-line/command.ts';
 import { helpOf, helpOfAll } from './command-line/help.ts';

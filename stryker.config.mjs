@@ -15,7 +15,7 @@ export default {
       'packages/server/test/http/{authenticate,authorize,parameters,rate-limit}.test.ts',
       'packages/server/test/http/{cursor-limits,cursor-keys-read,cursor}.test.ts',
       'packages/server/test/limiter/{admissions,redis-shares,redis-url,redis-watch,redis-watch-known}.test.ts',
-      'packages/server/test/limiter/{open,redis-link}.test.ts',
+      'packages/server/test/limiter/{redis-link,open}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],

@@ -14,10 +14,24 @@ const { log } = watchedLog();
 const instances = 'partner-network:sandbox:instances';
 const apart = 'partner-network:sandbox:apart';
 
+test('it is connected to as its address says, soon again, and what was not sent is sent never', () => {
+  const address = parseRedisUrl('rediss://user:secret@cache.example:7000/4')!;
+  const { retryStrategy, scripts, ...options } = optionsOf(address);
+  assert.deepEqual(options, {
+    ...{ host: 'cache.example', port: 7_000, username: 'user', password: 'secret', db: 4, tls: {} },
+    ...{ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
+    ...{ connectTimeout: bounds.redisConnectMs, disconnectTimeout: bounds.redisDisconnectMs },
+    ...{ enableReadyCheck: false, disableClientInfo: true, protocol: 2 },
+  });
+  assert.deepEqual([1, 3, 10, 11].map(retryStrategy!), [50, 150, 500, 500]);
+  assert.deepEqual(Object.keys(scripts!), ['admit', 'heartbeat']);
+  assert.ok(!('tls' in optionsOf({ ...address, isEncrypted: false })));
+});
+
 async function linkTo(t: TestContext, url: string): Promise<RedisLink> {
   const link = await openRedisLink(parseRedisUrl(url)!, 'sandbox', 1, log);
   t.after(link.close);
-  await until(10_000, link.isAnswering);
+  await until(3_000, link.isAnswering);
   return link;
 }
 
@@ -25,6 +39,41 @@ async function linkTo(t: TestContext, url: string): Promise<RedisLink> {
 function stopTime(t: TestContext): void {
   t.mock.timers.enable({ apis: ['setTimeout'] });
 }
+
+/** Something that answers the first heartbeat as Redis does, and all else with `answer`. */
+async function startStranger(t: TestContext) {
+  const stage = { answer: ':1\r\n' };
+  const server = createServer((socket) => {
+    socket.on('data', (data) => {
+      // A script is sent by its digest, and one that is not known there as a whole.
+      for (const _ of String(data).matchAll(/evalsha|eval\b|zrem/gi)) socket.write(stage.answer);
+    });
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return { stage, url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test('whatever else something answers is no decision', async (t) => {
+  const { stage, url } = await startStranger(t);
+  const link = await linkTo(t, url);
+  stopTime(t);
+  const answers = ['+OK', ':1', '$-1', '-ERR no', '*2\r\n:1\r\n:2', '*4\r\n:1\r\n:2\r\n:3\r\n:4', '*0'];
+  for (const answer of [...answers, '*3\r\n:1\r\n$1\r\na\r\n:3', '*3\r\n:1\r\n:2\r\n$-1']) {
+    stage.answer = `${answer}\r\n`;
+    assert.equal(await link.admit('log', 10, 10), undefined, answer);
+  }
+  assert.ok(link.isAnswering(), 'it was in time');
+  for (const [answer, isAdmitted] of [
+    ['*3\r\n:1\r\n:7\r\n:2500', true],
+    ['*3\r\n:0\r\n:7\r\n:2500', false],
+  ] as const) {
+    stage.answer = `${answer}\r\n`;
+    assert.deepEqual(await link.admit('log', 10, 10), { isAdmitted, left: 7, untilMoreMs: 2.5 });
+  }
+});
 
 async function onRedis(t: TestContext) {
   const { url } = await startRedis(t);
@@ -88,53 +137,4 @@ test('where Redis is missed nothing is sent to it', needsOwnRedis, async (t) => 
   await redis.kill();
   await until(10_000, () => !link.isAnswering());
   assert.equal(await link.admit('log', 10, 10), undefined);
-});
-
-/** Something that answers the first heartbeat as Redis does, and all else with `answer`. */
-async function startStranger(t: TestContext) {
-  const stage = { answer: ':1\r\n' };
-  const server = createServer((socket) => {
-    socket.on('data', (data) => {
-      // A script is sent by its digest, and one that is not known there as a whole.
-      for (const _ of String(data).matchAll(/evalsha|eval\b|zrem/gi)) socket.write(stage.answer);
-    });
-    socket.on('error', () => {});
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return { stage, url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-test('whatever else something answers is no decision', async (t) => {
-  const { stage, url } = await startStranger(t);
-  const link = await linkTo(t, url);
-  stopTime(t);
-  const answers = ['+OK', ':1', '$-1', '-ERR no', '*2\r\n:1\r\n:2', '*4\r\n:1\r\n:2\r\n:3\r\n:4', '*0'];
-  for (const answer of [...answers, '*3\r\n:1\r\n$1\r\na\r\n:3', '*3\r\n:1\r\n:2\r\n$-1']) {
-    stage.answer = `${answer}\r\n`;
-    assert.equal(await link.admit('log', 10, 10), undefined, answer);
-  }
-  assert.ok(link.isAnswering(), 'it was in time');
-  for (const [answer, isAdmitted] of [
-    ['*3\r\n:1\r\n:7\r\n:2500', true],
-    ['*3\r\n:0\r\n:7\r\n:2500', false],
-  ] as const) {
-    stage.answer = `${answer}\r\n`;
-    assert.deepEqual(await link.admit('log', 10, 10), { isAdmitted, left: 7, untilMoreMs: 2.5 });
-  }
-});
-
-test('it is connected to as its address says, soon again, and what was not sent is sent never', () => {
-  const address = parseRedisUrl('rediss://user:secret@cache.example:7000/4')!;
-  const { retryStrategy, scripts, ...options } = optionsOf(address);
-  assert.deepEqual(options, {
-    ...{ host: 'cache.example', port: 7_000, username: 'user', password: 'secret', db: 4, tls: {} },
-    ...{ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
-    ...{ connectTimeout: bounds.redisConnectMs, disconnectTimeout: bounds.redisDisconnectMs },
-    ...{ enableReadyCheck: false, disableClientInfo: true, protocol: 2 },
-  });
-  assert.deepEqual([1, 3, 10, 11].map(retryStrategy!), [50, 150, 500, 500]);
-  assert.deepEqual(Object.keys(scripts!), ['admit', 'heartbeat']);
-  assert.ok(!('tls' in optionsOf({ ...address, isEncrypted: false })));
 });

@@ -30,7 +30,12 @@ test('takes nothing that could be meant otherwise', () => {
     ...['', 'cache.example:6379', 'http://cache.example', 'redis:cache.example', 'redis://', 'redis:///0'],
     ...['redis://cache.example:port', 'redis://cache.example:65536', 'redis://cache.example/zero'],
     ...['redis://cache.example/0/1', 'redis://cache.example?db=1', 'redis://:a#b@cache.example'],
-    ...['redis://:%zz@cache.example', 'redis://cache.example/-1', 'redis:// cache.example'],
+    ...[
+      'redis://:%zz@cache.example',
+      'redis://%zz:pw@cache.example',
+      'redis://cache.example/-1',
+      'redis:// cache.example',
+    ],
   ];
   for (const url of refused) assert.equal(parseRedisUrl(url), undefined, url);
 });

@@ -131,6 +131,18 @@ test('Redis is told that an instance decides alone when it was missed for a whil
   assert.equal(watch.unknownUntilMs(), clock.ms + windowMs);
 });
 
+test('it is told so from a tenth of a second on', async (t) => {
+  const { watch, stage, heartbeats, connect, pass } = onWatch(t);
+  stage.instances = 2;
+  await connect();
+  await pass(50);
+  stage.instances = undefined;
+  watch.miss();
+  await pass(bounds.redisProbeMs);
+  await heartbeats[1]!.answer(2);
+  assert.equal(heartbeats[2]!.isApart, true);
+});
+
 test('more instances are believed at once, fewer when there were no more for a while', async (t) => {
   const { watch, stage, connect, pass } = onWatch(t);
   stage.instances = 2;
@@ -138,6 +150,7 @@ test('more instances are believed at once, fewer when there were no more for a w
   stage.instances = 4;
   await pass(1_000);
   assert.equal(watch.instances(), 4);
+  await pass(2_000);
   stage.instances = 3;
   await pass(bounds.instanceStaleMs - 1);
   assert.equal(watch.instances(), 4);

@@ -14,7 +14,7 @@ const back = [30, undefined, 'Redis answers again'];
 
 test('Redis is there from its first answer on, and is asked as soon as it can be', async (t) => {
   const { clock, watch, heartbeats, connect, told } = onWatch(t);
-  assert.equal(watch.isAnswering(), false);
+  assert.deepEqual([watch.isAnswering(), watch.unknownUntilMs()], [false, 0]);
   await connect();
   assert.equal(watch.isAnswering(), false);
   await heartbeats[0]!.answer(1);
@@ -202,4 +202,15 @@ test('an answer in time is one, an error is none, and what is overdue is told an
   await pass(100);
   assert.deepEqual([results[3], overdue], [['late', undefined], ['late']]);
   assert.equal(results.length, 4);
+});
+
+test('an answer that lies in the socket when its time is over is not missed', async (t) => {
+  onClock(t);
+  let isOverdue = false;
+  const answer = Promise.withResolvers<number>();
+  const taken = inTime(answer.promise, () => (isOverdue = true));
+  t.mock.timers.tick(bounds.redisBudgetMs);
+  answer.resolve(2);
+  await settle();
+  assert.deepEqual([await taken, isOverdue], [2, false]);
 });

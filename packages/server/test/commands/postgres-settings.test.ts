@@ -89,7 +89,8 @@ test(
     const [said, ...others] = served.saidInPool();
     assert.deepEqual(others, []);
     const named = said!.prepared.filter((name) => name !== '');
-    assert.deepEqual(named.toSorted(), hotNames.toSorted());
+    // The keys of cursors are read twice a second, whatever is asked.
+    assert.deepEqual(named.toSorted(), [...hotNames, 'cursor_keys'].toSorted());
     assert.deepEqual(
       hotNames.map((name) => said!.bound.filter((bound) => bound === name).length),
       hotNames.map((name) => (name === 'key_by_digest' ? 20 : 5)),

@@ -116,11 +116,12 @@ export const bounds = {
   requestWaitMs: 150,
   requestsWaiting: 1_000,
   waitingSweepMs: 10,
-  /** Answers to those turned away that are sent at once: at 20 µs each, 2 % of the time. */
-  shedPerSecond: 1_000,
+  /** Answers to those turned away that are sent at once. A thousand, each for half a second, cost a tenth of the
+   * good answers: who is turned away asks again, and to hear that costs more than to answer. */
+  shedPerSecond: 500,
   shedBurst: 100,
   /** The others wait this long at most, and are looked at this often. */
-  shedHoldMs: 500,
+  shedHoldMs: 1_000,
   shedSweepMs: 10,
   /** So long after the last one was turned away, the log says that it is over. */
   sheddingQuietMs: 1_000,

@@ -16,9 +16,9 @@ const help = `Usage: node bench/neighbors.ts [FLAGS]
 
 Starts "partner-network serve" in a process of its own, with the rate limit of ${rate} a second.
 One partner asks for ${ownRate} pages of brands a second, at random moments. In turns of ${sliceSeconds} s its
-neighbour does nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which
+neighbor does nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which
 are refused. Prints how long the pages of the first one take beside each. Ends with status 1 when
-p99 beside a neighbour at ${times} times its rate is more than ${goal * 100} % above that beside none, or when
+p99 beside a neighbor at ${times} times its rate is more than ${goal * 100} % above that beside none, or when
 the machine is too busy to tell: when p99 beside none differs by as much from turn to turn.
 
   --engine NAME   sqlite, or postgres (a server of its own, and a Redis that counts), sqlite unless given
@@ -30,7 +30,7 @@ interface Flags {
   readonly seconds: number;
 }
 
-const neighbours = [
+const neighbors = [
   { name: 'none', perSecond: 0 },
   { name: 'at its rate', perSecond: rate },
   { name: `at ${times} times its rate`, perSecond: rate * times },
@@ -38,13 +38,13 @@ const neighbours = [
 
 interface Slice {
   readonly own: Played;
-  readonly neighbour: Played | undefined;
+  readonly neighbor: Played | undefined;
 }
 
 async function measureSlices({ engine, seconds }: Flags): Promise<Slice[][]> {
   const redis = engine === 'postgres' ? await startRedis(wholeRun) : undefined;
   const service = await startLoadedService(engine, redis === undefined ? [] : ['--redis', redis.url]);
-  // Each has a process to ask from: a busy neighbour must not make the other one's watch go wrong.
+  // Each has a process to ask from: a busy neighbor must not make the other one's watch go wrong.
   const [ours, theirs] = [startGenerator(service), startGenerator(service)];
   const stream = (index: number, perSecond: number, connections: number) => ({
     path: brandsPath,
@@ -53,13 +53,13 @@ async function measureSlices({ engine, seconds }: Flags): Promise<Slice[][]> {
     perSecond,
   });
   await ours.play(2, stream(0, ownRate, 8));
-  const slices: Slice[][] = neighbours.map(() => []);
-  const rounds = Math.max(1, Math.round(seconds / neighbours.length / sliceSeconds));
+  const slices: Slice[][] = neighbors.map(() => []);
+  const rounds = Math.max(1, Math.round(seconds / neighbors.length / sliceSeconds));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [index, { perSecond }] of neighbours.entries()) {
+    for (const [index, { perSecond }] of neighbors.entries()) {
       const asked = perSecond === 0 ? undefined : theirs.play(sliceSeconds, stream(1, perSecond, 64));
       const [own] = await ours.play(sliceSeconds, stream(0, ownRate, 8));
-      slices[index]!.push({ own: own!, neighbour: (await asked)?.[0] });
+      slices[index]!.push({ own: own!, neighbor: (await asked)?.[0] });
     }
     if (round % 5 === 0 || round === rounds) say(`  ${round} of ${rounds} rounds`);
   }
@@ -73,11 +73,11 @@ function report(slices: readonly (readonly Slice[])[]): void {
   for (const [index, ofOne] of slices.entries()) {
     const took = pagesOf(ofOne);
     const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => ms(quantile(took, share)));
-    const refused = ofOne.map(({ neighbour }) => (neighbour === undefined ? 0 : rateOf(neighbour, '429')));
+    const refused = ofOne.map(({ neighbor }) => (neighbor === undefined ? 0 : rateOf(neighbor, '429')));
     const cpu = ofOne.map(({ own }) => own.cpuSeconds / own.seconds);
     print(
-      `neighbour ${neighbours[index]!.name}: p50 ${p50}, p90 ${p90}, p99 ${p99} of ${took.length} pages; ` +
-        `${median(refused).toFixed(0)} a second of the neighbour's refused; ` +
+      `neighbor ${neighbors[index]!.name}: p50 ${p50}, p90 ${p90}, p99 ${p99} of ${took.length} pages; ` +
+        `${median(refused).toFixed(0)} a second of the neighbor's refused; ` +
         `the service uses ${percent(median(cpu))} of a core.`,
     );
   }

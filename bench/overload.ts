@@ -141,9 +141,9 @@ function reportLoad(load: Load, ofLoad: readonly Share[]): boolean[] {
   const offered = median(ofLoad.map(({ played }) => played.sent / played.seconds));
   const unsent = median(ofLoad.map(({ played }) => played.unsent / played.seconds));
   const shed = median(ofLoad.map(({ played }) => rateOf(played, '503')));
+  const taken = shed === 0 ? '' : ` (p50 ${ms(median(all('503')))}, p99 ${ms(quantile(all('503'), 0.99))})`;
   print(
-    `${load.name}: ${offered.toFixed(0)} a second sent, ${shed.toFixed(0)} of them answered 503 ` +
-      `(p50 ${ms(median(all('503')))}, p99 ${ms(quantile(all('503'), 0.99))})` +
+    `${load.name}: ${offered.toFixed(0)} a second sent, ${shed.toFixed(0)} of them answered 503${taken}` +
       `${load.perSecond === undefined ? '' : `, ${unsent.toFixed(0)} more found all connections busy`}.`,
   );
   print(`Of the CPU time it got, it made ${percent(median(ofLoad.map((one) => one.ofCpu)))} of the peak.`);

@@ -58,7 +58,7 @@ export async function createInstance(
   async function start(): Promise<void> {
     isWanted = false;
     launch();
-    while (!((await isReady()) && (await isListening()))) {
+    while (!(await isReady())) {
       if (hasEnded) {
         await wait(retryMs);
         launch();
@@ -80,13 +80,6 @@ export async function createInstance(
     fetch(`http://127.0.0.1:${operationsPort}${path}`, { signal: AbortSignal.timeout(2_000) });
   const isReady = () =>
     operations('/readyz').then(
-      ({ status }) => status === 200,
-      () => false,
-    );
-
-  // It is ready an instant before it listens, and may find in between that it cannot.
-  const isListening = () =>
-    fetch(`http://127.0.0.1:${port}/assets/brand-placeholder.png`, { method: 'HEAD' }).then(
       ({ status }) => status === 200,
       () => false,
     );

@@ -116,8 +116,8 @@ export const bounds = {
   requestWaitMs: 150,
   requestsWaiting: 1_000,
   waitingSweepMs: 10,
-  /** Answers to those turned away that are sent at once. A thousand, each for half a second, cost a tenth of the
-   * good answers: who is turned away asks again, and to hear that costs more than to answer. */
+  /** Answers to those turned away that are sent at once. A thousand, each for half a second, cost a tenth of
+   * the good answers: who is turned away asks again, and to hear that costs more than to answer. */
   shedPerSecond: 500,
   shedBurst: 100,
   /** The others wait this long at most, and are looked at this often. */

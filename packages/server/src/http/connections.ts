@@ -116,6 +116,8 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
     },
     answered(socket, characters) {
       if (socket.destroyed || socket.writableLength === 0) return;
+      // One that was given at once is told of after its end: the next on its connection may be on its way.
+      take(socket);
       unread.set(socket, characters);
       unreadCharacters += characters;
       for (const [reader, kept] of unread) {

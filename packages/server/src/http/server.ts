@@ -111,7 +111,11 @@ export function serveRoutes(
 
   // Without these, Node would answer 417 or nothing at all.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+  server.on('connect', (request, socket: Socket) => {
+    const connection = connections.of(socket);
+    const isUnheard = connection !== undefined && isOver(connection);
+    end(socket, isUnheard ? undefined : refusalOfMethod(request.url ?? '', routes));
+  });
   // Node would ask for the body, which is of no use here: the caller is answered, and need not send it.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;

@@ -12,7 +12,8 @@ local count = redis.call('LLEN', log)
 
 -- What others admit by themselves is not in the log. What this one did, it counts itself.
 local apart = redis.call('ZCOUNT', KEYS[2], '(' .. now_text, '+inf')
-if apart > 0 and redis.call('ZSCORE', KEYS[2], ARGV[4]) then apart = apart - 1 end
+local own_until = apart > 0 and redis.call('ZSCORE', KEYS[2], ARGV[4])
+if own_until and tonumber(own_until) > now then apart = apart - 1 end
 rate = math.max(1, rate - apart * tonumber(ARGV[5]))
 
 -- An admission in the future says that the clock was set back. It counts as if it came now: for a second, no

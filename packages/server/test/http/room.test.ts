@@ -1,11 +1,11 @@
 /** Who gets a place when there are more callers than places, and who has to go. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { Route } from '../../src/http/answer.ts';
-import type { Room } from '../../src/http/connections.ts';
+import { type Room, watchConnections } from '../../src/http/connections.ts';
 import { startHealth } from '../../src/http/health.ts';
 import { createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
 import { connectionsWithin, openFileLimit, operatorsWithin } from '../../src/open-files.ts';
@@ -188,4 +188,33 @@ test('knows how many files may be open as Node reports it, and without its repor
   assert.equal(openFileLimit(), typeof reported === 'number' ? reported : undefined);
   // To write it takes 27 ms of every start.
   if (process.platform === 'linux' && typeof reported === 'number') assert.equal(report.mock.callCount(), 0);
+});
+
+test('an answer that is told of after its end counts no longer than the next one on its connection', () => {
+  const server = new EventEmitter() as unknown as Parameters<typeof watchConnections>[0];
+  const room = { connections: 10, unreadCharacters: 1_000 };
+  const connections = watchConnections(server, room, watchedLog().log);
+  const connected = () => {
+    const socket = Object.assign(new EventEmitter(), {
+      writableLength: 1,
+      destroyed: false,
+      destroy: () => {},
+    }) as unknown as Socket;
+    server.emit('connection', socket);
+    return { socket, connection: connections.of(socket)! };
+  };
+  const { socket, connection } = connected();
+  connections.begin(socket, connection);
+  connections.settle(socket, connection);
+  connections.begin(socket, connection);
+  connections.answered(socket, 900);
+  connections.answered(socket, 900);
+  connections.settle(socket, connection);
+
+  const readers = [connected(), connected()];
+  for (const reader of readers) {
+    connections.begin(reader.socket, reader.connection);
+    connections.answered(reader.socket, 450);
+  }
+  assert.ok(readers.every((reader) => connections.of(reader.socket) === reader.connection));
 });

@@ -95,7 +95,7 @@ export function keepCursorKeys(keys: readonly { readonly secret: Uint8Array }[])
   for (const { secret } of keys) keepBytes('cursor key', secret);
 }
 
-export function keepBytes(kind: Kind, bytes: Uint8Array): void {
+function keepBytes(kind: Kind, bytes: Uint8Array): void {
   for (const encoding of ['hex', 'base64', 'base64url'] as const)
     keepSecret(kind, Buffer.from(bytes).toString(encoding));
 }

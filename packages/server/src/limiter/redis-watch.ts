@@ -43,6 +43,8 @@ export function watchRedis(
   let heardMs = performance.now();
   let missedMs = heardMs;
   let unknownUntilMs = fewest > 1 ? missedMs + bounds.rateWindowMs : 0;
+  /** When this was last looked after: one that stood still since then knows nothing of the others. */
+  let lookedMs = heardMs;
   /** When Redis was told that this instance decides alone. */
   let toldMs: number | undefined;
   /** Since when the connection owes its first answer, or the answer to a heartbeat. */
@@ -85,6 +87,12 @@ export function watchRedis(
     countedMs = now;
   }
 
+  /** Who slept for a second while Redis was missed may be the only one who has not heard that it is back. */
+  function knownFromMs(now: number): number {
+    const hasSlept = now - lookedMs >= bounds.rateWindowMs;
+    return hasSlept && !isAnswering ? now + bounds.rateWindowMs : unknownUntilMs;
+  }
+
   async function probe(): Promise<void> {
     if (isProbing || isStopped || redis.status !== 'ready') return;
     isProbing = true;
@@ -111,6 +119,8 @@ export function watchRedis(
 
   function lookAfter(): void {
     const now = performance.now();
+    unknownUntilMs = knownFromMs(now);
+    lookedMs = now;
     if (owingSinceMs !== undefined && now - owingSinceMs >= bounds.redisSilenceMs) {
       owingSinceMs = undefined;
       redis.disconnect(true);
@@ -142,7 +152,7 @@ export function watchRedis(
       void probe();
     },
     instances: () => instances,
-    unknownUntilMs: () => unknownUntilMs,
+    unknownUntilMs: () => knownFromMs(performance.now()),
     heldUntilMs: () => heldUntilMs,
     settled: settled.promise.then(() => {
       clearTimeout(waiting);

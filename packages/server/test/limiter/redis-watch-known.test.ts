@@ -173,3 +173,22 @@ test('fewer are not believed of a connection that is new: the others may not be 
   await pass(bounds.instanceStaleMs);
   assert.equal(watch.instances(), 1);
 });
+
+test('one that slept for a second while Redis was missed knows nothing of the others for another', async (t) => {
+  const { clock, watch, stage, connect, pass } = onWatch(t);
+  stage.instances = 2;
+  await connect();
+  await pass(100);
+  stage.instances = undefined;
+  watch.miss();
+  await pass(2 * windowMs);
+  const knownMs = watch.unknownUntilMs();
+  assert.ok(knownMs <= clock.ms);
+  clock.ms += windowMs - 100;
+  assert.equal(watch.unknownUntilMs(), knownMs, 'a moment is no sleep');
+  clock.ms += 100;
+  assert.equal(watch.unknownUntilMs(), clock.ms + windowMs);
+  const awakeMs = clock.ms;
+  await pass(200);
+  assert.ok(watch.unknownUntilMs() >= awakeMs + windowMs && watch.unknownUntilMs() <= clock.ms + windowMs);
+});

@@ -174,7 +174,7 @@ test('fewer are not believed of a connection that is new: the others may not be 
   assert.equal(watch.instances(), 1);
 });
 
-test('one that slept for a second while Redis was missed knows nothing of the others for another', async (t) => {
+test('one that slept while Redis was missed knows nothing of the others for a second', async (t) => {
   const { clock, watch, stage, connect, pass } = onWatch(t);
   stage.instances = 2;
   await connect();

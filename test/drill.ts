@@ -64,7 +64,15 @@ export function createDrill(clone: Clone): Drill {
       return made;
     },
 
-    cursorOf: async (key) => /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))![1]!,
+    // A page that was asked for again and again before this may have used up the rate of a second.
+    cursorOf: async (key) => {
+      let cursor: string | undefined;
+      await until(5_000, async () => {
+        cursor = /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))?.[1];
+        return cursor !== undefined;
+      });
+      return cursor!;
+    },
 
     changeSince: async (revoked, working, settings = '') => {
       await clone.run(`${settings}

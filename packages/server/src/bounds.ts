@@ -131,6 +131,8 @@ export const bounds = {
   retryAfterSeconds: 1,
   /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */
   sqliteServeBusyMs: 250,
+  /** What is asked for again is not read from the file again: beyond SQLite's own 2 MB that took 10 µs a page. */
+  sqliteServeCacheKibibytes: 16 * 1_024,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,
   /** A feed tries again by itself, and must hear a signal meanwhile. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -124,10 +124,10 @@ class RememberingDatabase extends DatabaseSync {
 /** How a request's statements find their rows: by all that they know, never by looking at the rest. */
 const searches = [
   ['api_keys', /digest = \$digest/, 'digest=?'],
-  ['brands', /reference_id = \$/, 'partner_id=? AND reference_id=? AND id>?'],
-  ['brands', /partner_id = \$/, 'partner_id=? AND id>?'],
-  ['balances', /customer_id = \$/, 'customer_id=? AND id>?'],
-  ['grants', /id = \$grant_id/, 'customer_id=? AND id=?'],
+  ['brands', /reference_id = \?/, 'partner_id=? AND reference_id=? AND id>?'],
+  ['brands', /partner_id = \?/, 'partner_id=? AND id>?'],
+  ['balances', /customer_id = \?/, 'customer_id=? AND id>?'],
+  ['grants', / id = \?/, 'customer_id=? AND id=?'],
   ['grants', /status = 'ACTIVE'/, 'customer_id=? AND partner_id=? AND status=?'],
 ] as const;
 
@@ -147,4 +147,37 @@ test('answers every request from an index: no scan of a table, and no sorting', 
     assert.ok(found.length > 0, sql);
     for (const step of found) assert.ok(step.includes(`(${key}`), `${step} for ${sql}`);
   }
+});
+
+test('plans no statement of a request again, whatever it is asked for', async (t) => {
+  opens(t);
+  const db = rawConnection(t);
+  const time = '2026-01-01T00:00:00.000Z';
+  for (const number of [1, 2]) {
+    db.exec(`
+      insert into partners (id, name, created_at) values ('P${number}', 'P', '${time}');
+      insert into grants (customer_id, id, partner_id, action, status, created_at, updated_at)
+      values ('C${number}', 'G${number}', 'P${number}', 'CHECKING_BALANCE', 'ACTIVE', '${time}', '${time}')`);
+  }
+  const reads = createReads(db);
+  let plans = 0;
+  // SQLite asks whenever it plans a statement, and at no other time; all are planned anew to be asked about.
+  db.setAuthorizer(() => {
+    plans += 1;
+    return constants.SQLITE_OK;
+  });
+  async function askAll(limit: number): Promise<void> {
+    const page = { partnerId: `P${limit}`, after: `A${limit}`, limit };
+    await reads.findKey(new Uint8Array(32).fill(limit));
+    for (const referenceId of [undefined, `R${limit}`]) await reads.listBrands({ ...page, referenceId });
+    for (const grantId of [undefined, `G${limit}`]) {
+      const whose = { customerId: `C${limit}`, type: 'CHECKING', grantId, at: time };
+      assert.equal((await reads.listBalances({ ...page, ...whose })).grant, 'ACTIVE');
+    }
+  }
+  await askAll(1);
+  assert.ok(plans > 0);
+  plans = 0;
+  await askAll(2);
+  assert.equal(plans, 0);
 });

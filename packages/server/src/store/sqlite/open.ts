@@ -27,6 +27,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     refuseMissing(path, purpose);
     db = openFile(path, purpose);
     const migration = migrate(db, environment);
+    if (purpose === 'serve') db.exec(`pragma cache_size = -${bounds.sqliteServeCacheKibibytes}`);
     if (purpose === 'feed') db.exec(`pragma busy_timeout = ${bounds.sqliteFeedBusyMs}`);
     const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose);
     return {

@@ -1,40 +1,46 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { bounds } from '../../bounds.ts';
 import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../cursor-keys.ts';
 import { keyOnFile, nearestKey } from '../key-row.ts';
 import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { translated } from './engine.ts';
 
-/** The hot statements, prepared once. A page is joined in the database and looks one row ahead. */
+/**
+ * The hot statements, prepared once, with parameters by number and rows as arrays: by name, a page takes a
+ * third longer. A page is joined in the database and looks one row ahead.
+ */
 export function createReads(db: DatabaseSync): Reads {
+  function prepare(text: string): StatementSync {
+    const statement = db.prepare(text);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+
   const keyByDigest = db.prepare(nearestKey('$digest'));
 
-  const brandsPage = db.prepare(pageOf('brands', 'partner_id = $partner_id'));
+  const brandsPage = prepare(pageOf('brands', 'partner_id = ?3'));
 
   // Left to itself, SQLite takes the primary key for its order, and walks all brands of a partner.
-  const brandsPageByReference = db.prepare(
-    pageOf(
-      'brands indexed by brands_by_reference',
-      'partner_id = $partner_id and reference_id = $reference_id',
-    ),
+  const brandsPageByReference = prepare(
+    pageOf('brands indexed by brands_by_reference', 'partner_id = ?3 and reference_id = ?4'),
   );
 
-  const balancesPage = db.prepare(pageOf('balances', 'customer_id = $customer_id and type = $type'));
+  const balancesPage = prepare(pageOf('balances', 'customer_id = ?3 and type = ?4'));
 
-  const namedGrant = db.prepare(`
-    select id, case when status = 'ACTIVE' and expires_at <= $at then 'EXPIRED' else status end as standing
+  const namedGrant = prepare(`
+    select id, case when status = 'ACTIVE' and expires_at <= ?3 then 'EXPIRED' else status end as standing
     from grants
-    where customer_id = $customer_id and id = $grant_id and partner_id = $partner_id`);
+    where customer_id = ?1 and partner_id = ?2 and id = ?4`);
 
-  const anyActiveGrant = db.prepare(`
+  const anyActiveGrant = prepare(`
     select id, 'ACTIVE' as standing
     from grants
-    where customer_id = $customer_id and partner_id = $partner_id and status = 'ACTIVE'
-      and (expires_at is null or expires_at > $at)
+    where customer_id = ?1 and partner_id = ?2 and status = 'ACTIVE'
+      and (expires_at is null or expires_at > ?3)
     limit 1`);
 
   const cursorKeys = db.prepare(selectCursorKeys());
-  const ping = db.prepare('select name from settings limit 1');
+  const ping = prepare('select name from settings limit 1');
 
   let busyUntilMs = 0;
 
@@ -50,41 +56,38 @@ export function createReads(db: DatabaseSync): Reads {
     }
   }
 
-  function firstRow(statement: StatementSync, parameters: Record<string, SQLInputValue> = {}) {
-    return read(() => statement.get(parameters));
+  function firstRow(statement: StatementSync, ...values: SQLInputValue[]): SQLOutputValue[] | undefined {
+    return read(() => statement.get(...values)) as SQLOutputValue[] | undefined;
   }
 
-  function page(statement: StatementSync, parameters: Record<string, SQLInputValue>): Page {
-    const row = firstRow(statement, parameters);
+  function page(statement: StatementSync, ...values: SQLInputValue[]): Page {
+    const [records, lastId, hasMore] = firstRow(statement, ...values)!;
     return {
-      records: (row?.records as string | null) ?? '',
-      next: row?.has_more === 1 ? (row.last_id as string) : undefined,
+      records: (records as string | null) ?? '',
+      next: hasMore === 1 ? (lastId as string) : undefined,
     };
   }
 
   return {
     findKey: async (digest) => {
-      const row = firstRow(keyByDigest, { digest });
+      const row = read(() => keyByDigest.get({ digest }));
       return row === undefined ? undefined : keyOnFile(row);
     },
 
-    listBrands: async ({ partnerId, referenceId, after, limit }) => {
-      const range = { partner_id: partnerId, after, limit };
-      return referenceId === undefined
-        ? page(brandsPage, range)
-        : page(brandsPageByReference, { ...range, reference_id: referenceId });
-    },
+    listBrands: async ({ partnerId, referenceId, after, limit }) =>
+      referenceId === undefined
+        ? page(brandsPage, after, limit, partnerId)
+        : page(brandsPageByReference, after, limit, partnerId, referenceId),
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
-      const whose = { customer_id: customerId, partner_id: partnerId, at };
       const row =
         grantId === undefined
-          ? firstRow(anyActiveGrant, whose)
-          : firstRow(namedGrant, { ...whose, grant_id: grantId });
-      const grant = (row?.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
+          ? firstRow(anyActiveGrant, customerId, partnerId, at)
+          : firstRow(namedGrant, customerId, partnerId, at, grantId);
+      const [id, standing = 'NOT_FOUND'] = row ?? [];
+      const grant = standing as BalancesAnswer['grant'];
       if (grant !== 'ACTIVE') return { grant };
-      const range = { customer_id: customerId, type, after, limit };
-      return { grant, grantId: row!.id as string, page: page(balancesPage, range) };
+      return { grant, grantId: id as string, page: page(balancesPage, after, limit, customerId, type) };
     },
 
     cursorKeys: async () =>
@@ -96,6 +99,10 @@ export function createReads(db: DatabaseSync): Reads {
   };
 }
 
+/**
+ * ?1 after, ?2 limit, and what the condition names. The limit is an expression, because SQLite reads one that
+ * is a parameter and nothing else when it plans, and plans again for each: half the time of a page.
+ */
 function pageOf(table: string, condition: string): string {
   return `
     select
@@ -104,6 +111,6 @@ function pageOf(table: string, condition: string): string {
       exists (select 1 from ${table} where ${condition} and id > last_id) as has_more
     from (
       select group_concat(record, ',') as records, max(id) as last_id
-      from (select id, record from ${table} where ${condition} and id > $after order by id limit $limit)
+      from (select id, record from ${table} where ${condition} and id > ?1 order by id limit ?2 + 0)
     )`;
 }

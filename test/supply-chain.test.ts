@@ -29,15 +29,22 @@ interface Manifest {
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const manifestOf = (file: string): Manifest => JSON.parse(read(file));
-const manifests = ['package.json', ...globSync('packages/*/package.json', { cwd: root })].map(manifestOf);
-const packages: Readonly<Record<string, Locked>> = JSON.parse(read('package-lock.json')).packages;
+const manifests = ['package.json', ...globSync('{packages/*,bench}/package.json', { cwd: root })].map(
+  manifestOf,
+);
 const isOurs = (place: string, { link }: Locked) => !place.includes('node_modules/') || link === true;
-const others = Object.entries(packages).filter(([place, locked]) => !isOurs(place, locked));
+const othersIn = (lockfile: string) => {
+  const packages: Readonly<Record<string, Locked>> = JSON.parse(read(lockfile)).packages;
+  return Object.entries(packages).filter(([place, locked]) => !isOurs(place, locked));
+};
+const others = othersIn('package-lock.json');
+/** Installed by the bench alone, of what it measures beside ours. */
+const othersOfBench = othersIn('bench/package-lock.json');
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-test('the lockfile has packages of the registry alone, each with its digest', () => {
-  assert.ok(others.length > 50);
-  for (const [place, { version = '', integrity = '', resolved }] of others) {
+test('the lockfiles have packages of the registry alone, each with its digest', () => {
+  for (const locked of [others, othersOfBench]) assert.ok(locked.length > 50);
+  for (const [place, { version = '', integrity = '', resolved }] of [...others, ...othersOfBench]) {
     assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, place);
     assert.match(version, /^\d+\.\d+\.\d+/, place);
     // No address means the registry; anything else would be named here.
@@ -65,6 +72,7 @@ test('no package runs a script on install but those that are allowed', () => {
     Object.keys(allowed).filter((name) => allowed[name]),
     ['node'],
   );
+  assert.ok(othersOfBench.every(([, { hasInstallScript }]) => !hasInstallScript));
 });
 
 /** Those that ask for nothing but to be named. */

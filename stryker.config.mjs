@@ -5,7 +5,7 @@
  */
 export default {
   mutate: [
-    'packages/server/src/http/{cursor,cursor-keys,parameters,query,authenticate,authorize,rate-limit}.ts',
+    'packages/server/src/http/{cursor,cursor-keys,parameters,query,authenticate,known-keys,authorize,rate-limit}.ts',
     'packages/server/src/limiter/*.ts',
     // What `doctor` says of a Redis decides nothing.
     '!packages/server/src/limiter/redis-inspect.ts',
@@ -14,7 +14,7 @@ export default {
   tap: {
     // In this order: what needs no Redis is over before what does, and most changes need no more.
     testFiles: [
-      'packages/server/test/http/{authenticate,authorize,parameters,rate-limit}.test.ts',
+      'packages/server/test/http/{authenticate,known-keys,authorize,parameters,rate-limit}.test.ts',
       'packages/server/test/http/{cursor-limits,cursor-keys-read,cursor}.test.ts',
       'packages/server/test/limiter/{admissions,redis-shares,redis-url,redis-watch,redis-watch-known}.test.ts',
       'packages/server/test/limiter/{redis-link,open}.test.ts',

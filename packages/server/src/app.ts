@@ -5,6 +5,7 @@ import type { Exchange, Route, Routes } from './http/answer.ts';
 import { identify, requireValid } from './http/authenticate.ts';
 import { requireScope } from './http/authorize.ts';
 import { type Cursors, firstPosition } from './http/cursor.ts';
+import { createKnownKeys, type KnownKeys } from './http/known-keys.ts';
 import type { Overload } from './http/overload.ts';
 import { legibleParameters, parseParameters } from './http/parameters.ts';
 import { admit } from './http/rate-limit.ts';
@@ -40,10 +41,11 @@ const placeholderImage = readFileSync(new URL('../assets/brand-placeholder.png',
 /** Every path of the public address. */
 export function createApp(parts: Parts): Routes {
   const { environment, limiters, publicUrl } = parts;
+  const known = createKnownKeys();
   const rates = { brands: limiters.brands?.ratePerSecond, balances: limiters.balances?.ratePerSecond };
   return new Map<string, Route>([
-    [brands.operation.path, listingRoute(parts, brands)],
-    [balances.operation.path, listingRoute(parts, balances)],
+    [brands.operation.path, listingRoute(parts, known, brands)],
+    [balances.operation.path, listingRoute(parts, known, balances)],
     [openApiPath, openApiRoute(environment, rates, publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
     ...referenceRoutes(parts),
@@ -51,7 +53,7 @@ export function createApp(parts: Parts): Routes {
 }
 
 /** The way of every listing request, top to bottom: who, may they, how often, what, and the page. */
-function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): Route {
+function listingRoute<O extends Operation>(parts: Parts, known: KnownKeys, listing: Listing<O>): Route {
   const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
   const { operation } = listing;
   const limiter = limiters[operation.name];
@@ -64,7 +66,7 @@ function listingRoute<O extends Operation>(parts: Parts, listing: Listing<O>): R
 
   return async (exchange) => {
     exchange.operation = operation.id;
-    const key = await identify(exchange.rawHeaders, store, environment);
+    const key = await identify(exchange.rawHeaders, store, known, environment);
     // Logged also of a key that is refused from here on: who goes on using a leaked one can be traced.
     exchange.partnerId = key.partnerId;
     exchange.keyId = key.id;

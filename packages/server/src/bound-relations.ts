@@ -26,6 +26,7 @@ assertBound(bounds.answerMs < 2_000, 'a caller is answered within 2 s');
 assertBound(3 * bounds.imageDnsMs < bounds.imageDownloadMs, 'a slow name server leaves time to download');
 assertBound(bounds.imageResultsAhead > bounds.imageDownloads, 'a slow image does not stop the others');
 assertBound(bounds.shareWaitMs + bounds.postgresPoolWaitMs < leftMs, 'whoever waits for both is told');
+assertBound(bounds.keyKnownMs < 1_000, 'a revocation counts within a second');
 assertBound(bounds.sqliteServeBusyMs < leftMs, 'a locked database is told in time');
 assertBound(bounds.postgresConnectMs + bounds.replicaAnswerMs < leftMs, 'the primary gets its turn');
 assertBound(bounds.postgresLookMs + bounds.postgresSilenceMs < 1_000, 'a fail over is over within 1 s');

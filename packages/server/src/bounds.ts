@@ -131,7 +131,13 @@ export const bounds = {
   retryAfterSeconds: 1,
   /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */
   sqliteServeBusyMs: 250,
-  /** What is asked for again is not read from the file again: beyond SQLite's own 2 MB that took 10 µs a page. */
+  /** So much of the log is written at a time, and what there is this often. */
+  logPieceCharacters: 4_096,
+  logFlushMs: 100,
+  /** A key counts as good for so long after it was asked for, and so many are remembered. */
+  keyKnownMs: 500,
+  keysKnown: 10_000,
+  /** What is in it is not read from the file again. SQLite's own 2 MB hold 150 pages of 50 brands. */
   sqliteServeCacheKibibytes: 16 * 1_024,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,

@@ -1,7 +1,20 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { bounds } from './bounds.ts';
 
-export function createLog(config: { readonly 'log-level': string }, destination?: DestinationStream): Logger {
+export function createLog(
+  config: { readonly 'log-level': string },
+  destination: DestinationStream = standardOutput(),
+): Logger {
   return pino({ level: config['log-level'], serializers: { err: (fault) => toldFault(fault) } }, destination);
+}
+
+/**
+ * Many lines in one piece, because to write one takes as long as to make it. The library writes what is left
+ * when the process ends, also by a fault; only a kill costs the lines of a moment.
+ */
+function standardOutput(): DestinationStream {
+  const { logPieceCharacters: minLength, logFlushMs: periodicFlush } = bounds;
+  return pino.destination({ dest: 1, sync: false, minLength, periodicFlush });
 }
 
 interface ToldFault {

@@ -23,8 +23,16 @@ export function normalizeTime(text: string): string | undefined {
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === normal ? normal : undefined;
 }
 
+let toldMs = 0;
+let told = '1970-01-01T00:00:00.000Z';
+
+/** The last one is kept: many requests of one millisecond ask for the same, which takes 1 µs to write. */
 export function toTime(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  if (epochMs !== toldMs) {
+    told = new Date(epochMs).toISOString();
+    toldMs = epochMs;
+  }
+  return told;
 }
 
 const duration = /^(\d{1,9})(s|m|h|d)$/;

@@ -2,6 +2,7 @@ import { type Environment, keyPrefixes } from '@partner-network/contract/environ
 import { digestOfKey, environmentOfKey } from '../api-key.ts';
 import type { KeyOnFile, Reads } from '../store/port.ts';
 import { headerValues } from './headers.ts';
+import type { KnownKeys } from './known-keys.ts';
 import { refusal } from './refusal.ts';
 
 const bearer = /^bearer +(\S+)$/i;
@@ -10,19 +11,29 @@ const bearer = /^bearer +(\S+)$/i;
 export async function identify(
   rawHeaders: readonly string[],
   store: Pick<Reads, 'findKey'>,
+  known: KnownKeys,
   environment: Environment,
 ): Promise<KeyOnFile> {
   const credentials = headerValues(rawHeaders, 'authorization');
   const text = credentials.length === 1 ? bearer.exec(credentials[0]!)?.[1] : undefined;
-  const keyEnvironment = text === undefined ? undefined : environmentOfKey(text);
-  if (text === undefined || keyEnvironment === undefined) throw refusal('UNAUTHORIZED');
+  if (text === undefined) throw refusal('UNAUTHORIZED');
+  let asked = known.get(text);
+  if (asked === undefined) {
+    requireKeyOf(environment, text);
+    asked = store.findKey(digestOfKey(text));
+    known.add(text, asked);
+  }
+  const key = await asked;
+  if (key === undefined) throw refusal('UNAUTHORIZED');
+  return key;
+}
+
+function requireKeyOf(environment: Environment, text: string): void {
+  const keyEnvironment = environmentOfKey(text);
+  if (keyEnvironment === undefined) throw refusal('UNAUTHORIZED');
   if (keyEnvironment !== environment) {
     throw refusal('API_KEY_ENVIRONMENT_MISMATCH', { environment, prefix: keyPrefixes[environment] });
   }
-
-  const key = await store.findKey(digestOfKey(text));
-  if (key === undefined) throw refusal('UNAUTHORIZED');
-  return key;
 }
 
 /** Refuses a key that is on file and must not be used any more. */

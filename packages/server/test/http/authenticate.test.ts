@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apiKeyOf, digestOfKey } from '../../src/api-key.ts';
 import { identify, requireValid } from '../../src/http/authenticate.ts';
+import { createKnownKeys } from '../../src/http/known-keys.ts';
 import type { KeyOnFile } from '../../src/store/port.ts';
 
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
@@ -45,7 +46,8 @@ const isTaken = [
 ];
 
 test('finds the key of the one bearer that was sent, whatever the case of its scheme', async () => {
-  for (const headers of isTaken) assert.equal(await identify(headers, storeOfOne(), 'sandbox'), onFile);
+  for (const headers of isTaken)
+    assert.equal(await identify(headers, storeOfOne(), createKnownKeys(), 'sandbox'), onFile);
 });
 
 const isRefused = [
@@ -69,7 +71,10 @@ const isRefused = [
 test('refuses all else alike, and does not ask the store for it', async () => {
   for (const headers of isRefused) {
     const store = storeOfOne();
-    assert.deepEqual(await refusalOf(() => identify(headers, store, 'sandbox')), unauthorized);
+    assert.deepEqual(
+      await refusalOf(() => identify(headers, store, createKnownKeys(), 'sandbox')),
+      unauthorized,
+    );
     assert.equal(store.asked, 0, headers.join(' '));
   }
 });
@@ -77,7 +82,10 @@ test('refuses all else alike, and does not ask the store for it', async () => {
 test('refuses a key that is well formed and not on file as it refuses no key at all', async () => {
   const store = storeOfOne();
   const headers = ['Authorization', `Bearer ${apiKeyOf('sandbox', 'b'.repeat(43))}`];
-  assert.deepEqual(await refusalOf(() => identify(headers, store, 'sandbox')), unauthorized);
+  assert.deepEqual(
+    await refusalOf(() => identify(headers, store, createKnownKeys(), 'sandbox')),
+    unauthorized,
+  );
   assert.equal(store.asked, 1);
 });
 
@@ -92,10 +100,13 @@ test('tells the environment of a key from its beginning, and names the one that 
     ],
   ] as const;
   for (const [environment, key, detail] of mistaken) {
-    await assert.rejects(identify(['Authorization', `Bearer ${key}`], store, environment), {
-      status: 401,
-      errors: [{ category: 'API_KEY_ERROR', code: 'API_KEY_ENVIRONMENT_MISMATCH', detail }],
-    });
+    await assert.rejects(
+      identify(['Authorization', `Bearer ${key}`], store, createKnownKeys(), environment),
+      {
+        status: 401,
+        errors: [{ category: 'API_KEY_ERROR', code: 'API_KEY_ENVIRONMENT_MISMATCH', detail }],
+      },
+    );
   }
   assert.equal(store.asked, 0);
 });

@@ -72,8 +72,10 @@ test('each worker sends by itself, also what it traced last, as the variables sa
   assert.equal(await ended, 0);
 
   const traces = answers.map(({ headers }) => collector.traceOf(headers['x-request-id']));
-  for (const [request, findKey, admit, listBrands] of traces) {
-    assert.deepEqual([findKey!.name, listBrands!.name], ['store findKey', 'store listBrands']);
+  for (const [request, ...steps] of traces) {
+    // Some find the key in memory, where another request has just put it.
+    const [admit, listBrands] = steps.filter(({ name }) => name !== 'store findKey');
+    assert.deepEqual([admit!.name, listBrands!.name], ['limiter admit', 'store listBrands']);
     // Their supervisor has decided.
     assert.equal(admit!.attributes['partner_network.limiter.source'], 'memory');
     assert.equal(request!.resource['service.name'], 'network-of-ours');

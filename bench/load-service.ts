@@ -55,14 +55,19 @@ async function fill(database: string): Promise<string[]> {
     const text = newApiKey('production');
     const key = { id: `KEY_${id}`, partner_id: id, scopes: ['BRANDS_READ' as const], created_at: createdAt };
     await store.createKey({ ...key, last_four: text.slice(-4) }, digestOfKey(text));
-    await importValues(store, 'brands', Array.from({ length: brandsOfPartner }, brand), id);
+    await importValues(
+      store,
+      'brands',
+      Array.from({ length: brandsOfPartner }, (_, index) => brandOf(index)),
+      id,
+    );
     keys.push(text);
   }
   await store.close();
   return keys;
 }
 
-const brand = (_: unknown, index: number) => ({
+export const brandOf = (index: number) => ({
   id: `BRAND_${String(index).padStart(12, '0')}`,
   name: `Brand number ${index}`,
   reference_id: `reference-${index}`,

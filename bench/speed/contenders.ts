@@ -1,0 +1,141 @@
+/** Who is measured: each is given its load for some seconds, and what that cost it is divided by the answers. */
+import { say } from '../program.ts';
+import { cpuSecondsOf, cpuSecondsOfFamily } from './cpu.ts';
+import { brandsIn, type Size } from './data.ts';
+import { ask, startFloor } from './floor.ts';
+import type { LoadTool, Request } from './load.ts';
+import type { Listener } from './processes.ts';
+import { firstPages, middlePages, oneBalances, requirePages, unknownKeys } from './requests.ts';
+import { type EngineName, type Service, type Services, startService } from './services.ts';
+
+/** CPU time of a request in microseconds: of the process that answers, and of its database's. */
+export interface Cost {
+  readonly us: number;
+  readonly databaseUs?: number;
+}
+
+export interface Contender {
+  /** By which goals find it. */
+  readonly id: string;
+  readonly name: string;
+  measure(seconds: number): Promise<Cost>;
+}
+
+export interface Stage {
+  readonly services: Services;
+  readonly tool: LoadTool;
+}
+
+/** A process that does not get to run for a tenth of a second turns requests away; then it has another try. */
+const mostAttempts = 5;
+
+interface Loaded {
+  readonly id: string;
+  readonly name: string;
+  readonly listener: Listener;
+  readonly requests: readonly Request[];
+  readonly status?: number;
+  /** Answers of another status that are in order, a second. */
+  readonly othersPerSecond?: number;
+  readonly databasePid?: number | undefined;
+  after?(): void;
+}
+
+export function underLoad(tool: LoadTool, loaded: Loaded): Contender {
+  const { id, name, listener, requests, status = 200, othersPerSecond = 0, databasePid } = loaded;
+  const { pid, port } = listener;
+  const databaseSeconds = () => (databasePid === undefined ? 0 : cpuSecondsOfFamily(databasePid));
+  return {
+    id,
+    name,
+    async measure(seconds) {
+      for (let attempt = 1; ; attempt += 1) {
+        const before = [cpuSecondsOf(pid), databaseSeconds()] as const;
+        const { expected, other } = await tool.play({ port, requests, status }, seconds);
+        const after = [cpuSecondsOf(pid), databaseSeconds()] as const;
+        loaded.after?.();
+        const perAnswer = (used: number) => (used * 1_000_000) / (expected + other);
+        const us = perAnswer(after[0] - before[0]);
+        const cost = databasePid === undefined ? { us } : { us, databaseUs: perAnswer(after[1] - before[1]) };
+        if (expected > 0 && other <= othersPerSecond * (seconds + 1)) return cost;
+        const said = `${name}: ${other} of ${expected + other} answers were not ${status}`;
+        if (attempt === mostAttempts) throw new Error(`${said}.`);
+        say(`${said}; again.`);
+      }
+    },
+  };
+}
+
+/** The floors of a page of brands and of one balance: what the embedded service sends, from memory. */
+export async function floors({ services, tool }: Stage): Promise<Contender[]> {
+  const { port } = await services.service('embedded', 'small');
+  const kinds = [
+    { id: 'floor.brands', name: 'floor: a page of brands', requests: firstPages(services.partners) },
+    { id: 'floor.balance', name: 'floor: one balance', requests: oneBalances(services.partners) },
+  ];
+  const found: Contender[] = [];
+  for (const { id, name, requests } of kinds) {
+    const listener = await startFloor(name, await ask(port, requests[0]!));
+    found.push(underLoad(tool, { id, name, listener, requests }));
+  }
+  return found;
+}
+
+/** Ours on one engine: the first page of brands, the middle one, and one balance. */
+export async function ours(stage: Stage, engine: EngineName): Promise<Contender[]> {
+  const { partners, service } = stage.services;
+  const listener = await service(engine, 'small');
+  const kinds = [
+    { kind: 'first', name: 'brands, first page', requests: firstPages(partners) },
+    { kind: 'middle', name: 'brands, middle page', requests: await middleOf(stage, engine, 'small') },
+    { kind: 'balance', name: 'one balance', requests: oneBalances(partners) },
+  ];
+  for (const { requests } of kinds) await requirePages(listener.port, requests);
+  return Promise.all(
+    kinds.map(async ({ kind, name, requests }) =>
+      ofService(stage, engine, 'small', { id: `${engine}.${kind}`, name, listener, requests }),
+    ),
+  );
+}
+
+/** The middle page where there are a hundred times the brands. */
+export async function ofLarge(stage: Stage, engine: EngineName): Promise<Contender> {
+  const listener = await stage.services.service(engine, 'large');
+  const requests = await middleOf(stage, engine, 'large');
+  await requirePages(listener.port, requests);
+  const name = `middle page of ${brandsIn.large.toLocaleString('en')} brands`;
+  return ofService(stage, engine, 'large', { id: `${engine}.large`, name, listener, requests });
+}
+
+/** Refused for a key that nobody has, and for a rate of one request a second. */
+export async function refused(stage: Stage, engine: EngineName): Promise<Contender[]> {
+  const { partners, database, service } = stage.services;
+  const listener = await service(engine, 'small');
+  const strict = await startService((await database(engine, 'small')).url, 1);
+  const unknown = { name: 'refused, 401', listener, requests: unknownKeys(), status: 401 };
+  const over = { name: 'refused, 429', listener: strict, requests: firstPages(partners), status: 429 };
+  return [
+    await ofService(stage, engine, 'small', { id: `${engine}.401`, ...unknown }),
+    await ofService(stage, engine, 'small', {
+      id: `${engine}.429`,
+      ...over,
+      othersPerSecond: partners.length,
+    }),
+  ];
+}
+
+async function ofService(
+  { services, tool }: Stage,
+  engine: EngineName,
+  size: Size,
+  loaded: Loaded & { readonly listener: Service },
+): Promise<Contender> {
+  const { pid: databasePid } = await services.database(engine, size);
+  const { emptyLog: after } = loaded.listener;
+  return underLoad(tool, { ...loaded, name: `${engine}: ${loaded.name}`, databasePid, after });
+}
+
+async function middleOf({ services }: Stage, engine: EngineName, size: Size): Promise<Request[]> {
+  const { port } = await services.service(engine, size);
+  return middlePages(port, services.partners, brandsIn[size] / services.partners.length);
+}

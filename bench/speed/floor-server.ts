@@ -1,0 +1,16 @@
+/** The floor: bare node:http that sends one answer from memory, whatever it is asked. A process of its own. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FloorAnswer } from './floor.ts';
+
+const file = process.argv[2]!;
+const { status, headers, body, keepAliveMs }: FloorAnswer = JSON.parse(readFileSync(file, 'utf8'));
+
+const server = createServer({ keepAliveTimeout: keepAliveMs }, (_request, response) => {
+  response.writeHead(status, headers);
+  response.end(body);
+});
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});

@@ -1,0 +1,27 @@
+/** Contenders as processes of their own, which end with the bench. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { wholeRun } from '../program.ts';
+
+export interface Listener {
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** A program of Node that prints its address as its first line when it listens. */
+export async function startListener(words: readonly string[], variables = {}): Promise<Listener> {
+  const child = spawn(process.execPath, words, {
+    env: { NODE_ENV: 'production', ...variables },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  wholeRun.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const lines = createInterface({ input: child.stdout });
+  const line = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
+  if (line === undefined) throw new Error(`${words[0]} ended before it listened.`);
+  return { pid: child.pid!, port: Number(new URL(line[0]).port) };
+}

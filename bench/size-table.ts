@@ -109,7 +109,7 @@ export function tableOf(measured: readonly Measured[], figures: readonly Figure[
 }
 
 /** Names to the left, numbers to the right. */
-function markdown([heading, ...rows]: string[][]): string {
+export function markdown([heading, ...rows]: string[][]): string {
   const widths = heading!.map((_, column) =>
     Math.max(...[heading!, ...rows].map((row) => row[column]!.length)),
   );

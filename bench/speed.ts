@@ -1,42 +1,145 @@
-/** How much CPU time an answer of ours takes, side by side with bare HTTP and with what one would take instead. */
-
+/** What an answer of ours costs, side by side with bare HTTP and with what one would write or take instead. */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
+import type { Given } from './flags.ts';
+import { installPeers } from './peers.ts';
 import { print, runProgram, say } from './program.ts';
-import { type Contender, type Cost, floors, ofLarge, ours, refused, type Stage } from './speed/contenders.ts';
+import { onConnection } from './size-data.ts';
+import type { Contender, Cost, Stage } from './speed/contenders.ts';
+import { judge, type Measured } from './speed/goals.ts';
+import { measureImport } from './speed/import.ts';
 import { lackOfLoadTool, loadTool } from './speed/load.ts';
-import { openServices } from './speed/services.ts';
-import { median } from './statistics.ts';
+import { measureMemory } from './speed/memory.ts';
+import { lackOfPgbench } from './speed/pgbench.ts';
+import { chartOfRows, contendersTable, goalsTable, resultsOf, rowsOf } from './speed/report.ts';
+import { firstPages, middlePages, oneBalances } from './speed/requests.ts';
+import { contendersOf, needsPostgres, type Section, sectionNames, sections } from './speed/sections.ts';
+import { openServices, ratePastLoad, startService } from './speed/services.ts';
+import { measureStart } from './speed/start.ts';
 
-await runProgram({
-  help: '',
-  options: { rounds: 'value', seconds: 'value', only: 'value' },
-  readFlags: (given) => ({
+const [resultsFile, chartFile] = ['results.json', '../docs/bench.svg'].map((file) =>
+  fileURLToPath(new URL(file, import.meta.url)),
+);
+
+const help = `Usage: node bench/speed.ts [FLAGS]
+
+Starts each contender as a process of its own, gives all of them the same load in turn, and prints the CPU
+time of the process for a request, the median of all rounds after one that does not count. Ends with
+status 1 when a goal falls short. Writes bench/results.json and docs/bench.svg when it ran as a whole.
+
+The floor is bare node:http that sends the same bytes from memory. Ours logs a line a request to a file,
+and counts all of them against a rate of ${ratePastLoad.toLocaleString('en')} a second for each partner, which is beyond the load.
+
+  --rounds N    that count, 5 unless given
+  --seconds N   of each load, 3 unless given
+  --only NAMES  some of the sections, with commas between:
+${sectionNames.map((name) => `                ${name.padEnd(9)} ${sections[name]}`).join('\n')}
+  --help        this text`;
+
+interface Flags {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly chosen: readonly Section[];
+}
+
+function readFlags(given: Given<'rounds' | 'seconds' | 'only'>): Flags {
+  const names = given.text('only')?.split(',') ?? sectionNames;
+  const chosen = sectionNames.filter((name) => names.includes(name));
+  const isKnown = names.every((name) => sectionNames.some((section) => section === name));
+  if (!isKnown) given.refuse(`--only takes ${sectionNames.join(', ')}, with commas between.`);
+  return {
     rounds: given.wholeNumber('rounds', 1, 100, 5),
     seconds: given.wholeNumber('seconds', 1, 60, 3),
-    only: (given.text('only') ?? 'embedded').split(','),
-  }),
-  lackFor: lackOfLoadTool,
-  run: async ({ rounds, seconds, only }) => {
-    const stage: Stage = { services: openServices(), tool: loadTool() };
-    const list: Contender[] = [...(await floors(stage))];
-    if (only.includes('embedded')) list.push(...(await ours(stage, 'embedded')));
-    if (only.includes('postgres')) list.push(...(await ours(stage, 'postgres')));
-    if (only.includes('refused')) list.push(...(await refused(stage, 'embedded')));
-    if (only.includes('size')) list.push(await ofLarge(stage, 'embedded'));
-    const costs = new Map<Contender, Cost[]>(list.map((one) => [one, []]));
-    for (let round = 0; round <= rounds; round += 1) {
-      for (const one of list) {
-        const cost = await one.measure(seconds);
-        if (round > 0) costs.get(one)!.push(cost);
-        say(`${round} ${one.name} ${cost.us.toFixed(1)} ${cost.databaseUs?.toFixed(1) ?? ''}`);
-      }
+    chosen,
+  };
+}
+
+function lackFor({ chosen }: Flags): string | false {
+  if (process.platform !== 'linux') return 'This takes Linux, whose /proc tells what a process has used.';
+  return (
+    (chosen.includes('peers') && installPeers()) ||
+    lackOfLoadTool() ||
+    (needsPostgres(chosen) && withoutOwnServers()) ||
+    (chosen.includes('postgres') && lackOfPgbench())
+  );
+}
+
+async function measureCosts(contenders: readonly Contender[], { rounds, seconds }: Flags) {
+  const costs = new Map<string, Cost[]>(contenders.map(({ id }) => [id, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    const title = round === 0 ? 'Warming up' : `Round ${round} of ${rounds}`;
+    if (!process.stderr.isTTY && contenders.length > 0) say(`${title}.`);
+    for (const { id, name, measure } of contenders) {
+      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${title}: ${name}`);
+      const cost = await measure(seconds);
+      if (round > 0) costs.get(id)!.push(cost);
     }
-    for (const [one, all] of costs) {
-      const base = one.id.endsWith('balance') ? list[1] : list[0];
-      const ratios = all.map(({ us }, i) => us / costs.get(base!)![i]!.us);
-      print(
-        `${one.name.padEnd(40)} ${median(all.map(({ us }) => us)).toFixed(1)} ${median(ratios).toFixed(2)}`,
-      );
-    }
-    return true;
-  },
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  return costs;
+}
+
+async function measureOthers({ services, tool }: Stage, { rounds, chosen }: Flags) {
+  const { partners, database } = services;
+  const has = (name: Section) => chosen.includes(name);
+  const others: { -readonly [Name in keyof Measured]?: Measured[Name] } = {};
+  if (has('start')) {
+    const { url } = await database('embedded', 'small');
+    say(`Starting serve, and Node alone, ${rounds} times each.`);
+    others.start = await measureStart(url, firstPages(partners)[0]!, rounds);
+  }
+  if (has('memory')) {
+    const { url } = await database('embedded', 'small');
+    const fresh = await startService(url, ratePastLoad);
+    const middle = await middlePages(fresh.port, partners, 'small');
+    const requests = [...firstPages(partners), ...middle, ...oneBalances(partners)];
+    const onQuarter = (quarter: number) => say(`Memory: ${quarter} of 4 quarters of the requests.`);
+    others.memory = await measureMemory(fresh, requests, tool, onQuarter);
+  }
+  if (has('import')) others.imports = await measureImport();
+  return others;
+}
+
+async function postgresVersion({ services }: Stage): Promise<string> {
+  const { url } = await services.database('postgres', 'small');
+  return onConnection(
+    url,
+    async (client) => (await client.query('show server_version')).rows[0].server_version,
+  );
+}
+
+async function run(flags: Flags): Promise<boolean> {
+  const stage: Stage = { services: openServices(), tool: loadTool() };
+  const contenders = await contendersOf(stage, flags.chosen);
+  say(`Load: ${stage.tool.name}. Ours counts up to ${ratePastLoad} requests a second of each partner.`);
+  const costs = await measureCosts(contenders, flags);
+  const measured: Measured = { costs, ...(await measureOthers(stage, flags)) };
+  const rows = rowsOf(contenders, measured);
+  const verdicts = judge(measured);
+  if (rows.length > 0) print(`${contendersTable(rows)}\n`);
+  print(goalsTable(verdicts));
+  if (flags.chosen.length === sectionNames.length) {
+    const { rounds, seconds } = flags;
+    const versions = { node: process.versions.node, sqlite: process.versions.sqlite! };
+    const circumstances = {
+      ...versions,
+      postgres: await postgresVersion(stage),
+      load: stage.tool.name,
+      rounds,
+      seconds,
+    };
+    writeFileSync(resultsFile!, resultsOf(new Date(), circumstances, rows, verdicts));
+    writeFileSync(chartFile!, chartOfRows(rows));
+    say('Written: bench/results.json and docs/bench.svg.');
+  } else say('Only some sections were run: bench/results.json and docs/bench.svg stay as they are.');
+  return verdicts.every(({ isMet }) => isMet);
+}
+
+await runProgram({
+  help,
+  options: { rounds: 'value', seconds: 'value', only: 'value' },
+  readFlags,
+  lackFor,
+  run,
 });

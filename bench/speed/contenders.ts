@@ -10,7 +10,7 @@ import { type EngineName, type Service, type Services, startService } from './se
 
 /** CPU time of a request in microseconds: of the process that answers, and of its database's. */
 export interface Cost {
-  readonly us: number;
+  readonly us?: number;
   readonly databaseUs?: number;
 }
 
@@ -18,8 +18,12 @@ export interface Contender {
   /** By which goals find it. */
   readonly id: string;
   readonly name: string;
+  /** Which sends the same bytes. */
+  readonly floor?: FloorId;
   measure(seconds: number): Promise<Cost>;
 }
+
+export type FloorId = 'floor.brands' | 'floor.balance';
 
 export interface Stage {
   readonly services: Services;
@@ -32,6 +36,7 @@ const mostAttempts = 5;
 interface Loaded {
   readonly id: string;
   readonly name: string;
+  readonly floor?: FloorId;
   readonly listener: Listener;
   readonly requests: readonly Request[];
   readonly status?: number;
@@ -42,12 +47,13 @@ interface Loaded {
 }
 
 export function underLoad(tool: LoadTool, loaded: Loaded): Contender {
-  const { id, name, listener, requests, status = 200, othersPerSecond = 0, databasePid } = loaded;
+  const { id, name, floor, listener, requests, status = 200, othersPerSecond = 0, databasePid } = loaded;
   const { pid, port } = listener;
   const databaseSeconds = () => (databasePid === undefined ? 0 : cpuSecondsOfFamily(databasePid));
   return {
     id,
     name,
+    ...(floor && { floor }),
     async measure(seconds) {
       for (let attempt = 1; ; attempt += 1) {
         const before = [cpuSecondsOf(pid), databaseSeconds()] as const;
@@ -70,13 +76,13 @@ export function underLoad(tool: LoadTool, loaded: Loaded): Contender {
 export async function floors({ services, tool }: Stage): Promise<Contender[]> {
   const { port } = await services.service('embedded', 'small');
   const kinds = [
-    { id: 'floor.brands', name: 'floor: a page of brands', requests: firstPages(services.partners) },
-    { id: 'floor.balance', name: 'floor: one balance', requests: oneBalances(services.partners) },
-  ];
+    { floor: 'floor.brands', name: 'floor: a page of brands', requests: firstPages(services.partners) },
+    { floor: 'floor.balance', name: 'floor: one balance', requests: oneBalances(services.partners) },
+  ] as const;
   const found: Contender[] = [];
-  for (const { id, name, requests } of kinds) {
+  for (const { floor, name, requests } of kinds) {
     const listener = await startFloor(name, await ask(port, requests[0]!));
-    found.push(underLoad(tool, { id, name, listener, requests }));
+    found.push(underLoad(tool, { id: floor, name, floor, listener, requests }));
   }
   return found;
 }
@@ -85,15 +91,17 @@ export async function floors({ services, tool }: Stage): Promise<Contender[]> {
 export async function ours(stage: Stage, engine: EngineName): Promise<Contender[]> {
   const { partners, service } = stage.services;
   const listener = await service(engine, 'small');
+  const [brands, balance] = ['floor.brands', 'floor.balance'] as const;
+  const middle = await middleOf(stage, engine, 'small');
   const kinds = [
-    { kind: 'first', name: 'brands, first page', requests: firstPages(partners) },
-    { kind: 'middle', name: 'brands, middle page', requests: await middleOf(stage, engine, 'small') },
-    { kind: 'balance', name: 'one balance', requests: oneBalances(partners) },
+    { kind: 'first', name: 'brands, first page', floor: brands, requests: firstPages(partners) },
+    { kind: 'middle', name: 'brands, middle page', floor: brands, requests: middle },
+    { kind: 'balance', name: 'one balance', floor: balance, requests: oneBalances(partners) },
   ];
   for (const { requests } of kinds) await requirePages(listener.port, requests);
   return Promise.all(
-    kinds.map(async ({ kind, name, requests }) =>
-      ofService(stage, engine, 'small', { id: `${engine}.${kind}`, name, listener, requests }),
+    kinds.map(({ kind, ...loaded }) =>
+      ofService(stage, engine, 'small', { id: `${engine}.${kind}`, listener, ...loaded }),
     ),
   );
 }
@@ -104,7 +112,8 @@ export async function ofLarge(stage: Stage, engine: EngineName): Promise<Contend
   const requests = await middleOf(stage, engine, 'large');
   await requirePages(listener.port, requests);
   const name = `middle page of ${brandsIn.large.toLocaleString('en')} brands`;
-  return ofService(stage, engine, 'large', { id: `${engine}.large`, name, listener, requests });
+  const loaded = { id: `${engine}.large`, name, floor: 'floor.brands', listener, requests } as const;
+  return ofService(stage, engine, 'large', loaded);
 }
 
 /** Refused for a key that nobody has, and for a rate of one request a second. */
@@ -137,5 +146,5 @@ async function ofService(
 
 async function middleOf({ services }: Stage, engine: EngineName, size: Size): Promise<Request[]> {
   const { port } = await services.service(engine, size);
-  return middlePages(port, services.partners, brandsIn[size] / services.partners.length);
+  return middlePages(port, services.partners, size);
 }

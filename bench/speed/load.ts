@@ -1,6 +1,4 @@
 /** The load that all contenders get: some connections, each of which asks again as soon as it is answered. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
 import { programsOnPath } from '../../packages/server/test/support/programs.ts';
 import { wholeRun } from '../program.ts';
+import { outputOf } from './processes.ts';
 
 /** Enough to keep a process busy, and few enough that none of them waits long. */
 const connections = 16;
@@ -93,17 +92,6 @@ function wrkScript({ port, requests, status }: Target): string {
       local others = ${others}
       io.write(string.format('ANSWERS %d %d %d\\n', broken, summary.requests - others, others))
     end`;
-}
-
-async function outputOf(program: string, words: readonly string[]): Promise<string> {
-  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [status] = await once(child, 'close');
-  if (status !== 0) throw new Error(`${program} ended with status ${status}.`);
-  return output;
 }
 
 /** What of autocannon is used here. It is installed for the bench only, and its types are not. */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { wholeRun } from '../program.ts';
 
 export interface Listener {
@@ -24,4 +25,16 @@ export async function startListener(words: readonly string[], variables = {}): P
   const line = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
   if (line === undefined) throw new Error(`${words[0]} ended before it listened.`);
   return { pid: child.pid!, port: Number(new URL(line[0]).port) };
+}
+
+/** Runs a program to its end. */
+export async function outputOf(program: string, words: readonly string[], variables = {}): Promise<string> {
+  const child = spawn(program, words, {
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  wholeRun.after(() => void child.kill('SIGKILL'));
+  const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  if (status !== 0) throw new Error(`${program} ended with status ${status}.`);
+  return output;
 }

@@ -1,6 +1,6 @@
 /** What contenders are asked for: of each kind many, which differ in partner, page or customer. */
 import { newApiKey } from '../../packages/server/src/api-key.ts';
-import type { Partner } from './data.ts';
+import { brandsIn, type Partner, type Size } from './data.ts';
 import { ask } from './floor.ts';
 import type { Request } from './load.ts';
 
@@ -19,9 +19,9 @@ export function firstPages(partners: readonly Partner[]): Request[] {
 export async function middlePages(
   port: number,
   partners: readonly Partner[],
-  brandsOfPartner: number,
+  size: Size,
 ): Promise<Request[]> {
-  const pages = brandsOfPartner / largestPage;
+  const pages = brandsIn[size] / partners.length / largestPage;
   const wanted = Math.min(middlePagesOfPartner, Math.floor(pages / 2));
   const first = Math.floor((pages - wanted) / 2);
   const found: Request[] = [];

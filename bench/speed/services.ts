@@ -10,7 +10,8 @@ import { onConnection, settle } from '../size-data.ts';
 import { brandsIn, fillDatabase, newPartners, type Partner, type Size } from './data.ts';
 import type { Listener } from './processes.ts';
 
-export type EngineName = 'embedded' | 'postgres';
+export const engineNames = ['embedded', 'postgres'] as const;
+export type EngineName = (typeof engineNames)[number];
 
 /** The most that --brands-rate takes: the limit counts every request, and refuses none of the load. */
 export const ratePastLoad = 10_000;

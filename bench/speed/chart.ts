@@ -1,0 +1,99 @@
+/** What a page costs each contender, as bars: a drawing that needs no font, script or style from elsewhere. */
+
+export interface Bar {
+  readonly name: string;
+  readonly us: number;
+  readonly kind: 'floor' | 'ours' | 'peer';
+  /** Behind the figure. */
+  readonly remark?: string;
+}
+
+const width = 860;
+const barsFrom = 250;
+const barsTo = 700;
+const top = 74;
+const rowHeight = 34;
+const barHeight = 20;
+
+/** Where the axis begins and ends: powers of ten with all values between them. */
+export function axisFor(values: readonly number[]): { readonly from: number; readonly to: number } {
+  const from = 10 ** Math.floor(Math.log10(Math.min(...values)));
+  const to = 10 ** Math.ceil(Math.log10(Math.max(...values)));
+  return { from, to: Math.max(to, from * 10) };
+}
+
+/** How far along the axis a value stands, from 0 to 1. Ten times as much is always as far. */
+export function placeOf(value: number, { from, to }: ReturnType<typeof axisFor>): number {
+  return Math.log10(value / from) / Math.log10(to / from);
+}
+
+export function escaped(text: string): string {
+  const names: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
+  return text.replaceAll(/[&<>"]/g, (character) => `&${names[character]};`);
+}
+
+/** Legible by day and by night, on a ground of its own. */
+const style = `
+    .ground { fill: #ffffff; }
+    text { font: 14px system-ui, sans-serif; fill: #1f2328; }
+    .title { font-size: 17px; font-weight: 600; }
+    .small { font-size: 12px; fill: #59636e; }
+    .grid { stroke: #d1d9e0; }
+    .floor { fill: #818b98; }
+    .ours { fill: #0969da; }
+    .peer { fill: #bf5b04; }
+    @media (prefers-color-scheme: dark) {
+      .ground { fill: #0d1117; }
+      text { fill: #f0f6fc; }
+      .small { fill: #9198a1; }
+      .grid { stroke: #3d444d; }
+      .floor { fill: #9198a1; }
+      .ours { fill: #4493f8; }
+      .peer { fill: #db8c3a; }
+    }`;
+
+export function chartOf(title: string, description: string, bars: readonly Bar[]): string {
+  const axis = axisFor(bars.map(({ us }) => us));
+  const x = (us: number) => Math.round(barsFrom + placeOf(us, axis) * (barsTo - barsFrom));
+  const bottom = top + bars.length * rowHeight;
+  const height = bottom + 46;
+  const lines = [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img"`,
+    '  aria-labelledby="title description">',
+    `  <title id="title">${escaped(title)}</title>`,
+    `  <desc id="description">${escaped(description)}</desc>`,
+    `  <style>${style}\n  </style>`,
+    `  <rect class="ground" width="${width}" height="${height}" rx="6"/>`,
+    `  <text class="title" x="24" y="34">${escaped(title)}</text>`,
+    ...gridOf(axis, x, bottom),
+    ...bars.flatMap((bar, index) => rowOf(bar, x(bar.us), top + index * rowHeight)),
+    '</svg>',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function gridOf(
+  { from, to }: ReturnType<typeof axisFor>,
+  x: (us: number) => number,
+  bottom: number,
+): string[] {
+  const lines: string[] = [];
+  for (let us = from; us <= to; us *= 10) {
+    const label = `${us.toLocaleString('en')} µs`;
+    lines.push(
+      `  <line class="grid" x1="${x(us)}" y1="${top - 12}" x2="${x(us)}" y2="${bottom}"/>`,
+      `  <text class="small" x="${x(us)}" y="${bottom + 22}" text-anchor="middle">${label}</text>`,
+    );
+  }
+  return lines;
+}
+
+function rowOf({ name, us, kind, remark }: Bar, end: number, y: number): string[] {
+  const middle = y + barHeight / 2 + 5;
+  const figure = `${Math.round(us).toLocaleString('en')} µs${remark === undefined ? '' : `, ${remark}`}`;
+  return [
+    `  <text x="${barsFrom - 12}" y="${middle}" text-anchor="end">${escaped(name)}</text>`,
+    `  <rect class="${kind}" x="${barsFrom}" y="${y}" width="${end - barsFrom}" height="${barHeight}" rx="2"/>`,
+    `  <text x="${end + 8}" y="${middle}">${escaped(figure)}</text>`,
+  ];
+}

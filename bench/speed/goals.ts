@@ -1,0 +1,128 @@
+/** What is to be reached, and whether it was. All figures are ratios of one run, but that of memory. */
+import { median } from '../statistics.ts';
+import type { Cost, FloorId } from './contenders.ts';
+import type { ImportShare } from './import.ts';
+import type { Memory } from './memory.ts';
+import { type EngineName, engineNames } from './services.ts';
+import type { StartTimes } from './start.ts';
+
+/** What was measured, as far as it was. */
+export interface Measured {
+  /** One cost a round, by the id of the contender. */
+  readonly costs: ReadonlyMap<string, readonly Cost[]>;
+  readonly memory?: Memory | undefined;
+  readonly start?: StartTimes | undefined;
+  readonly imports?: readonly ImportShare[] | undefined;
+}
+
+export interface Verdict {
+  readonly what: string;
+  readonly bound: 'at most' | 'at least';
+  readonly goal: number;
+  /** The median of what it was in each round, the lowest and the highest. */
+  readonly figure: number;
+  readonly low: number;
+  readonly high: number;
+  readonly isMet: boolean;
+}
+
+type Figure = (cost: Cost) => number | undefined;
+
+const ofServer: Figure = ({ us }) => us;
+const ofDatabase: Figure = ({ databaseUs }) => databaseUs;
+const ofBoth: Figure = ({ us = 0, databaseUs = 0 }) => us + databaseUs;
+
+/** Held against the goal as it is, and not as it is printed. */
+export function verdictOf(
+  what: string,
+  bound: Verdict['bound'],
+  goal: number,
+  figures: readonly number[],
+): Verdict {
+  const figure = median(figures);
+  const isMet = bound === 'at most' ? figure <= goal : figure >= goal;
+  return { what, bound, goal, figure, low: Math.min(...figures), high: Math.max(...figures), isMet };
+}
+
+/** What one costs of the other, round by round: what slows the machine down for a while slows both. */
+export function ratiosOf(
+  { costs }: Measured,
+  id: string,
+  otherId: string,
+  figure: Figure = ofServer,
+): number[] {
+  const others = costs.get(otherId) ?? [];
+  return (costs.get(id) ?? []).flatMap((cost, round) => {
+    const [one, other] = [figure(cost), figure(others[round] ?? {})];
+    return one === undefined || other === undefined ? [] : [one / other];
+  });
+}
+
+const labels: Record<EngineName, string> = { embedded: 'embedded', postgres: 'Postgres' };
+const pages = [
+  { kind: 'first', label: 'first page' },
+  { kind: 'middle', label: 'middle page' },
+];
+const mostOfFloor = {
+  brands: { embedded: 4, postgres: 5.5 },
+  balance: { embedded: 3, postgres: 5 },
+} as const;
+
+/** The verdict on each goal for which there are figures. */
+export function judge(measured: Measured): Verdict[] {
+  const verdicts: Verdict[] = [];
+  const add = (what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]) => {
+    if (figures.length > 0) verdicts.push(verdictOf(what, bound, goal, figures));
+  };
+  const toFloor = (id: string, floor: FloorId) => ratiosOf(measured, id, floor);
+  for (const engine of engineNames) {
+    const most = mostOfFloor.brands[engine];
+    for (const { kind, label } of pages) {
+      const what = `list brands, ${labels[engine]}, ${label} / floor`;
+      add(what, 'at most', most, toFloor(`${engine}.${kind}`, 'floor.brands'));
+    }
+  }
+  const ofPostgres = ratiosOf(measured, 'postgres.first', 'pgbench', ofDatabase);
+  add("Postgres's own CPU for list brands / pgbench", 'at most', 1.25, ofPostgres);
+  for (const engine of engineNames) {
+    const what = `list balances, ${labels[engine]} / floor`;
+    add(what, 'at most', mostOfFloor.balance[engine], toFloor(`${engine}.balance`, 'floor.balance'));
+  }
+  add('cheapest peer / ours, list brands, Postgres', 'at least', 4, cheapestPeer(measured));
+  for (const engine of engineNames) {
+    const what = `middle page of 1,000,000 brands / first page of 10,000, ${labels[engine]}`;
+    add(what, 'at most', 1.2, ratiosOf(measured, `${engine}.large`, `${engine}.first`, ofBoth));
+  }
+  for (const engine of engineNames) {
+    for (const status of [401, 429]) {
+      const what = `refused, ${status} / admitted, ${labels[engine]}`;
+      add(what, 'at most', 0.6, ratiosOf(measured, `${engine}.${status}`, `${engine}.first`));
+    }
+  }
+  addOthers(measured, add);
+  return verdicts;
+}
+
+type Add = (what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]) => void;
+
+function addOthers({ memory, start, imports }: Measured, add: Add): void {
+  if (memory !== undefined) {
+    const [, , third, last] = memory.quarterPeaks;
+    add('memory after 200,000 requests, embedded, MB', 'at most', 130, [memory.most]);
+    add('its peak in the last quarter / in the third', 'at most', 1.05, [last! / third!]);
+  }
+  if (start !== undefined) {
+    const ratios = start.serveMs.map((ms, round) => ms / start.nodeMs[round]!);
+    add('serve, embedded, start to first answer / node -e 0', 'at most', 5, ratios);
+  }
+  for (const { name, share } of imports ?? []) {
+    add(`import / bulk rate of the engine, ${name}`, 'at least', 1 / 3, [share]);
+  }
+}
+
+/** Of all that were measured, the one whose median is lowest. */
+function cheapestPeer(measured: Measured): number[] {
+  const peers = [...measured.costs.keys()].filter((id) => id.startsWith('peer.'));
+  const ratios = peers.map((id) => ratiosOf(measured, id, 'postgres.first'));
+  return ratios.toSorted((one, other) => median(one) - median(other))[0] ?? [];
+}

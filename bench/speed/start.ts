@@ -1,0 +1,62 @@
+/** From the start of `serve` to its first answer, beside a Node that does nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../../packages/server/test/support/free-port.ts';
+import { executable } from '../../packages/server/test/support/run.ts';
+import { ask } from './floor.ts';
+import type { Request } from './load.ts';
+
+export interface StartTimes {
+  readonly serveMs: readonly number[];
+  readonly nodeMs: readonly number[];
+}
+
+const askAgainMs = 1;
+const mostAsks = 30_000;
+
+async function timeNode(): Promise<number> {
+  const startedMs = performance.now();
+  await once(spawn(process.execPath, ['-e', '0'], { env: {}, stdio: 'ignore' }), 'exit');
+  return performance.now() - startedMs;
+}
+
+/** As an operator starts it: what Node compiled is kept for the next start, and the first one here makes it. */
+async function timeServe(database: string, request: Request): Promise<number> {
+  const [port, operations] = [await freePort(), await freePort()];
+  const words = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [executable, ...words], { env: {}, stdio: 'ignore' });
+  try {
+    const status = await firstStatus(port, request);
+    const tookMs = performance.now() - startedMs;
+    if (status !== 200) throw new Error(`The first answer of serve was ${status}.`);
+    return tookMs;
+  } finally {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
+
+/** Nobody listens at first, and who asks is told so at once. */
+async function firstStatus(port: number, request: Request): Promise<number> {
+  for (let asks = 1; ; asks += 1) {
+    try {
+      return (await ask(port, request)).status;
+    } catch (fault) {
+      if (asks === mostAsks) throw fault;
+      await wait(askAgainMs);
+    }
+  }
+}
+
+export async function measureStart(database: string, request: Request, rounds: number): Promise<StartTimes> {
+  const times = { serveMs: [] as number[], nodeMs: [] as number[] };
+  for (let round = 0; round <= rounds; round += 1) {
+    const [nodeMs, serveMs] = [await timeNode(), await timeServe(database, request)];
+    if (round === 0) continue;
+    times.nodeMs.push(nodeMs);
+    times.serveMs.push(serveMs);
+  }
+  return times;
+}

@@ -12,7 +12,7 @@ import { measureImport } from './speed/import.ts';
 import { lackOfLoadTool, loadTool } from './speed/load.ts';
 import { measureMemory } from './speed/memory.ts';
 import { lackOfPgbench } from './speed/pgbench.ts';
-import { chartOfRows, contendersTable, goalsTable, resultsOf, rowsOf } from './speed/report.ts';
+import { chartOfRows, contendersTable, goalsTable, remarksOf, resultsOf, rowsOf } from './speed/report.ts';
 import { firstPages, middlePages, oneBalances } from './speed/requests.ts';
 import { contendersOf, needsPostgres, type Section, sectionNames, sections } from './speed/sections.ts';
 import { openServices, ratePastLoad, startService } from './speed/services.ts';
@@ -112,13 +112,15 @@ async function postgresVersion({ services }: Stage): Promise<string> {
 async function run(flags: Flags): Promise<boolean> {
   const stage: Stage = { services: openServices(), tool: loadTool() };
   const contenders = await contendersOf(stage, flags.chosen);
-  say(`Load: ${stage.tool.name}. Ours counts up to ${ratePastLoad} requests a second of each partner.`);
+  const rate = ratePastLoad.toLocaleString('en');
+  say(`Load by ${stage.tool.name}. Ours logs to a file, and lets a partner ask ${rate} times a second.`);
   const costs = await measureCosts(contenders, flags);
   const measured: Measured = { costs, ...(await measureOthers(stage, flags)) };
   const rows = rowsOf(contenders, measured);
   const verdicts = judge(measured);
   if (rows.length > 0) print(`${contendersTable(rows)}\n`);
   print(goalsTable(verdicts));
+  for (const remark of remarksOf(measured)) print(remark);
   if (flags.chosen.length === sectionNames.length) {
     const { rounds, seconds } = flags;
     const versions = { node: process.versions.node, sqlite: process.versions.sqlite! };

@@ -10,8 +10,8 @@ export interface Bar {
 
 const width = 860;
 const barsFrom = 250;
-const barsTo = 700;
-const top = 74;
+const barsTo = 620;
+const top = 88;
 const rowHeight = 34;
 const barHeight = 20;
 
@@ -37,6 +37,7 @@ const style = `
     .ground { fill: #ffffff; }
     text { font: 14px system-ui, sans-serif; fill: #1f2328; }
     .title { font-size: 17px; font-weight: 600; }
+    .figure { paint-order: stroke; stroke: #ffffff; stroke-width: 5px; }
     .small { font-size: 12px; fill: #59636e; }
     .grid { stroke: #d1d9e0; }
     .floor { fill: #818b98; }
@@ -45,6 +46,7 @@ const style = `
     @media (prefers-color-scheme: dark) {
       .ground { fill: #0d1117; }
       text { fill: #f0f6fc; }
+      .figure { stroke: #0d1117; }
       .small { fill: #9198a1; }
       .grid { stroke: #3d444d; }
       .floor { fill: #9198a1; }
@@ -52,7 +54,15 @@ const style = `
       .peer { fill: #db8c3a; }
     }`;
 
-export function chartOf(title: string, description: string, bars: readonly Bar[]): string {
+interface Words {
+  readonly title: string;
+  /** Under the title. */
+  readonly remark: string;
+  /** For those who do not see it. */
+  readonly description: string;
+}
+
+export function chartOf({ title, remark, description }: Words, bars: readonly Bar[]): string {
   const axis = axisFor(bars.map(({ us }) => us));
   const x = (us: number) => Math.round(barsFrom + placeOf(us, axis) * (barsTo - barsFrom));
   const bottom = top + bars.length * rowHeight;
@@ -65,6 +75,7 @@ export function chartOf(title: string, description: string, bars: readonly Bar[]
     `  <style>${style}\n  </style>`,
     `  <rect class="ground" width="${width}" height="${height}" rx="6"/>`,
     `  <text class="title" x="24" y="34">${escaped(title)}</text>`,
+    `  <text class="small" x="24" y="56">${escaped(remark)}</text>`,
     ...gridOf(axis, x, bottom),
     ...bars.flatMap((bar, index) => rowOf(bar, x(bar.us), top + index * rowHeight)),
     '</svg>',
@@ -90,10 +101,10 @@ function gridOf(
 
 function rowOf({ name, us, kind, remark }: Bar, end: number, y: number): string[] {
   const middle = y + barHeight / 2 + 5;
-  const figure = `${Math.round(us).toLocaleString('en')} µs${remark === undefined ? '' : `, ${remark}`}`;
+  const figure = `${Math.round(us).toLocaleString('en')} µs${remark === undefined ? '' : ` ${remark}`}`;
   return [
     `  <text x="${barsFrom - 12}" y="${middle}" text-anchor="end">${escaped(name)}</text>`,
     `  <rect class="${kind}" x="${barsFrom}" y="${y}" width="${end - barsFrom}" height="${barHeight}" rx="2"/>`,
-    `  <text x="${end + 8}" y="${middle}">${escaped(figure)}</text>`,
+    `  <text class="figure" x="${end + 8}" y="${middle}">${escaped(figure)}</text>`,
   ];
 }

@@ -75,6 +75,20 @@ export function goalsTable(verdicts: readonly Verdict[]): string {
   return markdown([['goal', 'goal', 'figure', 'lowest to highest', 'verdict'], ...cells]);
 }
 
+/** What stands behind goals that are not about contenders. */
+export function remarksOf({ memory, start }: Measured): string[] {
+  const remarks: string[] = [];
+  if (memory !== undefined) {
+    const peaks = memory.quarterPeaks.map((peak) => peak.toFixed(0)).join(', ');
+    remarks.push(`Memory in ${memory.requests.toLocaleString('en')} requests, by quarters: ${peaks} MB.`);
+  }
+  if (start !== undefined) {
+    const [serve, node] = [start.serveMs, start.nodeMs].map((values) => median(values).toFixed(0));
+    remarks.push(`serve answers ${serve} ms after its start; node -e 0 takes ${node} ms.`);
+  }
+  return remarks;
+}
+
 interface Circumstances {
   readonly node: string;
   readonly sqlite: string;
@@ -129,7 +143,7 @@ export function chartOfRows(rows: readonly Row[]): string {
     rows
       .filter(({ id, us }) => id.startsWith(prefix) && us !== undefined)
       .map(({ id, name, us, databaseUs }): Bar => {
-        const remark = databaseUs && `and ${Math.round(databaseUs.median).toLocaleString('en')} in Postgres`;
+        const remark = databaseUs && `+ ${Math.round(databaseUs.median).toLocaleString('en')} in Postgres`;
         return {
           name: barNames[id] ?? name.replace('peer: ', ''),
           us: us!.median,
@@ -139,10 +153,14 @@ export function chartOfRows(rows: readonly Row[]): string {
       }),
   );
   const figures = bars.map(
-    ({ name, us, remark }) => `${name}: ${Math.round(us)} µs${remark ? `, ${remark}` : ''}`,
+    ({ name, us, remark }) => `${name}: ${Math.round(us)} µs${remark ? ` ${remark}` : ''}`,
   );
-  const description = `Logarithmic bars, the median of several rounds. ${figures.join('; ')}.`;
-  return chartOf('CPU time of the process for a page of 50 brands (less is better)', description, bars);
+  const words = {
+    title: 'CPU time of the process for a page of 50 brands (less is better)',
+    remark: 'The median of several rounds. Each line is ten times the one before it.',
+    description: `Bars on a logarithmic axis. ${figures.join('; ')}.`,
+  };
+  return chartOf(words, bars);
 }
 
 const barNames: Record<string, string> = {

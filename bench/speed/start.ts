@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../../packages/server/test/support/free-port.ts';
 import { executable } from '../../packages/server/test/support/run.ts';
+import { wholeRun } from '../program.ts';
 import { ask } from './floor.ts';
 import type { Request } from './load.ts';
 
@@ -27,6 +28,7 @@ async function timeServe(database: string, request: Request): Promise<number> {
   const words = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];
   const startedMs = performance.now();
   const child = spawn(process.execPath, [executable, ...words], { env: {}, stdio: 'ignore' });
+  wholeRun.after(() => void child.kill('SIGKILL'));
   try {
     const status = await firstStatus(port, request);
     const tookMs = performance.now() - startedMs;

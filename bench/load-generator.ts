@@ -1,7 +1,7 @@
 /** The process that makes load: raw bytes on sockets, one request at a time on each, at little cost. */
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { Played, Round, Stream } from './load.ts';
+import { cpuSecondsOf } from './speed/cpu.ts';
 
 interface Line {
   readonly socket: Socket;
@@ -72,7 +72,7 @@ async function playStream({ port, pid }: Round, stream: Stream, untilMs: () => n
   }
   await untilReady();
   const startedMs = performance.now();
-  const cpuBefore = cpuSecondsOf(pid);
+  const cpuBefore = cpuSecondsIfTold(pid);
   isOn = true;
   if (stream.perSecond === undefined) for (const line of lines) send(line);
   else {
@@ -85,7 +85,7 @@ async function playStream({ port, pid }: Round, stream: Stream, untilMs: () => n
   }
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, untilMs() - performance.now())));
   isOn = false;
-  played.cpuSeconds = cpuSecondsOf(pid) - cpuBefore;
+  played.cpuSeconds = cpuSecondsIfTold(pid) - cpuBefore;
   played.seconds = (performance.now() - startedMs) / 1_000;
   // What comes later still shows how long it took.
   const patienceMs = performance.now() + 3_000;
@@ -107,11 +107,10 @@ async function sendAtRate(perSecond: number, startedMs: number, untilMs: number,
   }
 }
 
-/** User and system time of a process, which Linux tells in hundredths of a second. */
-function cpuSecondsOf(pid: number): number {
+/** NaN where the system does not tell. */
+function cpuSecondsIfTold(pid: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return cpuSecondsOf(pid);
   } catch {
     return Number.NaN;
   }

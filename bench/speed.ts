@@ -1,4 +1,4 @@
-/** What an answer of ours costs, side by side with bare HTTP and with what one would write or take instead. */
+/** What an answer of ours costs, side by side with bare HTTP and with what one would take instead. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
@@ -22,6 +22,8 @@ const [resultsFile, chartFile] = ['results.json', '../docs/bench.svg'].map((file
   fileURLToPath(new URL(file, import.meta.url)),
 );
 
+const rate = ratePastLoad.toLocaleString('en');
+
 const help = `Usage: node bench/speed.ts [FLAGS]
 
 Starts each contender as a process of its own, gives all of them the same load in turn, and prints the CPU
@@ -29,7 +31,7 @@ time of the process for a request, the median of all rounds after one that does 
 status 1 when a goal falls short. Writes bench/results.json and docs/bench.svg when it ran as a whole.
 
 The floor is bare node:http that sends the same bytes from memory. Ours logs a line a request to a file,
-and counts all of them against a rate of ${ratePastLoad.toLocaleString('en')} a second for each partner, which is beyond the load.
+and counts all of them against a rate of ${rate} a second for each partner, beyond the load.
 
   --rounds N    that count, 5 unless given
   --seconds N   of each load, 3 unless given
@@ -97,7 +99,7 @@ async function measureOthers({ services, tool }: Stage, { rounds, chosen }: Flag
     const onQuarter = (quarter: number) => say(`Memory: ${quarter} of 4 quarters of the requests.`);
     others.memory = await measureMemory(fresh, requests, tool, onQuarter);
   }
-  if (has('import')) others.imports = await measureImport();
+  if (has('import')) others.imports = await measureImport(rounds);
   return others;
 }
 
@@ -112,7 +114,6 @@ async function postgresVersion({ services }: Stage): Promise<string> {
 async function run(flags: Flags): Promise<boolean> {
   const stage: Stage = { services: openServices(), tool: loadTool() };
   const contenders = await contendersOf(stage, flags.chosen);
-  const rate = ratePastLoad.toLocaleString('en');
   say(`Load by ${stage.tool.name}. Ours logs to a file, and lets a partner ask ${rate} times a second.`);
   const costs = await measureCosts(contenders, flags);
   const measured: Measured = { costs, ...(await measureOthers(stage, flags)) };

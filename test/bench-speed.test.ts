@@ -1,4 +1,4 @@
-/** What of the speed bench can be wrong on a quiet machine, too: its arithmetic, its verdicts, its drawing. */
+/** What of the speed bench can be wrong on any machine: its arithmetic, its verdicts, its drawing. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

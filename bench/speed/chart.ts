@@ -1,4 +1,4 @@
-/** What a page costs each contender, as bars: a drawing that needs no font, script or style from elsewhere. */
+/** What a page costs each contender, as bars: a drawing that needs no font, script or style from outside. */
 
 export interface Bar {
   readonly name: string;
@@ -104,7 +104,7 @@ function rowOf({ name, us, kind, remark }: Bar, end: number, y: number): string[
   const figure = `${Math.round(us).toLocaleString('en')} µs${remark === undefined ? '' : ` ${remark}`}`;
   return [
     `  <text x="${barsFrom - 12}" y="${middle}" text-anchor="end">${escaped(name)}</text>`,
-    `  <rect class="${kind}" x="${barsFrom}" y="${y}" width="${end - barsFrom}" height="${barHeight}" rx="2"/>`,
+    `  <rect class="${kind}" x="${barsFrom}" y="${y}" width="${end - barsFrom}" height="${barHeight}"/>`,
     `  <text class="figure" x="${end + 8}" y="${middle}">${escaped(figure)}</text>`,
   ];
 }

@@ -1,4 +1,6 @@
-/** Who is measured: each is given its load for some seconds, and what that cost it is divided by the answers. */
+/** Who is measured: each gets its load for some seconds, and what that cost it is divided by the answers. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../../packages/server/src/bounds.ts';
 import { say } from '../program.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily } from './cpu.ts';
 import { brandsIn, type Size } from './data.ts';
@@ -30,8 +32,11 @@ export interface Stage {
   readonly tool: LoadTool;
 }
 
-/** A process that does not get to run for a tenth of a second turns requests away; then it has another try. */
+/** A process that does not get to run for a tenth of a second turns requests away; then it is tried again. */
 const mostAttempts = 5;
+
+/** What a request leaves to be done later, as its receipt, is done by then. */
+const settleMs = 2 * bounds.receiptsFlushMs;
 
 interface Loaded {
   readonly id: string;
@@ -58,6 +63,7 @@ export function underLoad(tool: LoadTool, loaded: Loaded): Contender {
       for (let attempt = 1; ; attempt += 1) {
         const before = [cpuSecondsOf(pid), databaseSeconds()] as const;
         const { expected, other } = await tool.play({ port, requests, status }, seconds);
+        await wait(settleMs);
         const after = [cpuSecondsOf(pid), databaseSeconds()] as const;
         loaded.after?.();
         const perAnswer = (used: number) => (used * 1_000_000) / (expected + other);

@@ -1,4 +1,4 @@
-/** The floor: bare node:http that sends one answer from memory, whatever it is asked. A process of its own. */
+/** The floor: bare node:http in a process of its own, which sends one answer from memory. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -13,14 +13,19 @@ export interface ImportShare {
 
 const program = fileURLToPath(new URL('../import.ts', import.meta.url));
 
+/** A round of it takes minutes. */
+const mostRounds = 3;
+
 /** Its report has a title for each engine and order of rows, and under it a line for each way. */
 export function sharesIn(report: string): ImportShare[] {
   const found = report.matchAll(/^(\w+, \w+), [\d,]+ balances\n {2}bare .* the import has ([\d.]+)$/gm);
   return [...found].map(([, name, share]) => ({ name: name!, share: Number(share) }));
 }
 
-export async function measureImport(): Promise<ImportShare[]> {
-  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function measureImport(rounds: number): Promise<ImportShare[]> {
+  const child = spawn(process.execPath, [program, '--rounds', String(Math.min(rounds, mostRounds))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   wholeRun.after(() => void child.kill('SIGTERM'));
   const [report] = await Promise.all([text(child.stdout), once(child, 'close')]);
   const shares = sharesIn(report);

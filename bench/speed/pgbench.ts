@@ -1,4 +1,4 @@
-/** Postgres alone: the statement of a page of brands, run by its own load program with nothing of ours between. */
+/** Postgres alone: the statement of a page of brands, run by its own load program and nothing of ours. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bounds } from '../../packages/server/src/bounds.ts';

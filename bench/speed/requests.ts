@@ -51,7 +51,7 @@ export function unknownKeys(): Request[] {
   return Array.from({ length: unknownKeyCount }, () => ({ path: brandsPath, key: newApiKey('production') }));
 }
 
-/** A page of so many records; of brands, with a cursor for the next one. Anything else measures another thing. */
+/** All are answered with a whole page of brands and a cursor for the next one, or with one balance. */
 export async function requirePages(port: number, requests: readonly Request[]): Promise<void> {
   for (const request of requests) {
     const { status, body } = await ask(port, request);

@@ -86,7 +86,7 @@ function startServer(): Promise<PostgresServer> {
   });
 }
 
-/** With a log in a file, as where a collector reads it: a line a request, at the level that is the default. */
+/** With its log in a file, as where a collector reads it: a line a request, as is the default. */
 export async function startService(database: string, brandsRate: number): Promise<Service> {
   const logFile = join(temporaryFolder(wholeRun), 'service.log');
   const log = openSync(logFile, 'a');

@@ -22,7 +22,7 @@ async function timeNode(): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** As an operator starts it: what Node compiled is kept for the next start, and the first one here makes it. */
+/** As an operator starts it. What Node compiled is kept; the first start, which does not count, makes it. */
 async function timeServe(database: string, request: Request): Promise<number> {
   const [port, operations] = [await freePort(), await freePort()];
   const words = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];

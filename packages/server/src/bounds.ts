@@ -156,6 +156,8 @@ export const bounds = {
   postgresConnections: 10,
   mostPostgresConnections: 1_000,
   postgresIdleMs: 60_000,
+  /** How often one of the connections that statements share is looked at, whether it is old or not needed. */
+  postgresLaneMs: 1_000,
   /** A connection is renewed after half an hour, so that load finds its way to a server that is new. */
   postgresConnectionSeconds: 1_800,
   postgresCloseMs: 1_000,

@@ -7,6 +7,7 @@ import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { Connection, urlUnderName } from './connection.ts';
 import { isOfStatement, translated, unreachable } from './errors.ts';
+import { createLanes } from './lanes.ts';
 import type { Role } from './server.ts';
 import { replayed, type Statement } from './statements.ts';
 
@@ -68,6 +69,8 @@ export const planSettings = [
   .join(' ');
 
 export function createPool({ source, connections, keepsSession, isHot, name }: PoolSettings): Pool {
+  // A pooler may give each statement another connection, which then waits for nobody.
+  const isShared = isHot && keepsSession;
   const all = new Set<Connection>();
   const busy = new Set<pg.ClientBase>();
   const retired = new WeakSet<pg.ClientBase>();
@@ -82,7 +85,10 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
         connectionString: name === undefined ? source.url : urlUnderName(source.url, name),
       });
       all.add(this);
-      this.once('end', () => all.delete(this));
+      this.once('end', () => {
+        all.delete(this);
+        lanes.leave(this, true);
+      });
     }
   }
 
@@ -90,8 +96,7 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     Client: Pooled as unknown as typeof pg.Client,
     max: connections,
     connectionTimeoutMillis: bounds.postgresConnectMs,
-    // Standbys are asked two things at once.
-    pipeline: source.role === 'standby',
+    pipeline: isShared,
     idleTimeoutMillis: bounds.postgresIdleMs,
     maxLifetimeSeconds: bounds.postgresConnectionSeconds,
     // A pooler passes no settings of a session on; docs/operators/scale.md tells how the role gets them.
@@ -102,14 +107,28 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   // A connection that breaks while it is idle is dropped by the pool, which tells of it.
   pool.on('error', () => {});
 
+  const lanes = createLanes({
+    most: connections,
+    acquire: () => acquire(),
+    release: (client, isSpent) => release(client, isSpent),
+    waitFor: (ahead) => traced('wait for a connection', 'internal', {}, () => waited(ahead)),
+    isBroken: (error) => !isOfStatement(error),
+  });
+  // Back to the pool one by one, where those that are old, or have nothing to do, are closed.
+  const renewal = isShared
+    ? setInterval(() => lanes.leave('oldest', false), bounds.postgresLaneMs).unref()
+    : undefined;
+
   function abandonAll(): void {
     for (const connection of all) connection.abandon();
   }
 
   /** Those at work may still get their answer; none is used again, for the way may be dead without a sign. */
   function retireAll(): void {
+    const atWork = busy.union(lanes.atWork());
+    lanes.leave('all', true);
     for (const connection of all) {
-      if (busy.has(connection)) retired.add(connection);
+      if (atWork.has(connection)) retired.add(connection);
       else connection.abandon();
     }
   }
@@ -121,22 +140,33 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     const isFull = pool.waitingCount >= pool.idleCount + connections - pool.totalCount;
     try {
       const acquired = pool.connect();
-      return await (isFull
-        ? traced('wait for a connection', 'internal', {}, () => waited(acquired))
-        : acquired);
+      if (isFull) await traced('wait for a connection', 'internal', {}, () => waited(acquired, letGo));
+      return await acquired;
     } catch (error) {
       throw unreachable(error);
     }
   }
 
-  async function waited(acquired: Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+  /** Waits for a connection, or until it has done what was asked of it before. */
+  async function waited<Result>(free: Promise<Result>, giveUp?: (late: Promise<Result>) => void) {
     const sinceMs = performance.now();
     try {
-      return await withinPoolWait(acquired, () => {
+      await within(bounds.postgresPoolWaitMs, free.then(nothing, nothing), () => {
         waitsInVain += 1;
+        giveUp?.(free);
+        return new StoreUnavailable('All connections to the database are in use.');
       });
     } finally {
       waitsSeconds.observe((performance.now() - sinceMs) / 1_000);
+    }
+  }
+
+  async function onLane<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    await source.found();
+    try {
+      return await lanes.run(work);
+    } catch (error) {
+      throw error instanceof StoreUnavailable ? error : translated(error);
     }
   }
 
@@ -164,21 +194,29 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     values: readonly Value[],
     timeoutMs: number = bounds.postgresStatementMs,
   ): Promise<Rows> {
-    const named = keepsSession && name !== undefined && { name };
-    const timed = { query_timeout: isHot ? timeoutMs : bounds.commandStatementMs };
-    return (await client.query({ ...named, ...timed, text, values: [...values] })).rows;
+    const config = {
+      name: keepsSession ? name : undefined,
+      text,
+      values: values as Value[],
+      query_timeout: isHot ? timeoutMs : bounds.commandStatementMs,
+    };
+    return (await client.query(config)).rows;
   }
 
+  const share = isShared ? onLane : onConnection;
+
   return {
-    query: (statement, values) => onConnection((client) => run(client, statement, values)),
+    query: (statement, values) => share((client) => run(client, statement, values)),
 
     queryAfterProgress: (statement, values, timeoutMs) =>
-      onConnection((client) =>
+      share((client) =>
         Promise.all([run(client, replayed, [], timeoutMs), run(client, statement, values, timeoutMs)]),
       ),
 
-    transaction: (work) =>
-      onConnection(async (client) => {
+    transaction: (work) => {
+      // It needs a connection for itself, and statements may hold them all.
+      lanes.leave('all', false);
+      return onConnection(async (client) => {
         try {
           await client.query('begin');
           const result = await work(client);
@@ -189,18 +227,21 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
           await client.query('rollback').catch(() => retired.add(client));
           throw error;
         }
-      }),
+      });
+    },
 
     use: () => ({
       open: pool.totalCount,
-      busy: pool.totalCount - pool.idleCount,
-      waiting: pool.waitingCount,
+      busy: pool.totalCount - pool.idleCount - lanes.use().idle,
+      waiting: pool.waitingCount + lanes.use().waiting,
     }),
 
     waits: { seconds: waitsSeconds, inVain: () => waitsInVain },
 
     async close() {
       if (pool.ending) return;
+      clearInterval(renewal);
+      lanes.leave('all', false);
       // Whoever is still at work waits in vain by then, and a frozen server does not even say goodbye.
       setTimeout(abandonAll, bounds.postgresCloseMs).unref();
       await pool.end();
@@ -208,13 +249,9 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   };
 }
 
-function withinPoolWait(acquired: Promise<pg.PoolClient>, giveUp: () => void): Promise<pg.PoolClient> {
-  return within(bounds.postgresPoolWaitMs, acquired, () => {
-    giveUp();
-    acquired.then(
-      (client) => client.release(),
-      () => {},
-    );
-    return new StoreUnavailable('All connections to the database are in use.');
-  });
+const nothing = () => {};
+
+/** One that comes when nobody waits for it any more goes back. */
+function letGo(late: Promise<pg.PoolClient>): void {
+  late.then((client) => client.release(), nothing);
 }

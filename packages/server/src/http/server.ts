@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
@@ -7,6 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 import { answer, type Routes } from './answer.ts';
 import { type Connection, type Connections, type Room, watchConnections } from './connections.ts';
 import { headerValues } from './headers.ts';
+import { createServer } from './node-http.ts';
 import type { Overload } from './overload.ts';
 import type { Refusal } from './refusal.ts';
 import type { RequestMetrics } from './request-metrics.ts';

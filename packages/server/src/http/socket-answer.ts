@@ -1,7 +1,7 @@
 /** Answers as bytes, for sockets on which no request came of what was sent. */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Routes } from './answer.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { splitTarget } from './target.ts';
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
 import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
-import { startWriter } from '../../src/store/sqlite/receipts-writer.ts';
+import { createWriter } from '../../src/store/sqlite/receipts-writer.ts';
 import { receiptAt } from '../store/suite-receipts.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
@@ -22,7 +22,7 @@ function startScene(t: TestContext) {
   process.on('worker', listener);
   t.after(() => process.off('worker', listener));
   const start = () => {
-    const writer = startWriter(path);
+    const writer = createWriter(path);
     t.after(writer.close);
     const isWritten = () => writer.write('receipts', [receiptAt(0)]).then(...outcomes);
     return { ...writer, isWritten };

@@ -19,15 +19,16 @@ interface Writer {
 }
 
 /**
- * Writes in a thread of its own, which is there before the first receipt is. This engine blocks who waits for
- * it, and now and then it waits for the disk, 50 to 150 ms, in which no request would be answered.
+ * Writes in a thread of its own, which is started when there is something to write: a start does not wait for
+ * it. This engine blocks who waits for it, and now and then it waits for the disk, 50 to 150 ms, in which no
+ * request would be answered.
  */
-export function startWriter(path: string): Writer {
+export function createWriter(path: string): Writer {
   /** Those who wait for their batch, in the order in which the thread writes them. */
   let waiting: PromiseWithResolvers<void>[] = [];
-  let startedMs: number;
+  let startedMs = Number.NEGATIVE_INFINITY;
   let lastFault = '';
-  let thread: Worker | undefined = start();
+  let thread: Worker | undefined;
 
   function start(): Worker {
     startedMs = performance.now();
@@ -35,7 +36,6 @@ export function startWriter(path: string): Writer {
     started.on('message', ({ fault }: Outcome) => settle(waiting.shift(), fault));
     started.on('error', ({ message }) => lose(started, message));
     started.on('exit', () => lose(started, 'its thread has ended'));
-    started.unref();
     return started;
   }
 

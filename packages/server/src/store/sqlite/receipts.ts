@@ -9,7 +9,7 @@ import { createReceiptReads } from '../receipts.ts';
 import { plainSql } from './engine.ts';
 import { openFile, receiptsFileOf } from './file.ts';
 import { migrate, receiptsSchema } from './migrate.ts';
-import { startWriter } from './receipts-writer.ts';
+import { createWriter } from './receipts-writer.ts';
 import { createWrites, type Writes } from './receipts-writes.ts';
 
 interface ReceiptsFile extends Receipts {
@@ -31,7 +31,7 @@ export function createReceipts(database: string, environment: Environment, purpo
   }
 
   if (purpose === 'serve') open();
-  const writer = purpose === 'serve' ? startWriter(path) : undefined;
+  const writer = purpose === 'serve' ? createWriter(path) : undefined;
 
   async function write<Kind extends keyof Writes>(
     kind: Kind,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
 import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
@@ -35,6 +36,16 @@ const outcomes = [
   () => true,
   ({ message }: Error) => /cannot be written to now/.test(message) && false,
 ] as const;
+
+test('starts no thread before there is something to write', async (t) => {
+  const { threads, start } = startScene(t);
+  const writer = start();
+  // Node tells of a thread a moment after its start.
+  await turn();
+  assert.equal(threads.length, 0);
+  await writer.write('receipts', [receiptAt(0)]);
+  assert.equal(threads.length, 1);
+});
 
 test('replaces a thread that died, after its writers were told', async (t) => {
   const { db, threads, start, count } = startScene(t);

@@ -1,4 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { bounds } from '../bounds.ts';
 
 /**
  * For commands through which rows stream, each of which lives for a moment. V8 lets its space for new objects
@@ -7,4 +9,27 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function keepYoungSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/**
+ * For who serves: lets that space grow until what is under way has room in it, and no further. The size at
+ * the start is too small: answers that are being sent would pass for old objects, which are collected late.
+ * 200,000 pages of brands took 220 MB without a bound, and take 119. Each collection is small then, and to
+ * have other threads help with it costs more than it spares: 14 % of a request, and 2 % without them.
+ */
+export function boundYoungSpace(): void {
+  setFlagsFromString('--no-parallel-scavenge');
+  let mayGrow = true;
+  // After each collection, by which V8 lets it grow or, when there is nothing to do, shrink.
+  const look = () => {
+    if (mayGrow === isYoungSpaceSmall()) return;
+    mayGrow = !mayGrow;
+    setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`);
+  };
+  new PerformanceObserver(look).observe({ entryTypes: ['gc'] });
+}
+
+function isYoungSpaceSmall(): boolean {
+  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  return young!.space_size < bounds.youngSpaceBytes;
 }

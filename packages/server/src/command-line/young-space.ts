@@ -14,7 +14,7 @@ export function keepYoungSpaceSmall(): void {
 /**
  * For who serves: lets that space grow until what is under way has room in it, and no further. The size at
  * the start is too small: answers that are being sent would pass for old objects, which are collected late.
- * 200,000 pages of brands took 220 MB without a bound, and take 119. Each collection is small then, and to
+ * 200,000 pages of brands took 220 MB without a bound, and take 120. Each collection is small then, and to
  * have other threads help with it costs more than it spares: 14 % of a request, and 2 % without them.
  */
 export function boundYoungSpace(): void {

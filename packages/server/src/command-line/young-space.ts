@@ -14,8 +14,9 @@ export function keepYoungSpaceSmall(): void {
 /**
  * For who serves: lets that space grow until what is under way has room in it, and no further. The size at
  * the start is too small: answers that are being sent would pass for old objects, which are collected late.
- * 200,000 pages of brands took 220 MB without a bound, and take 120. Each collection is small then, and to
- * have other threads help with it costs more than it spares: 14 % of a request, and 2 % without them.
+ * 200,000 pages of brands took 220 to 244 MB without a bound, and take 115. Each collection is small then,
+ * and is left to one thread: with helpers the bound seemed to cost a tenth of a request, without them what
+ * it costs was less than a busy machine could tell.
  */
 export function boundYoungSpace(): void {
   setFlagsFromString('--no-parallel-scavenge');

@@ -90,11 +90,14 @@ function listingRoute<O extends Operation>(parts: Parts, known: KnownKeys, listi
 
     const page = () => listing.page(sources, key, parameters, position);
     const listed = overload === undefined ? page() : overload.withinShare(key.partnerId, page);
-    const { records, next, moment = 0n, grantId } = await listed;
-    granted = { ...listing.access?.(parameters), grantId };
+    const { records, bytes, next, moment = 0n, grantId } = await listed;
+    if (listing.access !== undefined) granted = { ...listing.access(parameters), grantId };
     const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, moment })}"`;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
-    return `{"${operation.name}":[${records}]${ending}}`;
+    // What is around the records is ASCII.
+    const beginning = `{"${operation.name}":[`;
+    exchange.bodyBytes = beginning.length + bytes + 1 + ending.length + 1;
+    return `${beginning}${records}]${ending}}`;
   };
 }
 

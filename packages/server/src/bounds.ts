@@ -260,7 +260,7 @@ export const bounds = {
   /** How much longer it waits when it is told to end. */
   followStoppedMs: 5_000,
   /** Room for objects that live for a moment, both halves together; V8 would take up to 64 MiB for it. */
-  youngSpaceBytes: 8 * 1024 * 1024,
+  youngSpaceBytes: 16 * 1024 * 1024,
   exportChunkCharacters: 64 * 1024,
   exportBatchRecords: 1_000,
   /** A brand can have a megabyte of metadata. */

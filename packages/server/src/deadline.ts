@@ -2,6 +2,8 @@
 export function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const settle = () => clearTimeout(timer);
+    work.then(resolve, reject);
+    work.then(settle, settle);
   });
 }

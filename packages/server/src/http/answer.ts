@@ -25,6 +25,8 @@ export interface Exchange {
   /** Who asks, also where it is refused: none of both while no key on file is known. */
   partnerId?: string;
   keyId?: string;
+  /** How long the body is, where that is known without counting. */
+  bodyBytes?: number;
   /** Called when the answer is given, with the code of its first error if it is a refusal. */
   settle?: (code: string | undefined) => void;
   /** Where the request is traced: by what its trace is found, and what ends it. */
@@ -116,7 +118,7 @@ function send(
   body?: string | Buffer,
   code?: string,
 ): number {
-  const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+  const bytes = body === undefined ? 0 : (exchange.bodyBytes ?? Buffer.byteLength(body));
   if (body !== undefined) exchange.headers.push('Content-Length', String(bytes));
   response.writeHead(status, exchange.headers);
   // Text of as many bytes as characters is ASCII, which needs no encoding: half the work of writing a page.

@@ -13,6 +13,7 @@ export const brands: Listing<typeof listBrands> = {
       moment,
       limit,
     });
-    return { ...page, records: page.records.replaceAll(publicAddressMark, publicAddress) };
+    const records = page.records.replaceAll(publicAddressMark, publicAddress);
+    return records === page.records ? page : { ...page, records, bytes: Buffer.byteLength(records) };
   },
 };

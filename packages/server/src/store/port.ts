@@ -12,6 +12,8 @@ export class AlreadyExists extends Error {}
 /** One page, its records rendered and joined by commas, and where the next one starts, if there is one. */
 export interface Page {
   readonly records: string;
+  /** How long they are in UTF-8, which the database knows and to count takes as long as to seal a cursor. */
+  readonly bytes: number;
   readonly next: string | undefined;
   /** How far into the database's history it was read, where copies of it can differ in that. */
   readonly moment?: bigint | undefined;

@@ -27,7 +27,8 @@ test('a key without the scope is refused, and told which one it lacks', () => {
 });
 
 test('an active grant opens its page', () => {
-  const answer = { grant: 'ACTIVE', grantId: 'g', page: { records: '', next: undefined } } as const;
+  const page = { records: '', bytes: 0, next: undefined };
+  const answer = { grant: 'ACTIVE', grantId: 'g', page } as const;
   assert.equal(requireGrant(answer, 'g'), answer);
   assert.equal(requireGrant(answer, undefined), answer);
 });

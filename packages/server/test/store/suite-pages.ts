@@ -17,15 +17,16 @@ import {
   writeRows,
 } from './records.ts';
 
-const noBrands: Page = { records: '', next: undefined };
+const noBrands: Page = { records: '', bytes: 0, next: undefined };
 
 function idsOf({ records }: Page): string[] {
   return JSON.parse(`[${records.replaceAll(publicAddressMark, '')}]`).map(({ id }: { id: string }) => id);
 }
 
 async function brandsPage(store: Store, limit: number, after = '', referenceId?: string): Promise<Page> {
-  const { records, next } = await store.listBrands({ partnerId: 'acme', referenceId, after, limit });
-  return { records, next };
+  const page = await store.listBrands({ partnerId: 'acme', referenceId, after, limit });
+  const { records, bytes, next } = page;
+  return { records, bytes, next };
 }
 
 async function writeBrands(store: Store, ids: readonly string[], reference_id = 'ref'): Promise<void> {
@@ -194,6 +195,7 @@ export const pageTests: StoreTests = {
       const { metadata, profile_image_url = placeholder, ...rest } = brand;
       const sent = page.records.replaceAll(publicAddressMark, 'https://network.example');
       assert.equal(sent, JSON.stringify({ ...rest, profile_image_url, metadata }));
+      assert.equal(page.bytes, Buffer.byteLength(page.records));
     });
     await fc.assert(property, { numRuns: 80 });
   },
@@ -207,10 +209,11 @@ export const pageTests: StoreTests = {
       await writeRows(store, 'balances', [{ ...balance, customer_id }]);
       await store.createGrant(grantOf(customer_id, { id: 'g' }));
       const answer = await store.listBalances(balancesQuery(customer_id));
+      const records = JSON.stringify({ ...balance, customer_id });
       assert.deepEqual(answer, {
         grant: 'ACTIVE',
         grantId: 'g',
-        page: { records: JSON.stringify({ ...balance, customer_id }), next: undefined },
+        page: { records, bytes: Buffer.byteLength(records), next: undefined },
       });
     });
     await fc.assert(property, { numRuns: 40 });
@@ -268,7 +271,7 @@ export const pageTests: StoreTests = {
     for (const [grant, standing] of standings) {
       await writeRows(store, 'grants', [grantOf(grant.id, grant)]);
       const answer = await store.listBalances(balancesQuery(grant.id));
-      const page = { records: '', next: undefined };
+      const page = { records: '', bytes: 0, next: undefined };
       const opened = { grant: 'ACTIVE', grantId: grant.id, page };
       const expected = standing === 'ACTIVE' ? opened : { grant: 'NOT_FOUND' };
       assert.deepEqual(answer, expected, grant.id);

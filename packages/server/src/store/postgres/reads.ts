@@ -55,9 +55,10 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
 }
 
 function pageOf(rows: Rows): Page {
-  const { records, has_more, last_id } = rows[0]!;
+  const { records, bytes, has_more, last_id } = rows[0]!;
   return {
     records: (records as string | null) ?? '',
+    bytes: (bytes as number | null) ?? 0,
     next: has_more === true ? (last_id as string) : undefined,
   };
 }

@@ -46,6 +46,7 @@ function pageOf({ table, condition, after, order }: Listed, more: string): strin
   return `
     select ${more}
       page.records,
+      octet_length(page.records) as bytes,
       page.last_id,
       (
         select true from ${table} where ${condition} and ${after('page.last_id')} order by ${order} limit 1

@@ -61,9 +61,10 @@ export function createReads(db: DatabaseSync): Reads {
   }
 
   function page(statement: StatementSync, ...values: SQLInputValue[]): Page {
-    const [records, lastId, hasMore] = firstRow(statement, ...values)!;
+    const [records, bytes, lastId, hasMore] = firstRow(statement, ...values)!;
     return {
       records: (records as string | null) ?? '',
+      bytes: (bytes as number | null) ?? 0,
       next: hasMore === 1 ? (lastId as string) : undefined,
     };
   }
@@ -107,6 +108,7 @@ function pageOf(table: string, condition: string): string {
   return `
     select
       records,
+      octet_length(records) as bytes,
       last_id,
       exists (select 1 from ${table} where ${condition} and id > last_id) as has_more
     from (

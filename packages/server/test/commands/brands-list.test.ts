@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
 import { keys } from '../support/fixture.ts';
 import { holdSecondPage, partnerVariables } from '../support/partner.ts';
 import { run, spawnCommand, start } from '../support/run.ts';
@@ -61,6 +63,8 @@ test('says that its output is incomplete when a page is refused, and what the se
     reads: async ({ store }) => ({
       ...store,
       findKey: async (digest) => (++requests === 1 ? store.findKey(digest) : undefined),
+      // For so long the key is good without a look.
+      listBrands: (query) => wait(bounds.keyKnownMs).then(() => store.listBrands(query)),
     }),
   });
   const { status, stdout, stderr } = await run([...list, '--all', '--limit', '1'], {

@@ -36,10 +36,10 @@ async function walk(
   let bytes = 0;
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page: Page = await agreed(stores, async (store) => {
-      const { records, next } = await list(store, after!);
-      return { records, next };
+      const { moment: _moment, ...page } = await list(store, after!);
+      return page;
     });
-    bytes += page.records.length;
+    bytes += page.bytes;
     after = page.next;
   }
   return bytes;

@@ -24,9 +24,13 @@ function idsOf({ records }: Page): string[] {
 }
 
 async function brandsPage(store: Store, limit: number, after = '', referenceId?: string): Promise<Page> {
-  const page = await store.listBrands({ partnerId: 'acme', referenceId, after, limit });
-  const { records, bytes, next } = page;
-  return { records, bytes, next };
+  const { moment: _moment, ...page } = await store.listBrands({
+    partnerId: 'acme',
+    referenceId,
+    after,
+    limit,
+  });
+  return page;
 }
 
 async function writeBrands(store: Store, ids: readonly string[], reference_id = 'ref'): Promise<void> {
@@ -210,11 +214,8 @@ export const pageTests: StoreTests = {
       await store.createGrant(grantOf(customer_id, { id: 'g' }));
       const answer = await store.listBalances(balancesQuery(customer_id));
       const records = JSON.stringify({ ...balance, customer_id });
-      assert.deepEqual(answer, {
-        grant: 'ACTIVE',
-        grantId: 'g',
-        page: { records, bytes: Buffer.byteLength(records), next: undefined },
-      });
+      const page = { records, bytes: Buffer.byteLength(records), next: undefined };
+      assert.deepEqual(answer, { grant: 'ACTIVE', grantId: 'g', page });
     });
     await fc.assert(property, { numRuns: 40 });
   },

@@ -190,12 +190,8 @@ export const pageTests: StoreTests = {
       const partnerId = `p${++count}`;
       await createPartners(store, partnerId);
       await writeRows(store, 'brands', [brandRow(partnerId, brand)]);
-      const page = await store.listBrands({
-        partnerId,
-        referenceId: brand.reference_id,
-        after: '',
-        limit: 1,
-      });
+      const query = { partnerId, referenceId: brand.reference_id, after: '', limit: 1 };
+      const page = await store.listBrands(query);
       const { metadata, profile_image_url = placeholder, ...rest } = brand;
       const sent = page.records.replaceAll(publicAddressMark, 'https://network.example');
       assert.equal(sent, JSON.stringify({ ...rest, profile_image_url, metadata }));

@@ -1,81 +1,68 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { importColumns } from '../import-columns.ts';
 import { createOrderCheck } from '../import-order.ts';
-import type { ImportKind, ImportRow, Imports } from '../port.ts';
-import { transaction } from './engine.ts';
+import type { ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../port.ts';
+import { createImportWrites, type RowValues, type StagedRows } from './import-writes.ts';
+import { startImportThread } from './imports-writer.ts';
 
-/** A statement that takes many rows takes half the time of many that take one. */
-const rowsOfStatement = 50;
-
-/** For pages, and for sorting: with the usual 2 MB, a million rows are sorted in a thousand pieces. */
-const cacheKibibytes = 16 * 1024;
+/** What an import's rows are given to: a connection of this thread, or another thread with its own. */
+export interface ImportWriter {
+  /** Resolves when there is room for more; a failure may be told with those. */
+  stage(rows: StagedRows): Promise<void>;
+  write: ImportRun['write'];
+  end(): Promise<void>;
+}
 
 /**
- * Rows wait in a temporary table, which belongs to this connection alone, and are written in one transaction
- * at the end: an import that is fed slowly does not keep others, such as a revocation, from writing.
+ * What comes slowly is written by this thread, and so is a single batch. From the second batch of a file on,
+ * another thread writes while this one reads the next: to start it takes as long as to write thousands of rows.
  */
-export function createImports(db: DatabaseSync): Imports {
+export function createImports(db: DatabaseSync, path: string): Imports {
   return {
-    beginImport: async (kind) => {
-      const columns = importColumns[kind].all;
-      db.exec(`pragma cache_size = -${cacheKibibytes}`);
-      transaction(db, 'deferred', () => db.exec(`create temp table staged (${columns.join(', ')})`));
-      const row = `(${columns.map(() => '?').join(', ')})`;
-      const insertOne = db.prepare(`insert into staged values ${row}`);
-      const insertMany = db.prepare(`insert into staged values ${Array(rowsOfStatement).fill(row).join()}`);
-      const valuesOf = (rows: readonly ImportRow[]) =>
-        rows.flatMap((row) => columns.map((column) => row[column] ?? null));
+    beginImport: async (kind, pace = 'slow') => {
       const checkOrder = createOrderCheck(kind);
-      let isSorted = true;
-      let staged = 0;
+      let writer = pace === 'slow' ? writerHere(db, kind, pace) : undefined;
+      let held: StagedRows | undefined;
+
+      async function giveHeld(to: ImportWriter): Promise<void> {
+        if (held !== undefined) await to.stage(held);
+        held = undefined;
+      }
 
       return {
         stage: async (rows) => {
-          transaction(db, 'deferred', () => {
-            const alone = rows.length % rowsOfStatement;
-            for (const row of rows.slice(0, alone)) insertOne.run(...valuesOf([row]));
-            for (let start = alone; start < rows.length; start += rowsOfStatement) {
-              insertMany.run(...valuesOf(rows.slice(start, start + rowsOfStatement)));
-            }
-          });
-          isSorted = checkOrder(rows);
-          staged += rows.length;
+          const given = { values: valuesOf(rows, kind), isSorted: checkOrder(rows) };
+          if (writer === undefined && held === undefined) {
+            held = given;
+            return;
+          }
+          writer ??= startImportThread(path, kind);
+          await giveHeld(writer);
+          await writer.stage(given);
         },
         write: async (mode) => {
-          const written = transaction(db, 'immediate', () => {
-            db.exec('savepoint trial');
-            const { changes } = db.prepare(upsert(kind, isSorted)).run();
-            db.exec(mode === 'try' ? 'rollback to trial' : 'delete from staged');
-            return Number(changes);
-          });
-          const counts = { written, unchanged: staged - written };
-          if (mode === 'keep') staged = 0;
-          return counts;
+          writer ??= writerHere(db, kind, pace);
+          await giveHeld(writer);
+          return writer.write(mode);
         },
-        end: async () => {
-          try {
-            db.exec('drop table staged');
-          } catch {
-            // On a full disk not even this works; the table goes with the connection.
-          }
-        },
+        end: async () => writer?.end(),
       };
     },
   };
 }
 
-/** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
-function upsert(kind: ImportKind, isSorted: boolean): string {
-  const { identity, content, all } = importColumns[kind];
-  const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
-  const stored = content.map((column) => `${kind}.${column}`);
-  const given = content.map((column) => `excluded.${column}`);
-  // In the order of the table, in which a million rows take a third of the time that they take in any other;
-  // and lines with one id as they came, so that the later wins. SQLite's grammar needs the "where true".
-  const order = isSorted ? ['rowid'] : [...identity, 'rowid'];
-  return `
-    insert into ${kind} (${all.join(', ')})
-    select * from staged where true order by ${order.join(', ')}
-    on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
-    where (${stored.join(', ')}) is not (${given.join(', ')})`;
+function writerHere(db: DatabaseSync, kind: ImportKind, pace: ImportPace): ImportWriter {
+  const writes = createImportWrites(db, kind, pace);
+  return {
+    stage: async (rows) => writes.stage(rows),
+    write: async (mode) => writes.write(mode),
+    end: async () => writes.end(),
+  };
+}
+
+function valuesOf(rows: readonly ImportRow[], kind: ImportKind): RowValues {
+  const columns = importColumns[kind].all;
+  const values: (string | number | null)[] = [];
+  for (const row of rows) for (const column of columns) values.push(row[column] ?? null);
+  return values;
 }

@@ -38,7 +38,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createAccounts(plainSql(db)),
       ...createRotations(db),
       ...createMoves(plainSql(db)),
-      ...createImports(db),
+      ...createImports(db, path),
       ...createExports(path),
       ...receipts,
       close: async () => {

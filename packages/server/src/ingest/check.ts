@@ -9,7 +9,7 @@ import { findPersonalData, findPersonalKey, findPersonalValue } from './personal
 type Value = string | number | undefined;
 
 interface Checked {
-  readonly fields: Readonly<Record<string, Value>>;
+  readonly fields: Record<string, Value>;
   readonly faults: ImportFault[];
   /** What looks like personal data, apart, because it may be allowed. */
   readonly personal: ImportFault[];
@@ -27,9 +27,11 @@ export function createChecker(
   watched: readonly string[] = [],
 ): (record: unknown) => Checked {
   const required = new Set(schema.required);
-  const rules = Object.entries(schema.properties).map(
-    ([field, property]) => [field, ruleOf(property)] as const,
-  );
+  const rules = Object.entries(schema.properties).map(([field, property]) => ({
+    field,
+    rule: ruleOf(property),
+    isRequired: required.has(field),
+  }));
   const names = Object.keys(schema.properties);
   const known = new Set(names);
 
@@ -37,21 +39,31 @@ export function createChecker(
     if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')], personal: [] };
     const fields: Record<string, Value> = {};
     const faults: ImportFault[] = [];
-    for (const [field, rule] of rules) {
-      const value = Object.hasOwn(record, field) ? record[field] : undefined;
-      if (value === undefined || (value === null && !required.has(field))) {
-        if (required.has(field)) faults.push(importFault('MISSING_REQUIRED_FIELD', field));
+    let found = 0;
+    for (const { field, rule, isRequired } of rules) {
+      const value = record[field];
+      if (value !== undefined) found += 1;
+      if (value === undefined || (value === null && !isRequired)) {
+        if (isRequired) faults.push(importFault('MISSING_REQUIRED_FIELD', field));
       } else {
         fields[field] = rule(value, field, faults);
       }
     }
-    for (const field of Object.keys(record)) {
+    const given = Object.keys(record);
+    if (given.length > found) addUnknown(given, faults);
+    const personal: ImportFault[] = [];
+    for (const field of watched) {
+      if (fields[field] !== undefined) personal.push(...personalFaults(record[field], field));
+    }
+    return { fields, faults, personal };
+  };
+
+  function addUnknown(given: readonly string[], faults: ImportFault[]): void {
+    for (const field of given) {
       if (faults.length >= bounds.importFaultsOfLine) break;
       if (!known.has(field)) faults.push(unknownField(field, names));
     }
-    const sound = watched.filter((field) => fields[field] !== undefined);
-    return { fields, faults, personal: sound.flatMap((field) => personalFaults(record[field], field)) };
-  };
+  }
 }
 
 function ruleOf(schema: FieldSchema): Rule {
@@ -62,37 +74,47 @@ function ruleOf(schema: FieldSchema): Rule {
 
 /** Of several faults the first counts: kind, character, empty, then its own rule. */
 function stringRule(schema: FieldSchema): Rule {
-  const own = ownRuleOf(schema);
+  const storedAtOnce = storedAtOnceOf(schema);
+  const ownFault = ownFaultOf(schema);
   return (value, field, faults) => {
-    if (typeof value !== 'string') faults.push(importFault('EXPECTED_STRING', field));
-    else if (!isCleanText(value)) faults.push(importFault('INVALID_CHARACTER', field));
-    else if (value === '') faults.push(importFault('VALUE_EMPTY', field));
-    else return own(value, field, faults);
+    if (typeof value !== 'string') {
+      faults.push(importFault('EXPECTED_STRING', field));
+      return undefined;
+    }
+    const stored = storedAtOnce(value);
+    if (stored !== undefined) return stored;
+    const fault = commonFault(value, field) ?? ownFault(value, field);
+    if (fault === undefined) return value;
+    faults.push(fault);
     return undefined;
   };
 }
 
-/** What a schema says beyond being a string: a value to store, or the one fault that it has. */
-function ownRuleOf(schema: FieldSchema): (text: string, field: string, faults: ImportFault[]) => Value {
+/** A time, or one of a few words, is what it must be or it is not: then nothing else can be wrong with it. */
+function storedAtOnceOf(schema: FieldSchema): (text: string) => string | undefined {
+  if (schema.format === 'date-time') return normalizeTime;
+  const words = schema.enum ?? [];
+  return (text) => (words.includes(text) ? text : undefined);
+}
+
+function commonFault(text: string, field: string): ImportFault | undefined {
+  if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
+  return text === '' ? importFault('VALUE_EMPTY', field) : undefined;
+}
+
+/** What a schema says beyond being a string, of a text that is not stored at once. */
+function ownFaultOf(schema: FieldSchema): (text: string, field: string) => ImportFault | undefined {
   const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1 } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
-  const allowed = schema.enum?.join(' or ') ?? '';
-
-  function faultOf(text: string, field: string): ImportFault | undefined {
+  const allowed = schema.enum?.join(' or ');
+  return (text, field) => {
+    if (schema.format === 'date-time') return importFault('INVALID_TIME', field);
     if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
-    if (schema.enum?.includes(text) === false) return importFault('INVALID_ENUM_VALUE', field, { allowed });
+    if (allowed !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed });
     if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
     // The shortest address, "http://" and a letter, is as long as it must be.
     if (schema.format === 'uri' && !isWebAddress(text))
       return importFault('INVALID_URL', field, { min, max });
-    return undefined;
-  }
-
-  return (text, field, faults) => {
-    const stored = schema.format === 'date-time' ? normalizeTime(text) : text;
-    const fault = stored === undefined ? importFault('INVALID_TIME', field) : faultOf(text, field);
-    if (fault === undefined) return stored;
-    faults.push(fault);
     return undefined;
   };
 }

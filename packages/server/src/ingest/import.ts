@@ -122,7 +122,6 @@ export function createRecordCheck(
 ): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
   const { schema, idPrefix, freeTexts, defaults } = kinds[kind];
   const checkFields = createChecker(schema, personalData === 'allow' ? [] : freeTexts);
-  const owner = kind === 'brands' ? { partner_id: partnerId } : {};
   const partners = new Set<string>();
 
   async function isPartner(id: string): Promise<boolean> {
@@ -133,9 +132,10 @@ export function createRecordCheck(
     return isKnown;
   }
 
-  /** Fills in what the service issues. */
-  function toRow(fields: ImportRow): ImportRow {
-    const row = { ...defaults, ...fields, ...owner } as Record<string, string | number | undefined>;
+  /** Fills in what the record leaves out, and what the service issues. */
+  function complete(row: Record<string, string | number | undefined>): ImportRow {
+    for (const column in defaults) row[column] ??= defaults[column];
+    if (kind === 'brands') row.partner_id = partnerId;
     row.id ??= newId(idPrefix);
     if (row.created_at === undefined || row.updated_at === undefined) {
       const now = toTime(Date.now());
@@ -149,10 +149,10 @@ export function createRecordCheck(
     const { line } = reading;
     if ('faults' in reading) return { line, row: {}, faults: [...reading.faults] };
     const { fields, faults, personal } = checkFields(reading.value);
-    if (personalData === 'reject') faults.push(...personal);
+    if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
     if (faults.length > 0) return { line, row: fields, faults };
     if (personal.length > 0) warn?.({ line, errors: personal });
-    return { line, row: toRow(fields), faults };
+    return { line, row: complete(fields), faults };
   }
 
   return async (readings) => {

@@ -24,10 +24,9 @@ export function readJson(text: string): JsonReading {
   return readPlainJson(text) ?? readAnyJson(text);
 }
 
-const quotationMark = 0x22;
 const colon = 0x3a;
-/** A backslash; and in a number: a point, and what begins an exponent (in `true` and `false`, too). */
-const [backslash, point, lowerE, upperE] = [0x5c, 0x2e, 0x65, 0x45];
+/** In a number: a point, and what begins an exponent (in `true` and `false`, too). */
+const [point, lowerE, upperE] = [0x2e, 0x65, 0x45];
 
 /**
  * Nearly every line has no escapes and only plain integers: without them, plain JSON.parse rounds nothing
@@ -35,16 +34,8 @@ const [backslash, point, lowerE, upperE] = [0x5c, 0x2e, 0x65, 0x45];
  * times as fast as looking at each token; undefined where it takes that.
  */
 function readPlainJson(text: string): JsonReading | undefined {
-  let colons = 0;
-  let isInString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === quotationMark) isInString = !isInString;
-    else if (code === backslash) return undefined;
-    else if (isInString) continue;
-    else if (code === colon) colons += 1;
-    else if (code === point || code === lowerE || code === upperE) return undefined;
-  }
+  const colons = text.includes('\\') ? undefined : colonsOutsideStrings(text);
+  if (colons === undefined) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -52,6 +43,28 @@ function readPlainJson(text: string): JsonReading | undefined {
     return { fault: 'INVALID_JSON' };
   }
   return keysOf(value, 0) === colons ? { value } : undefined;
+}
+
+/**
+ * Of a text without escapes; undefined where a number may not be plain. From quotation mark to quotation
+ * mark, which is twice as fast as to look at each character.
+ */
+function colonsOutsideStrings(text: string): number | undefined {
+  let colons = 0;
+  let index = 0;
+  for (;;) {
+    const opening = text.indexOf('"', index);
+    const end = opening === -1 ? text.length : opening;
+    for (; index < end; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code === colon) colons += 1;
+      else if (code === point || code === lowerE || code === upperE) return undefined;
+    }
+    const closing = opening === -1 ? -1 : text.indexOf('"', opening + 1);
+    // Without a closing one it is no JSON, which its parser says.
+    if (closing === -1) return colons;
+    index = closing + 1;
+  }
 }
 
 /** A record has one object, its metadata, within. */

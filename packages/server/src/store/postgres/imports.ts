@@ -45,7 +45,7 @@ export function createImports(connect: () => Promise<Connection>): Imports {
         await client.leave();
         throw error;
       }
-      const copy = (target: string, text: string) => copyIn(client, `copy ${target} from stdin`, text);
+      const copy = (statements: string, text: string) => copyIn(client, statements, text);
       // The table goes with the connection, and so does a transaction that did not come to its end.
       return { ...createRun(kind, pace, { query, copy }), end: () => client.leave() };
     },
@@ -54,7 +54,8 @@ export function createImports(connect: () => Promise<Connection>): Imports {
 
 interface Session {
   query(text: string): Promise<QueryResult>;
-  copy(target: string, text: string): Promise<void>;
+  /** Statements, one of which is a copy from stdin. */
+  copy(statements: string, text: string): Promise<void>;
 }
 
 /**
@@ -84,15 +85,17 @@ function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session)
   /** Says whether it could: not when one of them is there already. */
   async function place(given: readonly string[]): Promise<boolean> {
     await begin();
-    await query('savepoint batch');
     try {
-      await copy(`${kind} (${all.join(', ')})`, given.join(''));
+      // Together: while each was asked and answered, the server had nothing to do, an eighth of the time.
+      await copy(
+        `savepoint batch; copy ${kind} (${all.join(', ')}) from stdin; release batch`,
+        given.join(''),
+      );
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
       await query('rollback to batch');
       return false;
     }
-    await query('release batch');
     placed += given.length;
     return true;
   }
@@ -100,7 +103,7 @@ function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session)
   async function take(given: readonly string[]): Promise<void> {
     isDirect &&= await place(given);
     if (isDirect) return;
-    await copy('staged', given.map((line, index) => `${staged + index}\t${line}`).join(''));
+    await copy('copy staged from stdin', given.map((line, index) => `${staged + index}\t${line}`).join(''));
     staged += given.length;
   }
 
@@ -142,16 +145,17 @@ function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session)
   };
 }
 
-async function copyIn(client: Connection, statement: string, text: string): Promise<void> {
+async function copyIn(client: Connection, statements: string, text: string): Promise<void> {
   const { from } = await import('pg-copy-streams');
   try {
-    await finished(client.query(from(statement)).end(text));
+    await finished(client.query(from(statements)).end(text));
   } catch (error) {
     throw translated(error);
   }
 }
 
-const special = /[\\\t\n\r]/g;
+const special = /[\\\t\n\r]/;
+const everySpecial = new RegExp(special, 'g');
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** A line of COPY's text format. */
@@ -160,7 +164,8 @@ function copyLine(row: ImportRow, columns: readonly string[]): string {
 }
 
 function copyField(value: string | number | undefined): string | number {
-  if (typeof value === 'string') return value.replace(special, (found) => escapes[found]!);
+  if (typeof value === 'string' && special.test(value))
+    return value.replace(everySpecial, (found) => escapes[found]!);
   return value ?? '\\N';
 }
 

@@ -69,7 +69,7 @@ const walls: readonly [room: string, forbidden: RegExp][] = [
 const libraries: readonly [library: RegExp, rooms: RegExp][] = [
   [/^pg(-copy-streams)?$/, /src\/store\/postgres\//],
   [/^node:sqlite$/, /src\/store\/sqlite\//],
-  [/^node:worker_threads$/, /src\/store\/sqlite\/receipts-/],
+  [/^node:worker_threads$/, /src\/store\/sqlite\/(receipts|imports)-/],
   [/^ioredis$/, /src\/limiter\//],
   [/^csv-parse/, /src\/ingest\/csv\.ts$/],
   [/^prom-client$/, /src\/http\/metrics\.ts$/],

@@ -91,20 +91,24 @@ async function stageAll(
   let read = 0;
   let cutAt: Cut | undefined;
   const batch = createBatch();
+  const isLost = () => rejected.count() > 0 && !options.skipInvalid;
   for await (const some of readings) {
     read += some.length;
     options.watch?.read(read);
     const last = some.at(-1);
     if (last !== undefined && 'faults' in last) cutAt = last.cutAt;
     for (const { line, row, faults } of await check(some)) {
-      if (faults.length > 0) rejected.add({ line, errors: faults });
-      else if (rejected.count() === 0 || options.skipInvalid) {
+      if (faults.length > 0) {
+        rejected.add({ line, errors: faults });
+        // The rest is only checked: nobody need wait for what is not written.
+        if (isLost() && rejected.count() === 1) await run.end();
+      } else if (!isLost()) {
         batch.add(row);
         if (batch.isFull()) await run.stage(batch.take());
       }
     }
   }
-  await run.stage(batch.take());
+  if (!isLost()) await run.stage(batch.take());
   const reported = { read, rejected_count: rejected.count(), rejected: rejected.first };
   return cutAt === undefined ? reported : { ...reported, cutAt };
 }

@@ -169,7 +169,7 @@ export interface ImportRun {
    * is staged any more, so that one run can stage and write again and again.
    */
   write(mode: 'keep' | 'try'): Promise<ImportCounts>;
-  /** Forgets what was staged. */
+  /** Forgets what was staged, and lets go of what it locked. Once more does nothing. */
   end(): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { importRecords } from '../../src/ingest/import.ts';
+import { type ImportOptions, importRecords } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { createdAt } from '../support/fixture.ts';
 import { brand, brandsOf, importInto, linesOf, openEmpty } from './import-into.ts';
 
 test('reads an empty file as nothing, without a fault', async (t) => {
@@ -41,6 +42,29 @@ test('writes nothing when reading breaks off, and lets the next import in', asyn
   await assert.rejects(importRecords(store, readJsonLines(broken()), options), /the disk is gone/);
   assert.deepEqual(await brandsOf(store), []);
   assert.equal((await importInto(store, [brand(1)])).written, 1);
+});
+
+test('keeps nobody from writing any more once it is clear that nothing will be written', async (t) => {
+  const store = await openEmpty(t);
+  // So many that the first ones are written, and what is written to is locked.
+  const count = (bounds.importBatchesAhead + 3) * bounds.importBatchRecords;
+  const bad = { line: count + 1, value: brand(count, { name: 5 }) };
+  async function* readings() {
+    yield Array.from({ length: count }, (_, index) => ({ line: index + 1, value: brand(index) }));
+    yield [bad];
+    await store.setPartnerDisabled('acme', createdAt);
+    yield [bad];
+  }
+  const options: ImportOptions = {
+    kind: 'brands',
+    partnerId: 'acme',
+    pace: 'fast',
+    skipInvalid: false,
+    dryRun: false,
+  };
+  const { written, rejected_count } = await importRecords(store, readings(), options);
+  assert.deepEqual([written, rejected_count], [0, 2]);
+  assert.equal((await store.findPartner('acme'))?.disabled_at, createdAt);
 });
 
 test('writes the good lines and reports the bad ones when told to skip these', async (t) => {

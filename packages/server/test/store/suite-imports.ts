@@ -87,6 +87,46 @@ export const importTests: StoreTests = {
     assert.match(await brandTexts(store), /Meanwhile/);
   },
 
+  'writes what comes fast as if in turn, whether it comes in order or not': async (open) => {
+    const [store, other] = [await open(), await open()];
+    await createPartners(store, 'acme');
+    const rows = (names: string, name: string) =>
+      [...names].map((id) => brandRow('acme', plainBrand(id, { name })));
+    await writeRows(store, 'brands', rows('b', 'Old'));
+    const before = await brandTexts(other);
+    for (const mode of ['try', 'keep'] as const) {
+      const run = await store.beginImport('brands', 'fast');
+      for (const given of ['abc', 'de', 'ca', 'f']) await run.stage(rows(given, given));
+      assert.equal(await brandTexts(other), before);
+      assert.deepEqual(await run.write(mode), { written: 8, unchanged: 0 });
+      await run.end();
+    }
+    const written = JSON.parse(`[${(await brandTexts(other)).replaceAll('\u0001', '')}]`);
+    assert.deepEqual(
+      written.map(({ id, name }: { id: string; name: string }) => `${id} ${name}`),
+      ['a ca', 'b abc', 'c ca', 'd de', 'e de', 'f f'],
+    );
+  },
+
+  'writes nothing of what comes fast when the table refuses a row of it, and lets others in': async (
+    open,
+  ) => {
+    const [store, other] = [await open(), await open()];
+    await createPartners(store, 'acme');
+    const run = await store.beginImport('brands', 'fast');
+    const stageAndWrite = async () => {
+      await run.stage([brandRow('acme', plainBrand('a'))]);
+      await run.stage([brandRow('acme', plainBrand('b', { name: 'A\tB' }))]);
+      await run.stage([brandRow('acme', plainBrand('c'))]);
+      await run.write('keep');
+    };
+    await assert.rejects(stageAndWrite(), /constraint/i);
+    await run.end();
+    await run.end();
+    assert.equal(await brandTexts(other), '');
+    await writeRows(other, 'brands', [brandRow('acme', plainBrand('d'))]);
+  },
+
   'writes nothing where there is nothing to write': async (open) => {
     const store = await open();
     assert.deepEqual(await writeRows(store, 'balances', []), { written: 0, unchanged: 0 });

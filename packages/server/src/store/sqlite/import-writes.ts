@@ -50,7 +50,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
     stage: ({ values, isSorted }) =>
       attempt(db, () => {
         isAllSorted = isSorted;
-        if (pace === 'fast' && isSorted && staged === 0) {
+        if (pace === 'fast' && isSorted) {
           begin();
           changed += placeRows(values);
           placed += values.length / all.length;
@@ -115,8 +115,8 @@ function createInsert(
 }
 
 /**
- * In the order of the table, in which a million rows take a third of the time that they take in any other; and
- * lines with one id as they came, so that the later wins. SQLite's grammar needs the "where true".
+ * In the order of the table, in which a million rows take a third of the time that they take in any other;
+ * and lines with one id as they came, so that the later wins. SQLite's grammar needs the "where true".
  */
 function stagedRows(kind: ImportKind, isSorted: boolean): string {
   const order = isSorted ? ['rowid'] : [...importColumns[kind].identity, 'rowid'];

@@ -15,7 +15,8 @@ export interface ImportWriter {
 
 /**
  * What comes slowly is written by this thread, and so is a single batch. From the second batch of a file on,
- * another thread writes while this one reads the next: to start it takes as long as to write thousands of rows.
+ * another thread writes while this one reads the next: to start it takes as long as to write a few thousand
+ * rows.
  */
 export function createImports(db: DatabaseSync, path: string): Imports {
   return {

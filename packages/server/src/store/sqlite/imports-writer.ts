@@ -18,43 +18,56 @@ export type Outcome =
   | { readonly counts?: ImportCounts }
   | { readonly fault: { readonly message: string; readonly errcode: number | undefined } };
 
+interface Asked {
+  readonly characters: number;
+  readonly outcome: PromiseWithResolvers<ImportCounts | undefined>;
+}
+
 /** Writes in a thread of its own, with a connection of its own, while this one reads and checks. */
 export function startImportThread(path: string, kind: ImportKind): ImportWriter {
   const workerData: ThreadData = { path, kind };
   const thread = new Worker(new URL('./imports-thread.ts', import.meta.url), { workerData });
   const ended = once(thread, 'exit').catch(() => {});
   /** Those who wait for the outcome of what they gave, in the order in which it is written. */
-  const waiting: PromiseWithResolvers<ImportCounts | undefined>[] = [];
+  const waiting: Asked[] = [];
+  /** Of the rows that are given and not written. */
+  let charactersAhead = 0;
   let failure: unknown;
+
+  function succeed(counts: ImportCounts | undefined): void {
+    const { characters, outcome } = waiting.shift()!;
+    charactersAhead -= characters;
+    outcome.resolve(counts);
+  }
 
   function fail(error: unknown): void {
     failure ??= error;
-    for (const asked of waiting.splice(0)) asked.reject(failure);
+    for (const { outcome } of waiting.splice(0)) outcome.reject(failure);
   }
 
   thread.on('message', (outcome: Outcome) => {
     if ('fault' in outcome) fail(translated(Object.assign(new Error(outcome.fault.message), outcome.fault)));
-    else waiting.shift()?.resolve(outcome.counts);
+    else succeed(outcome.counts);
   });
   thread.on('error', (error) => fail(translated(error)));
   thread.on('exit', () => fail(new Error('The thread that writes has ended.')));
 
-  function give(order: Order): Promise<ImportCounts | undefined> {
-    const asked = Promise.withResolvers<ImportCounts | undefined>();
+  function give(order: Order, characters = 0): Promise<ImportCounts | undefined> {
+    if (failure !== undefined) throw failure;
+    const outcome = Promise.withResolvers<ImportCounts | undefined>();
     // Who gave rows may not wait for them any more; the next who gives something is told.
-    asked.promise.catch(() => {});
-    if (failure === undefined) {
-      waiting.push(asked);
-      thread.postMessage(order);
-    } else asked.reject(failure);
-    return asked.promise;
+    outcome.promise.catch(() => {});
+    waiting.push({ characters, outcome });
+    charactersAhead += characters;
+    thread.postMessage(order);
+    return outcome.promise;
   }
 
   return {
     stage: async (rows) => {
-      const taken = give({ rows: JSON.stringify(rows) });
-      if (failure !== undefined) await taken;
-      if (waiting.length >= bounds.importBatchesAhead) await waiting[0]!.promise;
+      const text = JSON.stringify(rows);
+      give({ rows: text }, text.length);
+      while (charactersAhead >= bounds.importAheadCharacters) await waiting[0]!.outcome.promise;
     },
     write: async (mode) => (await give({ mode }))!,
     end: async () => {

@@ -156,8 +156,8 @@ export const bounds = {
   postgresConnections: 10,
   mostPostgresConnections: 1_000,
   postgresIdleMs: 60_000,
-  /** How often one of the connections that statements share is looked at, whether it is old or not needed. */
-  postgresLaneMs: 1_000,
+  /** How often the oldest of those that are kept goes back to the pool, which closes what is old or idle. */
+  postgresKeptMs: 1_000,
   /** A connection is renewed after half an hour, so that load finds its way to a server that is new. */
   postgresConnectionSeconds: 1_800,
   postgresCloseMs: 1_000,

@@ -7,7 +7,7 @@ import type { Row, Value } from '../accounts.ts';
 import { StoreUnavailable } from '../port.ts';
 import { Connection, urlUnderName } from './connection.ts';
 import { isOfStatement, translated, unreachable } from './errors.ts';
-import { createLanes } from './lanes.ts';
+import { createKeptConnections } from './kept-connections.ts';
 import type { Role } from './server.ts';
 import { replayed, type Statement } from './statements.ts';
 
@@ -69,8 +69,6 @@ export const planSettings = [
   .join(' ');
 
 export function createPool({ source, connections, keepsSession, isHot, name }: PoolSettings): Pool {
-  // A pooler may give each statement another connection, which then waits for nobody.
-  const isShared = isHot && keepsSession;
   const all = new Set<Connection>();
   const busy = new Set<pg.ClientBase>();
   const retired = new WeakSet<pg.ClientBase>();
@@ -87,7 +85,7 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
       all.add(this);
       this.once('end', () => {
         all.delete(this);
-        lanes.leave(this, true);
+        kept.drop(this);
       });
     }
   }
@@ -96,7 +94,8 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     Client: Pooled as unknown as typeof pg.Client,
     max: connections,
     connectionTimeoutMillis: bounds.postgresConnectMs,
-    pipeline: isShared,
+    // Standbys are asked two things at once.
+    pipeline: source.role === 'standby',
     idleTimeoutMillis: bounds.postgresIdleMs,
     maxLifetimeSeconds: bounds.postgresConnectionSeconds,
     // A pooler passes no settings of a session on; docs/operators/scale.md tells how the role gets them.
@@ -107,17 +106,12 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
   // A connection that breaks while it is idle is dropped by the pool, which tells of it.
   pool.on('error', () => {});
 
-  const lanes = createLanes({
-    most: connections,
-    acquire: () => acquire(),
-    release: (client, isSpent) => release(client, isSpent),
-    waitFor: (ahead) => traced('wait for a connection', 'internal', {}, () => waited(ahead)),
-    isBroken: (error) => !isOfStatement(error),
-  });
-  // Back to the pool one by one, where those that are old, or have nothing to do, are closed.
-  const renewal = isShared
-    ? setInterval(() => lanes.leave('oldest', false), bounds.postgresLaneMs).unref()
-    : undefined;
+  const kept = createKeptConnections(
+    connections,
+    () => pool.connect(),
+    (client, isSpent) => client.release(isSpent),
+  );
+  const renewal = setInterval(kept.renewOldest, bounds.postgresKeptMs).unref();
 
   function abandonAll(): void {
     for (const connection of all) connection.abandon();
@@ -125,10 +119,8 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
 
   /** Those at work may still get their answer; none is used again, for the way may be dead without a sign. */
   function retireAll(): void {
-    const atWork = busy.union(lanes.atWork());
-    lanes.leave('all', true);
     for (const connection of all) {
-      if (atWork.has(connection)) retired.add(connection);
+      if (busy.has(connection)) retired.add(connection);
       else connection.abandon();
     }
   }
@@ -136,37 +128,24 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
 
   async function acquire(): Promise<pg.PoolClient> {
     await source.found();
-    // One that is idle may have been promised already, to a caller of this very moment.
-    const isFull = pool.waitingCount >= pool.idleCount + connections - pool.totalCount;
     try {
-      const acquired = pool.connect();
-      if (isFull) await traced('wait for a connection', 'internal', {}, () => waited(acquired, letGo));
-      return await acquired;
+      return await (kept.take() ?? traced('wait for a connection', 'internal', {}, waitForOne));
     } catch (error) {
       throw unreachable(error);
     }
   }
 
-  /** Waits for a connection, or until it has done what was asked of it before. */
-  async function waited<Result>(free: Promise<Result>, giveUp?: (late: Promise<Result>) => void) {
+  async function waitForOne(): Promise<pg.PoolClient> {
     const sinceMs = performance.now();
+    const { free, giveUp } = kept.wait();
     try {
-      await within(bounds.postgresPoolWaitMs, free.then(nothing, nothing), () => {
+      return await within(bounds.postgresPoolWaitMs, free, () => {
         waitsInVain += 1;
-        giveUp?.(free);
+        giveUp();
         return new StoreUnavailable('All connections to the database are in use.');
       });
     } finally {
       waitsSeconds.observe((performance.now() - sinceMs) / 1_000);
-    }
-  }
-
-  async function onLane<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    await source.found();
-    try {
-      return await lanes.run(work);
-    } catch (error) {
-      throw error instanceof StoreUnavailable ? error : translated(error);
     }
   }
 
@@ -185,7 +164,7 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
 
   function release(client: pg.PoolClient, isBroken: boolean): void {
     busy.delete(client);
-    client.release(isBroken || retired.has(client));
+    kept.give(client, isBroken || retired.has(client));
   }
 
   async function run(
@@ -203,20 +182,16 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     return (await client.query(config)).rows;
   }
 
-  const share = isShared ? onLane : onConnection;
-
   return {
-    query: (statement, values) => share((client) => run(client, statement, values)),
+    query: (statement, values) => onConnection((client) => run(client, statement, values)),
 
     queryAfterProgress: (statement, values, timeoutMs) =>
-      share((client) =>
+      onConnection((client) =>
         Promise.all([run(client, replayed, [], timeoutMs), run(client, statement, values, timeoutMs)]),
       ),
 
-    transaction: (work) => {
-      // It needs a connection for itself, and statements may hold them all.
-      lanes.leave('all', false);
-      return onConnection(async (client) => {
+    transaction: (work) =>
+      onConnection(async (client) => {
         try {
           await client.query('begin');
           const result = await work(client);
@@ -227,13 +202,12 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
           await client.query('rollback').catch(() => retired.add(client));
           throw error;
         }
-      });
-    },
+      }),
 
     use: () => ({
       open: pool.totalCount,
-      busy: pool.totalCount - pool.idleCount - lanes.use().idle,
-      waiting: pool.waitingCount + lanes.use().waiting,
+      busy: busy.size,
+      waiting: kept.waiting(),
     }),
 
     waits: { seconds: waitsSeconds, inVain: () => waitsInVain },
@@ -241,17 +215,10 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
     async close() {
       if (pool.ending) return;
       clearInterval(renewal);
-      lanes.leave('all', false);
+      kept.close();
       // Whoever is still at work waits in vain by then, and a frozen server does not even say goodbye.
       setTimeout(abandonAll, bounds.postgresCloseMs).unref();
       await pool.end();
     },
   };
-}
-
-const nothing = () => {};
-
-/** One that comes when nobody waits for it any more goes back. */
-function letGo(late: Promise<pg.PoolClient>): void {
-  late.then((client) => client.release(), nothing);
 }

@@ -94,10 +94,9 @@ function listingRoute<O extends Operation>(parts: Parts, known: KnownKeys, listi
     if (listing.access !== undefined) granted = { ...listing.access(parameters), grantId };
     const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, moment })}"`;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
-    // What is around the records is ASCII.
-    const beginning = `{"${operation.name}":[`;
-    exchange.bodyBytes = beginning.length + bytes + 1 + ending.length + 1;
-    return `${beginning}${records}]${ending}}`;
+    // A byte that is none of UTF-8, which another tool may have stored, has become this one character.
+    exchange.isAscii = bytes === records.length && !records.includes('\ufffd');
+    return `{"${operation.name}":[${records}]${ending}}`;
   };
 }
 

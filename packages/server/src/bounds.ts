@@ -131,9 +131,9 @@ export const bounds = {
   retryAfterSeconds: 1,
   /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */
   sqliteServeBusyMs: 250,
-  /** So much of the log is written at a time, and what there is this often. */
-  logPieceCharacters: 4_096,
-  logFlushMs: 100,
+  /** So much of the log is written at a time, which a pipe takes whole, and so much of it waits at most. */
+  logPieceBytes: 4_096,
+  logWaitingCharacters: 8 * 1_024 * 1_024,
   /** A key counts as good for so long after it was asked for, and so many are remembered. */
   keyKnownMs: 500,
   keysKnown: 10_000,

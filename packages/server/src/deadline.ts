@@ -4,6 +4,7 @@ export function within<Result>(ms: number, work: Promise<Result>, late: () => Er
     const timer = setTimeout(() => reject(late()), ms);
     const settle = () => clearTimeout(timer);
     work.then(resolve, reject);
+    // Not chained to the line above: the caller hears first.
     work.then(settle, settle);
   });
 }

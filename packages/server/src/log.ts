@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { bounds } from './bounds.ts';
 
@@ -9,12 +10,36 @@ export function createLog(
 }
 
 /**
- * Many lines in one piece, because to write one takes as long as to make it. The library writes what is left
- * when the process ends, also by a fault; only a kill costs the lines of a moment.
+ * The lines of one turn of the event loop in one piece, because to write one takes as long as to make it. A
+ * piece is no longer than a pipe takes at once: workers that share one do not cut each other's lines. Where
+ * nobody reads, so many wait, and those after them are lost: a service without a log is better than none.
  */
 function standardOutput(): DestinationStream {
-  const { logPieceCharacters: minLength, logFlushMs: periodicFlush } = bounds;
-  return pino.destination({ dest: 1, sync: false, minLength, periodicFlush });
+  const { logPieceBytes: maxWrite, logWaitingCharacters: maxLength } = bounds;
+  const output = pino.destination({ dest: 1, sync: false, maxWrite, maxLength });
+  let piece = '';
+  const pass = () => {
+    output.write(piece);
+    piece = '';
+  };
+  // The library has written by then what it has.
+  process.on('exit', () => writeAtExit(piece));
+  return {
+    write(line) {
+      if (piece.length + line.length > maxWrite) pass();
+      if (piece === '') setImmediate(pass);
+      piece += line;
+    },
+  };
+}
+
+/** Once: whoever has closed the other end does not keep the process from ending. */
+function writeAtExit(piece: string): void {
+  try {
+    writeSync(1, piece);
+  } catch {
+    // There is nowhere left to tell.
+  }
 }
 
 interface ToldFault {

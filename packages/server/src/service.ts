@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { createApp, type Parts } from './app.ts';
 import { bounds } from './bounds.ts';
 import type { Values } from './command-line/options.ts';
-import { boundYoungSpace } from './command-line/young-space.ts';
 import type { listenSettings, ServeConfig } from './config.ts';
 import type { Routes } from './http/answer.ts';
 import { openCursors } from './http/cursor-keys.ts';
@@ -49,7 +48,6 @@ export async function openService(
   log: Logger,
   opened: AsyncDisposableStack,
 ): Promise<RunningService> {
-  boundYoungSpace();
   const tracing = await startTracing(config, log);
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);

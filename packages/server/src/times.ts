@@ -23,16 +23,16 @@ export function normalizeTime(text: string): string | undefined {
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === normal ? normal : undefined;
 }
 
-let toldMs = 0;
-let told = '1970-01-01T00:00:00.000Z';
+let lastMs = 0;
+let lastTime = '1970-01-01T00:00:00.000Z';
 
-/** The last one is kept: many requests of one millisecond ask for the same, which takes 1 µs to write. */
+/** The last one is kept: list balances needs it twice, and to write it takes a fiftieth of an answer. */
 export function toTime(epochMs: number): string {
-  if (epochMs !== toldMs) {
-    told = new Date(epochMs).toISOString();
-    toldMs = epochMs;
+  if (epochMs !== lastMs) {
+    lastTime = new Date(epochMs).toISOString();
+    lastMs = epochMs;
   }
-  return told;
+  return lastTime;
 }
 
 const duration = /^(\d{1,9})(s|m|h|d)$/;

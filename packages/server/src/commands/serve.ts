@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { command, type Output } from '../command-line/command.ts';
+import { boundYoungSpace } from '../command-line/young-space.ts';
 import {
   conflictsOfServe,
   databaseConfig,
@@ -22,6 +23,7 @@ export const serve = command({
   options: serveSettings,
   conflicts: conflictsOfServe,
   run: async (config, _words, output) => {
+    boundYoungSpace();
     if (cluster.isWorker) return (await import('../workers/worker.ts')).serveAsWorker(config);
     if (config.workers === 1) return serveAlone(config, output);
     return (await import('../workers/supervisor.ts')).superviseWorkers(config, output);

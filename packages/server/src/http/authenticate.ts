@@ -17,13 +17,10 @@ export async function identify(
   const credentials = headerValues(rawHeaders, 'authorization');
   const text = credentials.length === 1 ? bearer.exec(credentials[0]!)?.[1] : undefined;
   if (text === undefined) throw refusal('UNAUTHORIZED');
-  let asked = known.get(text);
-  if (asked === undefined) {
-    requireKeyOf(environment, text);
-    asked = store.findKey(digestOfKey(text));
-    known.add(text, asked);
-  }
-  const key = await asked;
+  const remembered = known.get(text);
+  if (remembered !== undefined) return remembered;
+  requireKeyOf(environment, text);
+  const key = await known.ask(text, () => store.findKey(digestOfKey(text)));
   if (key === undefined) throw refusal('UNAUTHORIZED');
   return key;
 }

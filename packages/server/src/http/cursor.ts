@@ -42,7 +42,7 @@ interface RenewableCursors extends Cursors {
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const tagLength = { authTagLength: tagBytes };
+const cipherOptions = { authTagLength: tagBytes };
 const timeBytes = 6;
 const momentBytes = 8;
 /** Key id and nonce, in clear. */
@@ -98,7 +98,7 @@ export function createCursors(
     const key = openingKeys.get(bytes[0]!);
     // Past its time it opens nothing, whether it was deleted or not.
     if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
-    const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), tagLength);
+    const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
     decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
     const sealed = bytes.subarray(headBytes, -tagBytes);
     const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
@@ -117,7 +117,7 @@ export function createCursors(
       const when = Buffer.allocUnsafe(timeBytes + momentBytes);
       when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
       when.writeBigUInt64BE(position.moment, timeBytes);
-      const sealer = createCipheriv(cipher, sealingKey.secret, nonce, tagLength);
+      const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
       sealer.setAAD(bindingOf(scope));
       const sealed = sealer.update(Buffer.concat([when, packId(position.after)]));
       sealer.final();

@@ -2,19 +2,19 @@ import { bounds } from '../bounds.ts';
 import type { KeyOnFile } from '../store/port.ts';
 
 export interface KnownKeys {
-  /** The key, if it was asked for a moment ago, and is good or not known yet not to be. */
-  get(text: string): Promise<KeyOnFile | undefined> | undefined;
-  /** Remembers what was asked. */
-  add(text: string, asked: Promise<KeyOnFile | undefined>): void;
+  /** The key, if it was good when it was asked for a moment ago. */
+  get(text: string): KeyOnFile | undefined;
+  /** Looks a key up, and remembers it if it is good. */
+  ask(text: string, look: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined>;
 }
 
 /**
  * Spares a busy partner's key the way to the database and the digest, for half of the second within which a
- * revocation must count. Those who come while a key is looked up share the answer. One that is refused is
- * forgotten: it costs the same every time, so that the time of an answer says nothing about it.
+ * revocation must count. One that is refused is not remembered: it costs the same every time, so that the
+ * time of an answer says nothing about it.
  */
 export function createKnownKeys(elapsedMs: () => number = () => performance.now()): KnownKeys {
-  const known = new Map<string, Promise<KeyOnFile | undefined>>();
+  const known = new Map<string, KeyOnFile>();
   let sinceMs = Number.NEGATIVE_INFINITY;
 
   return {
@@ -28,15 +28,17 @@ export function createKnownKeys(elapsedMs: () => number = () => performance.now(
       return known.get(text);
     },
 
-    add(text, asked) {
-      known.set(text, asked);
-      const forget = () => known.delete(text);
-      asked.then((key) => isGood(key) || forget(), forget);
+    async ask(text, look) {
+      // What is told is as old as the question.
+      const askedMs = elapsedMs();
+      const key = await look();
+      if (key !== undefined && isGood(key) && askedMs >= sinceMs) known.set(text, key);
+      return key;
     },
   };
 }
 
 /** When it expires is looked at each time, for that comes without anybody writing it. */
-function isGood(key: KeyOnFile | undefined): boolean {
-  return key !== undefined && !key.isRevoked && !key.isPartnerDisabled;
+function isGood({ isRevoked, isPartnerDisabled }: KeyOnFile): boolean {
+  return !isRevoked && !isPartnerDisabled;
 }

@@ -12,7 +12,7 @@ export class AlreadyExists extends Error {}
 /** One page, its records rendered and joined by commas, and where the next one starts, if there is one. */
 export interface Page {
   readonly records: string;
-  /** How long they are in UTF-8, which the database knows and to count takes as long as to seal a cursor. */
+  /** How long they are where they are stored: as many bytes as characters when all of them are ASCII. */
   readonly bytes: number;
   readonly next: string | undefined;
   /** How far into the database's history it was read, where copies of it can differ in that. */

@@ -43,10 +43,18 @@ test('a good key is looked up once in half a second, however often it is sent', 
   assert.equal(store.asked, 2);
 });
 
-test('requests that come together share one look', async () => {
-  const { store, ask } = scene();
-  assert.deepEqual(await Promise.all([ask(), ask(), ask()]), [good, good, good]);
-  assert.equal(store.asked, 1);
+test('an answer that comes after its half second is not remembered, though it counts', async () => {
+  const { now, store, ask } = scene();
+  const slow = Promise.withResolvers<KeyOnFile>();
+  store.key = slow.promise;
+  const first = ask();
+  now.ms += bounds.keyKnownMs;
+  store.key = undefined;
+  await assert.rejects(ask('b'), { status: 401 });
+  slow.resolve(good);
+  assert.equal(await first, good);
+  store.key = { ...good, isRevoked: true };
+  assert.equal((await ask()).isRevoked, true);
 });
 
 test('what is remembered of one key is not told to another', async () => {
@@ -84,10 +92,10 @@ test('a fault of the store is not remembered', async () => {
 
 test('so many are remembered, and no more', async () => {
   const known = createKnownKeys(() => 0);
-  for (let number = 0; number < bounds.keysKnown; number += 1)
-    known.add(String(number), Promise.resolve(good));
-  await Promise.resolve();
+  known.get('0');
+  const look = async () => good;
+  for (let number = 0; number < bounds.keysKnown - 1; number += 1) await known.ask(String(number), look);
+  assert.equal(known.get('0'), good);
+  await known.ask('one more', look);
   assert.equal(known.get('0'), undefined);
-  known.add('new', Promise.resolve(good));
-  assert.equal(await known.get('new'), good);
 });

@@ -177,7 +177,8 @@ test('leaves all servers at once when the database is lost, and goes to no other
       pages += 1;
       if (pages === 2) throw new StoreUnavailable('It is gone.');
       const records = brands(100, (index) => `${host}/${index}`).map((record) => JSON.stringify(record));
-      return { records: records.join(','), bytes: 0, next: 'b1099' };
+      const joined = records.join(',');
+      return { records: joined, bytes: Buffer.byteLength(joined), next: 'b1099' };
     },
   };
   let asked = 0;

@@ -83,6 +83,8 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
         connectionString: name === undefined ? source.url : urlUnderName(source.url, name),
       });
       all.add(this);
+      // An error comes before the end: nobody is given it in between.
+      this.once('error', () => kept.drop(this));
       this.once('end', () => {
         all.delete(this);
         kept.drop(this);

@@ -6,8 +6,8 @@ import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '..
 import { translated } from './engine.ts';
 
 /**
- * The hot statements, prepared once, with parameters by number and rows as arrays: by name, a page takes a
- * third longer. A page is joined in the database and looks one row ahead.
+ * The hot statements, prepared once. Those of pages and grants have parameters by number and rows as arrays:
+ * by name, a page takes a third longer. A page is joined in the database and looks one row ahead.
  */
 export function createReads(db: DatabaseSync): Reads {
   function prepare(text: string): StatementSync {

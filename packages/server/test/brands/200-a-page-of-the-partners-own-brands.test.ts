@@ -74,3 +74,29 @@ test('a limit of rate says on each answer what is left', async (t) => {
   assert.equal(second.status, 400);
   assert.equal(second.headers.ratelimit, '"brands";r=48;t=1');
 });
+
+test('says how many bytes it sends, whatever the names are written in', async (t) => {
+  const { store, brands } = await startTestService(t);
+  // All with an image: where one has none, the page is put together from more than the database gives.
+  const named = (name: string) => ({ name, profile_image_url: 'https://images.example.com/a.png' });
+  for (const name of ['plain', 'café', 'Ωμέγα', '寿司', '🥐', '\u0080', '\ufffd']) {
+    await importValues(store, 'brands', [{ id: 'x', reference_id: name, ...named(name) }], 'acme');
+    const answer = await brands(`?reference_id=${encodeURIComponent(name)}`, { key: keys.acme });
+    assert.equal(JSON.parse(answer.text).brands[0].name, name);
+    assert.equal(answer.headers['content-length'], String(Buffer.byteLength(answer.text)), name);
+  }
+});
+
+const isPostgres = process.env.TEST_ENGINE === 'postgres';
+
+test('so it does for bytes that are no text, where another tool stored them', {
+  skip: isPostgres,
+}, async (t) => {
+  const { database, brands } = await startTestService(t);
+  await database.execute(`
+    update brands set name = cast(x'436166e9' as text), profile_image_url = 'https://images.example.com/a.png'
+    where partner_id = 'acme'`);
+  const answer = await brands('', { key: keys.acme });
+  assert.equal(JSON.parse(answer.text).brands[0].name, 'Caf\ufffd');
+  assert.equal(answer.headers['content-length'], String(Buffer.byteLength(answer.text)));
+});

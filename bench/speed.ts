@@ -22,6 +22,9 @@ const [resultsFile, chartFile] = ['results.json', '../docs/bench.svg'].map((file
   fileURLToPath(new URL(file, import.meta.url)),
 );
 
+/** How many times as long as the others the round that does not count is. */
+const warmUpTimes = 4;
+
 const rate = ratePastLoad.toLocaleString('en');
 
 const help = `Usage: node bench/speed.ts [FLAGS]
@@ -34,7 +37,8 @@ The floor is bare node:http that sends the same bytes from memory. Ours logs a l
 and counts all of them against a rate of ${rate} a second for each partner, beyond the load.
 
   --rounds N    that count, 5 unless given
-  --seconds N   of each load, 3 unless given
+  --seconds N   of each load, 3 unless given; in the round that does not count ${warmUpTimes} times as long, for V8
+                goes on compiling for the first 20,000 requests or so, which cost 2 to 3 times as much
   --only NAMES  some of the sections, with commas between:
 ${sectionNames.map((name) => `                ${name.padEnd(9)} ${sections[name]}`).join('\n')}
   --help        this text`;
@@ -74,7 +78,7 @@ async function measureCosts(contenders: readonly Contender[], { rounds, seconds 
     if (!process.stderr.isTTY && contenders.length > 0) say(`${title}.`);
     for (const { id, name, measure } of contenders) {
       if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${title}: ${name}`);
-      const cost = await measure(seconds);
+      const cost = await measure(round === 0 ? warmUpTimes * seconds : seconds);
       if (round > 0) costs.get(id)!.push(cost);
     }
   }

@@ -1,11 +1,10 @@
 /** Who is measured: each gets its load for some seconds, and what that cost it is divided by the answers. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { bounds } from '../../packages/server/src/bounds.ts';
-import { say } from '../program.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily } from './cpu.ts';
 import { brandsIn, type Size } from './data.ts';
 import { ask, startFloor } from './floor.ts';
-import type { LoadTool, Request } from './load.ts';
+import { type LoadTool, type Request, untilInOrder } from './load.ts';
 import type { Listener } from './processes.ts';
 import { firstPages, middlePages, oneBalances, requirePages, unknownKeys } from './requests.ts';
 import { type EngineName, type Service, type Services, startService } from './services.ts';
@@ -32,9 +31,6 @@ export interface Stage {
   readonly tool: LoadTool;
 }
 
-/** A process that does not get to run for a tenth of a second turns requests away; then it is tried again. */
-const mostAttempts = 5;
-
 /** What a request leaves to be done later, as its receipt, is done by then. */
 const settleMs = 2 * bounds.receiptsFlushMs;
 
@@ -60,20 +56,19 @@ export function underLoad(tool: LoadTool, loaded: Loaded): Contender {
     name,
     ...(floor && { floor }),
     async measure(seconds) {
-      for (let attempt = 1; ; attempt += 1) {
+      const mostOthers = othersPerSecond * (seconds + 1);
+      const { cost } = await untilInOrder({ name, status, mostOthers }, async () => {
         const before = [cpuSecondsOf(pid), databaseSeconds()] as const;
-        const { expected, other } = await tool.play({ port, requests, status }, seconds);
+        const answers = await tool.play({ port, requests, status }, seconds);
         await wait(settleMs);
         const after = [cpuSecondsOf(pid), databaseSeconds()] as const;
         loaded.after?.();
-        const perAnswer = (used: number) => (used * 1_000_000) / (expected + other);
+        const perAnswer = (used: number) => (used * 1_000_000) / (answers.expected + answers.other);
         const us = perAnswer(after[0] - before[0]);
         const cost = databasePid === undefined ? { us } : { us, databaseUs: perAnswer(after[1] - before[1]) };
-        if (expected > 0 && other <= othersPerSecond * (seconds + 1)) return cost;
-        const said = `${name}: ${other} of ${expected + other} answers were not ${status}`;
-        if (attempt === mostAttempts) throw new Error(`${said}.`);
-        say(`${said}; again.`);
-      }
+        return { ...answers, cost };
+      });
+      return cost;
     },
   };
 }

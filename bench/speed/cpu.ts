@@ -42,10 +42,13 @@ function timesOrNothing(path: string): ProcessTimes | undefined {
   }
 }
 
+/** The kernel says kB and means 1,024 bytes. A megabyte has 1,000,000. */
+const megabytesOfKernelKilobyte = 1_024 / 1_000_000;
+
 /** What it has in memory now, and the most that it ever had. */
 export function megabytesOf(pid: number): { readonly now: number; readonly most: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const megabytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024;
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * megabytesOfKernelKilobyte;
   return { now: megabytes('VmRSS'), most: megabytes('VmHWM') };
 }

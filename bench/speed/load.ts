@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
 import { programsOnPath } from '../../packages/server/test/support/programs.ts';
-import { wholeRun } from '../program.ts';
+import { say, wholeRun } from '../program.ts';
 import { outputOf } from './processes.ts';
 
 /** Enough to keep a process busy, and few enough that none of them waits long. */
@@ -33,6 +33,30 @@ export interface Answers {
 export interface LoadTool {
   readonly name: string;
   play(target: Target, seconds: number): Promise<Answers>;
+}
+
+interface Order {
+  readonly name: string;
+  readonly status: number;
+  /** Answers of another status that are in order. */
+  readonly mostOthers: number;
+}
+
+/** A process that does not get to run for a tenth of a second turns requests away; then it is tried again. */
+const mostAttempts = 5;
+
+export async function untilInOrder<Load extends Answers>(
+  { name, status, mostOthers }: Order,
+  play: () => Promise<Load>,
+): Promise<Load> {
+  for (let attempt = 1; ; attempt += 1) {
+    const load = await play();
+    const { expected, other } = load;
+    if (expected > 0 && other <= mostOthers) return load;
+    const said = `${name}: ${other} of ${expected + other} answers were not ${status}`;
+    if (attempt === mostAttempts) throw new Error(`${said}.`);
+    say(`${said}; again.`);
+  }
 }
 
 const wrk = programsOnPath(['wrk'])[0];

@@ -1,7 +1,7 @@
 /** The process that makes load: raw bytes on sockets, one request at a time on each, at little cost. */
 import { connect, type Socket } from 'node:net';
+import { cpuSecondsOf } from './cpu.ts';
 import type { Played, Round, Stream } from './load.ts';
-import { cpuSecondsOf } from './speed/cpu.ts';
 
 interface Line {
   readonly socket: Socket;

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { peers } from '../bench/peers.ts';
-import { type BrandsPage, differenceOf, differenceOfPeer } from '../bench/peers-check.ts';
+import { peers } from '../bench/speed/peer-processes.ts';
+import { type BrandsPage, differenceOf, differenceOfPeer } from '../bench/speed/same-pages.ts';
 
 const brand = { id: 'BRAND_1', name: 'Golden Bakery', metadata: { tier: 'gold' } };
 const other = { id: 'BRAND_2', name: 'Harbor Roasters' };
@@ -40,10 +40,10 @@ test('a peer is asked for its first page and one in the middle, and named where 
   }).listen(0, '127.0.0.1');
   t.after(() => server.close().closeAllConnections());
   await once(server, 'listening');
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
   for (const peer of peers) {
     asked.length = 0;
-    const difference = await differenceOfPeer({ peer, pid: process.pid, address }, pages);
+    const difference = await differenceOfPeer(peer, port, pages);
     assert.ok(difference?.startsWith(`${peer.name} does not answer what we do to ${asked[1]}: as brand 1 {`));
     assert.deepEqual(
       asked,

@@ -1,9 +1,10 @@
 /** Express 5 with Sequelize 6: a model, and its rows as instances of it. */
 import express from 'express';
 import { DataTypes, Op, Sequelize } from 'sequelize';
+import { recordOf } from './brand-record.js';
 import { pageAsked } from './page-asked.js';
 
-const { DATABASE_URL, PARTNER_ID, PUBLIC_URL } = process.env;
+const { DATABASE_URL, PARTNER_ID } = process.env;
 
 const sequelize = new Sequelize(DATABASE_URL, { logging: false, pool: { max: 10 } });
 
@@ -22,20 +23,6 @@ const Brand = sequelize.define(
   },
   { tableName: 'brands', createdAt: 'created_at', updatedAt: 'updated_at' },
 );
-
-/** What is undefined is left out. */
-function recordOf(brand) {
-  return {
-    id: brand.id,
-    name: brand.name,
-    created_at: brand.created_at,
-    updated_at: brand.updated_at,
-    reference_id: brand.reference_id,
-    color: brand.color ?? undefined,
-    profile_image_url: brand.profile_image_url ?? `${PUBLIC_URL}/assets/brand-placeholder.png`,
-    metadata: brand.metadata ?? undefined,
-  };
-}
 
 const app = express();
 

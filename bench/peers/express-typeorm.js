@@ -1,9 +1,10 @@
 /** Express 5 with TypeORM: an entity, a repository, and its rows as entities. */
 import express from 'express';
 import { DataSource, EntitySchema, MoreThan } from 'typeorm';
+import { recordOf } from './brand-record.js';
 import { pageAsked } from './page-asked.js';
 
-const { DATABASE_URL, PARTNER_ID, PUBLIC_URL } = process.env;
+const { DATABASE_URL, PARTNER_ID } = process.env;
 
 const Brand = new EntitySchema({
   name: 'Brand',
@@ -24,20 +25,6 @@ const Brand = new EntitySchema({
 const source = new DataSource({ type: 'postgres', url: DATABASE_URL, poolSize: 10, entities: [Brand] });
 await source.initialize();
 const brands = source.getRepository(Brand);
-
-/** What is undefined is left out. */
-function recordOf(brand) {
-  return {
-    id: brand.id,
-    name: brand.name,
-    created_at: brand.created_at,
-    updated_at: brand.updated_at,
-    reference_id: brand.reference_id,
-    color: brand.color ?? undefined,
-    profile_image_url: brand.profile_image_url ?? `${PUBLIC_URL}/assets/brand-placeholder.png`,
-    metadata: brand.metadata ?? undefined,
-  };
-}
 
 const app = express();
 

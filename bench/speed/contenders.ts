@@ -1,9 +1,10 @@
 /** Who is measured: each gets its load for some seconds, and what that cost it is divided by the answers. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { bounds } from '../../packages/server/src/bounds.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily } from './cpu.ts';
+import { cpuSecondsOf, cpuSecondsOfFamily } from '../cpu.ts';
+import { ask } from './ask.ts';
 import { brandsIn, type Size } from './data.ts';
-import { ask, startFloor } from './floor.ts';
+import { startFloor } from './floor.ts';
 import { type LoadTool, type Request, untilInOrder } from './load.ts';
 import type { Listener } from './processes.ts';
 import { firstPages, middlePages, oneBalances, requirePages, unknownKeys } from './requests.ts';

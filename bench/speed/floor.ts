@@ -1,40 +1,18 @@
-/** An answer of ours as it went over the wire, and the floor that sends the same. */
-
+/** The floor: what sends the same bytes as an answer of ours, and does nothing for them. */
 import { writeFileSync } from 'node:fs';
-import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { bounds } from '../../packages/server/src/bounds.ts';
 import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
 import { wholeRun } from '../program.ts';
-import type { Request } from './load.ts';
+import { type Answer, ask } from './ask.ts';
 import { type Listener, startListener } from './processes.ts';
-
-export interface Answer {
-  readonly status: number;
-  /** Names and values in turn, as they came. */
-  readonly headers: readonly string[];
-  readonly body: string;
-}
 
 export interface FloorAnswer {
   readonly status: number;
   readonly headers: string[];
   readonly body: string;
   readonly keepAliveMs: number;
-}
-
-/** Keeps its connections, as the load does: Node's answer to one that is about to close has other headers. */
-const agent = new Agent({ keepAlive: true });
-wholeRun.after(() => agent.destroy());
-
-export async function ask(port: number, { path, key }: Request): Promise<Answer> {
-  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path, headers, agent }, resolve).on('error', reject);
-  });
-  return { status: response.statusCode!, headers: response.rawHeaders, body: await text(response) };
 }
 
 /** Node adds these by itself, after all others. */

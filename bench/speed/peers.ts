@@ -1,10 +1,10 @@
 /** The peers under load, once they have shown that they answer what we answer. */
 import { join } from 'node:path';
 import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
-import { peers, startPeer } from '../peers.ts';
-import { differenceOfPeer, readOurPages, writeBrandsFile } from '../peers-check.ts';
 import { wholeRun } from '../program.ts';
 import { type Contender, type Stage, underLoad } from './contenders.ts';
+import { peers, startPeer } from './peer-processes.ts';
+import { differenceOfPeer, readOurPages, writeBrandsFile } from './same-pages.ts';
 
 export async function peersUnderLoad({ services, tool }: Stage): Promise<Contender[]> {
   const { url: databaseUrl, pid: databasePid } = await services.database('postgres', 'small');
@@ -12,14 +12,13 @@ export async function peersUnderLoad({ services, tool }: Stage): Promise<Contend
   const { id: partnerId, key } = services.partners[0]!;
   const publicUrl = `http://127.0.0.1:${port}`;
   const brandsFile = join(temporaryFolder(wholeRun), 'brands.json');
-  const pages = await readOurPages(publicUrl, key);
+  const pages = await readOurPages(port, key);
   await writeBrandsFile(brandsFile, pages);
   const contenders: Contender[] = [];
   for (const peer of peers) {
-    const running = await startPeer(wholeRun, peer, { databaseUrl, partnerId, brandsFile, publicUrl });
-    const difference = await differenceOfPeer(running, pages);
+    const listener = await startPeer(peer, { databaseUrl, partnerId, brandsFile, publicUrl });
+    const difference = await differenceOfPeer(peer, listener.port, pages);
     if (difference !== undefined) throw new Error(difference);
-    const listener = { pid: running.pid, port: Number(new URL(running.address).port) };
     contenders.push(
       underLoad(tool, {
         id: `peer.${peer.name}`,

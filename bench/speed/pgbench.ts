@@ -7,9 +7,9 @@ import { brandsPage } from '../../packages/server/src/store/postgres/statements.
 import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
 import { programsFolder } from '../../packages/server/test/support/postgres-programs.ts';
 import { programsOnPath } from '../../packages/server/test/support/programs.ts';
+import { cpuSecondsOfFamily } from '../cpu.ts';
 import { wholeRun } from '../program.ts';
 import type { Contender } from './contenders.ts';
-import { cpuSecondsOfFamily } from './cpu.ts';
 import type { Partner } from './data.ts';
 import { outputOf } from './processes.ts';
 import { pageRecords } from './requests.ts';

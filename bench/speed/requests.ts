@@ -1,7 +1,7 @@
 /** What contenders are asked for: of each kind many, which differ in partner, page or customer. */
 import { newApiKey } from '../../packages/server/src/api-key.ts';
+import { ask } from './ask.ts';
 import { brandsIn, type Partner, type Size } from './data.ts';
-import { ask } from './floor.ts';
 import type { Request } from './load.ts';
 
 export const pageRecords = 50;

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../../packages/server/test/support/free-port.ts';
 import { executable } from '../../packages/server/test/support/run.ts';
 import { wholeRun } from '../program.ts';
-import { ask } from './floor.ts';
+import { ask } from './ask.ts';
 import type { Request } from './load.ts';
 
 export interface StartTimes {

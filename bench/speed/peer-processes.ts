@@ -2,14 +2,13 @@
  * What one would write or take instead, to measure beside ours. Each answers the same brands, a page of 50.
  * They look at no key, count no requests and seal no cursor: what they leave out is in their favor.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
-import { say } from './program.ts';
+import { say } from '../program.ts';
+import { type Listener, startListener } from './processes.ts';
+import { pageRecords } from './requests.ts';
 
 export interface Peer {
   /** As the table shows it. */
@@ -23,14 +22,14 @@ export interface Peer {
 }
 
 /** Where a page begins: behind so many brands, of which this is the last. */
-export interface Place {
+interface Place {
   readonly brandsBefore: number;
   readonly after: string;
 }
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
-export const brandsOfPage = 50;
-const listing = `/network/v1/brands?limit=${brandsOfPage}`;
+/** Where their packages are installed. */
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const listing = `/network/v1/brands?limit=${pageRecords}`;
 
 const onPostgres = {
   takes: 'postgres',
@@ -38,7 +37,7 @@ const onPostgres = {
   laterPage: ({ after }: Place) => `${listing}&after=${encodeURIComponent(after)}`,
 } as const;
 
-const numberedPage = (number: number) => `/brands?_page=${number}&_limit=${brandsOfPage}`;
+const numberedPage = (number: number) => `/brands?_page=${number}&_limit=${pageRecords}`;
 
 export const peers: readonly Peer[] = [
   { name: 'Fastify with Kysely', file: 'fastify-kysely.js', ...onPostgres },
@@ -49,46 +48,27 @@ export const peers: readonly Peer[] = [
     file: 'json-server.js',
     takes: 'json',
     firstPage: numberedPage(1),
-    laterPage: ({ brandsBefore }) => numberedPage(Math.floor(brandsBefore / brandsOfPage) + 1),
+    laterPage: ({ brandsBefore }) => numberedPage(Math.floor(brandsBefore / pageRecords) + 1),
   },
 ];
 
-export interface PeerData {
+interface PeerData {
   /** Of the Postgres database of a service. */
   readonly databaseUrl: string;
   readonly partnerId: string;
-  /** Of brands: peers-check.ts writes it. */
+  /** Of brands: same-pages.ts writes it. */
   readonly brandsFile: string;
   /** The service's public address, under which a brand without an image has one. */
   readonly publicUrl: string;
 }
 
-export interface RunningPeer {
-  readonly peer: Peer;
-  readonly pid: number;
-  /** Without a slash at its end. */
-  readonly address: string;
-}
-
-/** Resolves when it listens. It ends with the lifetime. */
-export async function startPeer(t: Lifetime, peer: Peer, data: PeerData): Promise<RunningPeer> {
-  const child = spawn(process.execPath, [join(folder, 'peers', peer.file)], {
-    env: {
-      NODE_ENV: 'production',
-      PARTNER_ID: data.partnerId,
-      PUBLIC_URL: data.publicUrl,
-      ...(peer.takes === 'postgres' ? { DATABASE_URL: data.databaseUrl } : { DATA_FILE: data.brandsFile }),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** Resolves when it listens. */
+export function startPeer({ file, takes }: Peer, data: PeerData): Promise<Listener> {
+  return startListener([join(folder, 'peers', file)], {
+    PARTNER_ID: data.partnerId,
+    PUBLIC_URL: data.publicUrl,
+    ...(takes === 'postgres' ? { DATABASE_URL: data.databaseUrl } : { DATA_FILE: data.brandsFile }),
   });
-  const ended = once(child, 'exit');
-  t.after(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  // One that fails says why on standard error, and closes its output without a line.
-  for await (const address of createInterface(child.stdout)) return { peer, pid: child.pid!, address };
-  throw new Error(`${peer.name} ended before it listened.`);
 }
 
 /** Installs what the peers need, where it is not there. Why that failed, in a sentence, or false. */

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 /** Linux counts in hundredths of a second, whatever its own clock is. */
 const ticksPerSecond = 100;
 
-export interface ProcessTimes {
+interface ProcessTimes {
   readonly parent: number;
   /** User and system time of all its threads, in seconds. */
   readonly ownSeconds: number;

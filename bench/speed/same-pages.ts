@@ -1,6 +1,9 @@
 /** Whether the peers answer what we answer: a bench whose contenders answer different things says nothing. */
 import { writeFile } from 'node:fs/promises';
-import { brandsOfPage, type RunningPeer } from './peers.ts';
+import { ask } from './ask.ts';
+import type { Request } from './load.ts';
+import type { Peer } from './peer-processes.ts';
+import { pageRecords } from './requests.ts';
 
 export interface Brand {
   readonly id: string;
@@ -13,13 +16,12 @@ export interface BrandsPage {
 }
 
 /** All pages of our listing, in their order. */
-export async function readOurPages(address: string, key: string): Promise<BrandsPage[]> {
-  const headers = { authorization: `Bearer ${key}` };
+export async function readOurPages(port: number, key: string): Promise<BrandsPage[]> {
   const pages: BrandsPage[] = [];
   let cursor: string | undefined;
   do {
-    const query = new URLSearchParams({ limit: String(brandsOfPage), ...(cursor && { cursor }) });
-    const page = (await readJson(`${address}/network/v1/brands?${query}`, headers)) as BrandsPage;
+    const query = new URLSearchParams({ limit: String(pageRecords), ...(cursor && { cursor }) });
+    const page = (await readJson(port, { path: `/network/v1/brands?${query}`, key })) as BrandsPage;
     pages.push(page);
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -33,17 +35,18 @@ export function writeBrandsFile(file: string, pages: readonly BrandsPage[]): Pro
 
 /** What a peer answers otherwise, on the first page or on one in the middle: a sentence, or undefined. */
 export async function differenceOfPeer(
-  { peer, address }: RunningPeer,
+  peer: Peer,
+  port: number,
   pages: readonly BrandsPage[],
 ): Promise<string | undefined> {
   const middle = Math.floor(pages.length / 2);
   const after = String(pages[middle - 1]?.brands.at(-1)?.id);
   const asked: [page: BrandsPage, path: string][] = [
     [pages[0]!, peer.firstPage],
-    [pages[middle]!, peer.laterPage({ brandsBefore: middle * brandsOfPage, after })],
+    [pages[middle]!, peer.laterPage({ brandsBefore: middle * pageRecords, after })],
   ];
   for (const [ours, path] of asked) {
-    const answer = await readJson(`${address}${path}`);
+    const answer = await readJson(port, { path });
     // A file server has an envelope of its own; the others end a page with the id that it ends with.
     const theirs = peer.takes === 'json' ? { brands: answer as Brand[] } : (answer as BrandsPage);
     const cursor = peer.takes === 'json' || ours.cursor === undefined ? undefined : ours.brands.at(-1)?.id;
@@ -66,8 +69,8 @@ export function differenceOf(ours: BrandsPage, theirs: BrandsPage): string | und
   return undefined;
 }
 
-async function readJson(url: string, headers: Record<string, string> = {}): Promise<unknown> {
-  const answer = await fetch(url, { headers });
-  if (!answer.ok) throw new Error(`${new URL(url).pathname} was answered with ${answer.status}.`);
-  return answer.json();
+async function readJson(port: number, request: Request): Promise<unknown> {
+  const { status, body } = await ask(port, request);
+  if (status !== 200) throw new Error(`${request.path} was answered with ${status}.`);
+  return JSON.parse(body);
 }

@@ -1,0 +1,17 @@
+/** A brand as it goes over the wire, for the peers whose rows come as objects of a model. */
+
+const { PUBLIC_URL } = process.env;
+
+/** What is undefined is left out. */
+export function recordOf(brand) {
+  return {
+    id: brand.id,
+    name: brand.name,
+    created_at: brand.created_at,
+    updated_at: brand.updated_at,
+    reference_id: brand.reference_id,
+    color: brand.color ?? undefined,
+    profile_image_url: brand.profile_image_url ?? `${PUBLIC_URL}/assets/brand-placeholder.png`,
+    metadata: brand.metadata ?? undefined,
+  };
+}

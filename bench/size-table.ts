@@ -1,5 +1,6 @@
 /** What was measured as a table in Markdown, and what of it is above the goal. */
 import type { Cost, Measured } from './size-measure.ts';
+import { markdown } from './table.ts';
 
 /** The middle and the last page may cost this much of the first one, and large this much of small. */
 export const goal = 1.2;
@@ -106,18 +107,4 @@ export function tableOf(measured: readonly Measured[], figures: readonly Figure[
     ...columns.flatMap((column) => [column[index]!.small, column[index]!.large, column[index]!.ratio]),
   ]);
   return markdown([heading, ...rows]);
-}
-
-/** Names to the left, numbers to the right. */
-export function markdown([heading, ...rows]: string[][]): string {
-  const widths = heading!.map((_, column) =>
-    Math.max(...[heading!, ...rows].map((row) => row[column]!.length)),
-  );
-  const aligned = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!);
-  const line = (row: readonly string[]) => `| ${row.map(aligned).join(' | ')} |`;
-  const rule = widths.map((width, column) =>
-    column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
-  );
-  return [line(heading!), line(rule), ...rows.map(line)].join('\n');
 }

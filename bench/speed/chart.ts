@@ -27,7 +27,7 @@ export function placeOf(value: number, { from, to }: ReturnType<typeof axisFor>)
   return Math.log10(value / from) / Math.log10(to / from);
 }
 
-export function escaped(text: string): string {
+function escaped(text: string): string {
   const names: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
   return text.replaceAll(/[&<>"]/g, (character) => `&${names[character]};`);
 }

@@ -33,12 +33,7 @@ const ofDatabase: Figure = ({ databaseUs }) => databaseUs;
 const ofBoth: Figure = ({ us = 0, databaseUs = 0 }) => us + databaseUs;
 
 /** Held against the goal as it is, and not as it is printed. */
-export function verdictOf(
-  what: string,
-  bound: Verdict['bound'],
-  goal: number,
-  figures: readonly number[],
-): Verdict {
+function verdictOf(what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]): Verdict {
   const figure = median(figures);
   const isMet = bound === 'at most' ? figure <= goal : figure >= goal;
   return { what, bound, goal, figure, low: Math.min(...figures), high: Math.max(...figures), isMet };
@@ -68,10 +63,12 @@ const mostOfFloor = {
   balance: { embedded: 3, postgres: 5 },
 } as const;
 
+type Add = (what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]) => void;
+
 /** The verdict on each goal for which there are figures. */
 export function judge(measured: Measured): Verdict[] {
   const verdicts: Verdict[] = [];
-  const add = (what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]) => {
+  const add: Add = (what, bound, goal, figures) => {
     if (figures.length > 0) verdicts.push(verdictOf(what, bound, goal, figures));
   };
   const toFloor = (id: string, floor: FloorId) => ratiosOf(measured, id, floor);
@@ -102,8 +99,6 @@ export function judge(measured: Measured): Verdict[] {
   addOthers(measured, add);
   return verdicts;
 }
-
-type Add = (what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]) => void;
 
 function addOthers({ memory, start, imports }: Measured, add: Add): void {
   if (memory !== undefined) {

@@ -1,7 +1,6 @@
 /** What was measured as tables for a person, as a document for programs, and as a drawing. */
-
-import { markdown } from '../size-table.ts';
 import { median } from '../statistics.ts';
+import { markdown } from '../table.ts';
 import { type Bar, chartOf } from './chart.ts';
 import type { Contender, Cost } from './contenders.ts';
 import { type Measured, ratiosOf, type Verdict } from './goals.ts';

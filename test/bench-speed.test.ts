@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf, timesIn } from '../bench/cpu.ts';
+import { shareOf } from '../bench/import-measure.ts';
 import { axisFor, chartOf, placeOf } from '../bench/speed/chart.ts';
 import type { Cost } from '../bench/speed/contenders.ts';
 import { judge, type Measured } from '../bench/speed/goals.ts';
-import { sharesIn } from '../bench/speed/import.ts';
 import { goalsTable, rowsOf } from '../bench/speed/report.ts';
 
 test('the CPU time of a process is read behind its name, whatever that is', () => {
@@ -103,12 +103,11 @@ test('a contender is shown beside the floor that sends the same bytes', () => {
   ]);
 });
 
-test('the share of an import is found in the report of its bench, of which the last line has none', () => {
-  const report = `SQLite, sorted, 1,000,000 balances
-  bare        900,000 a second, 1.1 s (1.0 to 1.2), of which the import has 0.35
-  ours        400,000 a second, 2.5 s (2.4 to 2.6), of which the import has 0.79
-  imported    315,000 a second, 3.2 s (3.1 to 3.3)`;
-  assert.deepEqual(sharesIn(report), [{ name: 'SQLite, sorted', share: 0.35 }]);
+test('an import has the share of a bulk rate that its median time has, whatever single rounds took', () => {
+  const took = (...seconds: number[]) => seconds.map((seconds) => ({ seconds }));
+  const outcomes = { bare: took(1, 9, 1), ours: took(2, 2, 2), imported: took(4, 4, 40) };
+  assert.equal(shareOf(outcomes, 'bare'), 0.25);
+  assert.equal(shareOf(outcomes, 'ours'), 0.5);
 });
 
 test('on the axis of the chart ten times as much is always as far, and all bars fit', () => {

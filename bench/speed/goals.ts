@@ -1,4 +1,5 @@
 /** What is to be reached, and whether it was. All figures are ratios of one run, but that of memory. */
+import { leastShare } from '../import-measure.ts';
 import { median } from '../statistics.ts';
 import type { Cost, FloorId } from './contenders.ts';
 import type { ImportShare } from './import.ts';
@@ -111,7 +112,7 @@ function addOthers({ memory, start, imports }: Measured, add: Add): void {
     add('serve, embedded, start to first answer / node -e 0', 'at most', 5, ratios);
   }
   for (const { name, share } of imports ?? []) {
-    add(`import / bulk rate of the engine, ${name}`, 'at least', 1 / 3, [share]);
+    add(`import / bulk rate of the engine, ${name}`, 'at least', leastShare, [share]);
   }
 }
 

@@ -1,9 +1,6 @@
-/** What `npm run bench:import` finds: it is a program of its own, with data and rounds of its own. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { wholeRun } from '../program.ts';
+/** The import beside the bulk path of either engine, as `npm run bench:import` measures it. */
+import { orders } from '../import-data.ts';
+import { engines, measure, shareOf } from '../import-measure.ts';
 
 /** How much of the rate of an engine's bulk path an import has. */
 export interface ImportShare {
@@ -11,25 +8,21 @@ export interface ImportShare {
   readonly share: number;
 }
 
-const program = fileURLToPath(new URL('../import.ts', import.meta.url));
+const rows = 1_000_000;
 
-/** A round of it takes minutes. */
+/** One takes minutes. */
 const mostRounds = 3;
 
-/** Its report has a title for each engine and order of rows, and under it a line for each way. */
-export function sharesIn(report: string): ImportShare[] {
-  const found = report.matchAll(/^(\w+, \w+), [\d,]+ balances\n {2}bare .* the import has ([\d.]+)$/gm);
-  return [...found].map(([, name, share]) => ({ name: name!, share: Number(share) }));
-}
-
 export async function measureImport(rounds: number): Promise<ImportShare[]> {
-  const child = spawn(process.execPath, [program, '--rounds', String(Math.min(rounds, mostRounds))], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const measured = await measure({
+    rows,
+    rounds: Math.min(rounds, mostRounds),
+    engines,
+    orders,
+    ways: ['bare', 'imported'],
   });
-  wholeRun.after(() => void child.kill('SIGTERM'));
-  const [report] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  const shares = sharesIn(report);
-  // It ends with another status than 0 also when a goal is not met, which is said here as well.
-  if (shares.length === 0) throw new Error('The bench of the import did not come to its end.');
-  return shares;
+  return measured.map(({ engine, order, outcomes }) => ({
+    name: `${engine}, ${order}`,
+    share: shareOf(outcomes, 'bare'),
+  }));
 }

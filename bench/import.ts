@@ -1,10 +1,11 @@
 /** How fast an import is beside the bulk path of its engine, which checks nothing, and how much it holds. */
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { totalmem } from 'node:os';
 import { withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
 import type { Given } from './flags.ts';
 import { orders } from './import-data.ts';
 import type { Outcome } from './import-engines.ts';
 import { engines, leastShare, type Measured, measure, type Plan, shareOf, ways } from './import-measure.ts';
+import { machine } from './machine.ts';
 import { runProgram, say } from './program.ts';
 import { median } from './statistics.ts';
 
@@ -52,7 +53,8 @@ function spread(outcomes: readonly Outcome[]): { middle: number; text: string } 
 function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
   const faults: string[] = [];
   const rate = (seconds: number) => Math.round(rows / seconds).toLocaleString('en');
-  process.stdout.write(`${cpus()[0]?.model ?? 'CPU'}, ${availableParallelism()} cores, `);
+  const { cpu, cores } = machine();
+  process.stdout.write(`${cpu}, ${cores} cores, `);
   process.stdout.write(`${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}\n`);
   for (const { engine, order, outcomes } of measured) {
     const title = `${engine}, ${order}`;

@@ -1,26 +1,34 @@
 /** What an answer of ours costs, side by side with bare HTTP and with what one would take instead. */
 import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
 import type { Given } from './flags.ts';
+import { machine } from './machine.ts';
 import { print, runProgram, say } from './program.ts';
 import { onConnection } from './size-data.ts';
 import type { Contender, Cost, Stage } from './speed/contenders.ts';
+import { partnerCount } from './speed/data.ts';
 import { judge, type Measured } from './speed/goals.ts';
 import { measureImport } from './speed/import.ts';
 import { lackOfLoadTool, loadTool } from './speed/load.ts';
 import { measureMemory } from './speed/memory.ts';
 import { installPeers } from './speed/peer-processes.ts';
 import { lackOfPgbench } from './speed/pgbench.ts';
-import { chartOfRows, contendersTable, goalsTable, remarksOf, resultsOf, rowsOf } from './speed/report.ts';
+import {
+  type Circumstances,
+  chartOfRows,
+  contendersTable,
+  goalsTable,
+  remarksOf,
+  resultsOf,
+  rowsOf,
+} from './speed/report.ts';
 import { firstPages, middlePages, oneBalances } from './speed/requests.ts';
 import { contendersOf, needsPostgres, type Section, sectionNames, sections } from './speed/sections.ts';
 import { openServices, ratePastLoad, startService } from './speed/services.ts';
 import { measureStart } from './speed/start.ts';
 
-const [resultsFile, chartFile] = ['results.json', '../docs/bench.svg'].map((file) =>
-  fileURLToPath(new URL(file, import.meta.url)),
-);
+const resultsFile = new URL('results.json', import.meta.url);
+const chartFile = new URL('../docs/bench.svg', import.meta.url);
 
 /** How many times as long as the others the round that does not count is. */
 const warmUpTimes = 4;
@@ -34,11 +42,13 @@ time of the process for a request, the median of all rounds after one that does 
 status 1 when a goal falls short. Writes bench/results.json and docs/bench.svg when it ran as a whole.
 
 The floor is bare node:http that sends the same bytes from memory. Ours logs a line a request to a file,
-and counts all of them against a rate of ${rate} a second for each partner, beyond the load.
+and counts all of them against the highest rate that a partner can have, ${rate} a second.
+${partnerCount} partners together may ask for more than the load does; the 10,000 or 1,000,000 brands are
+those of all ${partnerCount} together.
 
   --rounds N    that count, 5 unless given
-  --seconds N   of each load, 3 unless given; in the round that does not count ${warmUpTimes} times as long, for V8
-                goes on compiling for the first 20,000 requests or so, which cost 2 to 3 times as much
+  --seconds N   of each load, 3 unless given; ${warmUpTimes} times as long in the round that does not count,
+                for V8 compiles during some 20,000 requests, which cost 2 to 3 times as much
   --only NAMES  some of the sections, with commas between:
 ${sectionNames.map((name) => `                ${name.padEnd(9)} ${sections[name]}`).join('\n')}
   --help        this text`;
@@ -64,8 +74,8 @@ function readFlags(given: Given<'rounds' | 'seconds' | 'only'>): Flags {
 function lackFor({ chosen }: Flags): string | false {
   if (process.platform !== 'linux') return 'This takes Linux, whose /proc tells what a process has used.';
   return (
-    (chosen.includes('peers') && installPeers()) ||
-    lackOfLoadTool() ||
+    // With the peers comes a load tool.
+    (!chosen.includes('peers') && lackOfLoadTool()) ||
     (needsPostgres(chosen) && withoutOwnServers()) ||
     (chosen.includes('postgres') && lackOfPgbench())
   );
@@ -117,7 +127,24 @@ async function postgresVersion({ services }: Stage): Promise<string> {
   );
 }
 
+async function circumstancesOf(stage: Stage, { rounds, seconds }: Flags): Promise<Circumstances> {
+  return {
+    ...machine(),
+    node: process.versions.node,
+    sqlite: process.versions.sqlite!,
+    postgres: await postgresVersion(stage),
+    load: stage.tool.name,
+    rounds,
+    seconds,
+  };
+}
+
 async function run(flags: Flags): Promise<boolean> {
+  const lack = flags.chosen.includes('peers') && installPeers();
+  if (lack) {
+    say(lack);
+    return false;
+  }
   const stage: Stage = { services: openServices(), tool: loadTool() };
   const contenders = await contendersOf(stage, flags.chosen);
   say(`Load by ${stage.tool.name}. Ours logs to a file, and lets a partner ask ${rate} times a second.`);
@@ -129,17 +156,9 @@ async function run(flags: Flags): Promise<boolean> {
   print(goalsTable(verdicts));
   for (const remark of remarksOf(measured)) print(remark);
   if (flags.chosen.length === sectionNames.length) {
-    const { rounds, seconds } = flags;
-    const versions = { node: process.versions.node, sqlite: process.versions.sqlite! };
-    const circumstances = {
-      ...versions,
-      postgres: await postgresVersion(stage),
-      load: stage.tool.name,
-      rounds,
-      seconds,
-    };
-    writeFileSync(resultsFile!, resultsOf(new Date(), circumstances, rows, verdicts));
-    writeFileSync(chartFile!, chartOfRows(rows));
+    const circumstances = await circumstancesOf(stage, flags);
+    writeFileSync(resultsFile, resultsOf(new Date(), circumstances, rows, verdicts));
+    writeFileSync(chartFile, chartOfRows(rows));
     say('Written: bench/results.json and docs/bench.svg.');
   } else say('Only some sections were run: bench/results.json and docs/bench.svg stay as they are.');
   return verdicts.every(({ isMet }) => isMet);

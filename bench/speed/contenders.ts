@@ -108,7 +108,7 @@ export async function ours(stage: Stage, engine: EngineName): Promise<Contender[
   );
 }
 
-/** The middle page where there are a hundred times the brands. */
+/** The middle page where all partners together have a hundred times the brands. */
 export async function ofLarge(stage: Stage, engine: EngineName): Promise<Contender> {
   const listener = await stage.services.service(engine, 'large');
   const requests = await middleOf(stage, engine, 'large');

@@ -5,12 +5,13 @@ import { openStore, parseDatabaseUrl } from '../../packages/server/src/store/ope
 import type { Store } from '../../packages/server/src/store/port.ts';
 import { brandOf } from '../load-service.ts';
 
-/** A partner may ask for 10,000 pages a second at the most; together they can be asked for more. */
-const partners = 4;
+/** One may ask 10,000 times a second at the most, which the load would exceed; together they may ask more. */
+export const partnerCount = 4;
 const customersOfPartner = 64;
 const brandsOfPiece = 10_000;
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-02T00:00:00.000Z' };
 
+/** Those of all partners together, of which each has as many as any other. */
 export const brandsIn = { small: 10_000, large: 1_000_000 } as const;
 export type Size = keyof typeof brandsIn;
 
@@ -23,7 +24,7 @@ export interface Partner {
 
 /** The keys are new ones: nothing that opens a door is written down here. */
 export function newPartners(): Partner[] {
-  return numbered(partners, (number) => ({
+  return numbered(partnerCount, (number) => ({
     id: `PARTNER_${number}`,
     key: newApiKey('production'),
     customers: numbered(customersOfPartner, (customer) => ({

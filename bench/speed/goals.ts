@@ -2,6 +2,7 @@
 import { leastShare } from '../import-measure.ts';
 import { median } from '../statistics.ts';
 import type { Cost, FloorId } from './contenders.ts';
+import { partnerCount } from './data.ts';
 import type { ImportShare } from './import.ts';
 import type { Memory } from './memory.ts';
 import { type EngineName, engineNames } from './services.ts';
@@ -59,6 +60,7 @@ const pages = [
   { kind: 'first', label: 'first page' },
   { kind: 'middle', label: 'middle page' },
 ];
+const together = ` (of ${partnerCount} partners together)`;
 const mostOfFloor = {
   brands: { embedded: 4, postgres: 5.5 },
   balance: { embedded: 3, postgres: 5 },
@@ -88,7 +90,7 @@ export function judge(measured: Measured): Verdict[] {
   }
   add('cheapest peer / ours, list brands, Postgres', 'at least', 4, cheapestPeer(measured));
   for (const engine of engineNames) {
-    const what = `middle page of 1,000,000 brands / first page of 10,000, ${labels[engine]}`;
+    const what = `middle page of 1,000,000 brands / first page of 10,000${together}, ${labels[engine]}`;
     add(what, 'at most', 1.2, ratiosOf(measured, `${engine}.large`, `${engine}.first`, ofBoth));
   }
   for (const engine of engineNames) {

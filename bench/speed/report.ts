@@ -88,7 +88,9 @@ export function remarksOf({ memory, start }: Measured): string[] {
   return remarks;
 }
 
-interface Circumstances {
+export interface Circumstances {
+  readonly cpu: string;
+  readonly cores: number;
   readonly node: string;
   readonly sqlite: string;
   readonly postgres: string;

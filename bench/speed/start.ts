@@ -23,8 +23,8 @@ async function timeNode(): Promise<number> {
 }
 
 /**
- * As an operator starts and ends it. Node keeps what it compiled when a process ends in order, and not when it
- * is killed: the first start, which does not count, leaves that to the others.
+ * As an operator starts and ends it. Node keeps what it compiled when a process ends in order, and not when
+ * it is killed: the first start, which does not count, leaves that to the others.
  */
 async function timeServe(database: string, request: Request): Promise<number> {
   const [port, operations] = [await freePort(), await freePort()];

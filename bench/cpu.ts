@@ -42,13 +42,22 @@ function timesOrNothing(path: string): ProcessTimes | undefined {
   }
 }
 
-/** The kernel says kB and means 1,024 bytes. A megabyte has 1,000,000. */
-const megabytesOfKernelKilobyte = 1_024 / 1_000_000;
+interface Megabytes {
+  readonly now: number;
+  /** That it ever had. */
+  readonly most: number;
+}
 
-/** What it has in memory now, and the most that it ever had. */
-export function megabytesOf(pid: number): { readonly now: number; readonly most: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const megabytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * megabytesOfKernelKilobyte;
+/** Of the text of /proc/PID/status. It says kB and means 1,024 bytes; a megabyte has 1,000,000. */
+export function megabytesIn(status: string): Megabytes {
+  const megabytes = (name: string) => {
+    const [, count] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+    return (Number(count) * 1_024) / 1_000_000;
+  };
   return { now: megabytes('VmRSS'), most: megabytes('VmHWM') };
+}
+
+/** What it has in memory. */
+export function megabytesOf(pid: number): Megabytes {
+  return megabytesIn(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf, timesIn } from '../bench/cpu.ts';
+import { cpuSecondsOf, cpuSecondsOfFamily, megabytesIn, megabytesOf, timesIn } from '../bench/cpu.ts';
 import { shareOf } from '../bench/import-measure.ts';
 import { axisFor, chartOf, placeOf } from '../bench/speed/chart.ts';
 import type { Cost } from '../bench/speed/contenders.ts';
@@ -16,13 +16,17 @@ test('the CPU time of a process is read behind its name, whatever that is', () =
   assert.deepEqual(times, { parent: 7, ownSeconds: 1.75, endedSeconds: 3.5 });
 });
 
+test('the memory of a process is told in megabytes of 1,000,000 bytes', () => {
+  const status = 'Name:\tVmRSS\nVmPeak:\t 9000000 kB\nVmHWM:\t  250000 kB\nVmRSS:\t  125000 kB\n';
+  assert.deepEqual(megabytesIn(status), { now: 128, most: 256 });
+});
+
 test('the CPU time of this very process is what it says itself, and a family has that of its dead', {
   skip: process.platform !== 'linux' && 'takes /proc',
 }, async () => {
   const { user, system } = process.cpuUsage();
   assert.ok(Math.abs(cpuSecondsOf(process.pid) - (user + system) / 1e6) < 0.05);
-  // Near enough to tell a megabyte from 1,024 times 1,024 bytes.
-  assert.ok(Math.abs(megabytesOf(process.pid).now / (process.memoryUsage.rss() / 1e6) - 1) < 0.02);
+  assert.ok(Math.abs(megabytesOf(process.pid).now - process.memoryUsage.rss() / 1e6) < 20);
   const before = cpuSecondsOfFamily(process.pid) - cpuSecondsOf(process.pid);
   const work = 'let until = process.cpuUsage().user + 1e5; while (process.cpuUsage().user < until);';
   await once(spawn(process.execPath, ['-e', work]), 'close');

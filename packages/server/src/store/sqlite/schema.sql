@@ -60,18 +60,14 @@ CREATE TABLE grants (
 CREATE INDEX grants_of_customer on grants (customer_id, partner_id, status, expires_at);
 
 CREATE TABLE balances (
-  customer_id text not null
-    check (length(customer_id) between 1 and 128)
-    check (customer_id not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'
-      and instr(customer_id, char(0)) = 0),
-  id text not null
-    check (length(id) between 1 and 256)
-    check (id not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*' and instr(id, char(0)) = 0),
+  customer_id text not null check (length(customer_id) between 1 and 128),
+  id text not null check (length(id) between 1 and 256),
   type text not null check (type = 'CHECKING'),
   currency text not null check (currency = 'USD'),
   amount integer not null check (amount between -9007199254740991 and 9007199254740991),
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
-  updated_at text not null check (updated_at is strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0 seconds')),
+  updated_at text not null check (updated_at = created_at
+    or updated_at is strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0 seconds')),
   record text not null generated always as (
     '{"id":' || json_quote(id)
     || ',"customer_id":' || json_quote(customer_id)
@@ -81,7 +77,9 @@ CREATE TABLE balances (
     || ',"created_at":"' || created_at
     || '","updated_at":"' || updated_at || '"}'
   ) stored,
-  primary key (customer_id, id)
+  primary key (customer_id, id),
+  check (customer_id || id not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'
+    and instr(customer_id || id, char(0)) = 0)
 ) strict, without rowid;
 
 CREATE TABLE brands (

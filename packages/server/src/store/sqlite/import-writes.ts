@@ -27,8 +27,8 @@ const cacheKibibytes = 16 * 1024;
 /**
  * Rows wait in a temporary table, which belongs to this connection alone, and are written in one transaction
  * at the end: an import that is fed slowly does not keep others, such as a revocation, from writing. One that
- * is not writes its rows at once for as long as they are sorted, which takes two thirds of the time, since
- * each is written once; from the first that is not, the rest waits.
+ * is not writes its rows at once for as long as they are sorted, so that each is written once; from the first
+ * that is not, the rest waits.
  */
 export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: ImportPace): ImportWrites {
   const { all } = importColumns[kind];

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
 import type { ImportReport } from '../../src/ingest/import.ts';
 import { createCaller } from '../support/http.ts';
 import { connectTo, type PostgresServer, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { assertFailed, type Finished, run, start } from '../support/run.ts';
-import { until } from '../support/until.ts';
 
 const limits = { skip: withoutOwnServers(), timeout: 60_000 };
 
@@ -120,6 +121,8 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
 
   const service = await serve(t, url);
   const brands = async (key: string) => (await service.brands('', { key })).status;
+  /** What an operator does to a key counts by then. */
+  const aMoment = () => wait(bounds.keyKnownMs);
   const balances = async (key: string) =>
     (await service.balances('?customer_id=alice&type=CHECKING', { key })).status;
   assert.match((await service.brands('', { key: first.key })).text, /"name":"Café 🦊"/);
@@ -127,14 +130,17 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
   assert.equal(await brands(first.key.replace(/.$/, 'x')), 401);
 
   const second = await json<Key>(`keys rotate ${first.id} --overlap 0s`);
+  await aMoment();
   assert.deepEqual([await brands(first.key), await brands(second.key)], [401, 200]);
   await json(`grants revoke ${grantId}`);
   assert.equal(await balances(second.key), 403);
   await json('partners disable acme');
+  await aMoment();
   assert.equal(await brands(second.key), 403);
   await json('partners enable acme');
   assert.equal(await brands(second.key), 200);
   await json(`keys revoke ${second.id}`);
+  await aMoment();
   assert.equal(await brands(second.key), 401);
 
   const statuses = (listed: Listed[]) => listed.map(({ id, status }) => [id, status]);

@@ -82,8 +82,9 @@ test(
   'serves without the Redis that it was given, warns, and does not tell its password',
   limits,
   async (t) => {
-    const { address, texts, signal, ended } = await serve(t, ['--redis', 'redis://user:secret@127.0.0.1:1']);
-    assert.match(texts().stdout, /"level":40,.*"reason":"ECONNREFUSED".*Redis does not answer/);
+    const redis = ['--redis', 'redis://user:secret@127.0.0.1:1'];
+    const { address, says, texts, signal, ended } = await serve(t, redis);
+    await says('stdout', /"level":40,.*"reason":"ECONNREFUSED".*Redis does not answer/);
     const { status, headers } = await callerOf(t, address).brands('', { key: keys.acme });
     assert.deepEqual([status, headers.ratelimit], [200, '"brands";r=49;t=1']);
     signal('SIGINT');

@@ -13,6 +13,8 @@ interface KeptConnections {
   drop(client: pg.ClientBase): void;
   /** Lets go of the one that has been kept longest, as soon as nobody uses it. */
   renewOldest(): void;
+  /** How many nobody uses, and how many callers wait for one. */
+  free(): number;
   waiting(): number;
   /** From now on none is kept. */
   close(): void;
@@ -118,6 +120,7 @@ export function createKeptConnections(
       else leaving.add(oldest);
     },
 
+    free: () => free.length,
     waiting: () => waiting.size,
 
     close() {

@@ -208,7 +208,7 @@ export function createPool({ source, connections, keepsSession, isHot, name }: P
 
     use: () => ({
       open: pool.totalCount,
-      busy: busy.size,
+      busy: pool.totalCount - pool.idleCount - kept.free(),
       waiting: kept.waiting(),
     }),
 

@@ -9,6 +9,7 @@ import type { ImportReport } from '../../src/ingest/import.ts';
 import { createCaller } from '../support/http.ts';
 import { connectTo, type PostgresServer, startPostgres, withoutOwnServers } from '../support/postgres.ts';
 import { assertFailed, type Finished, run, start } from '../support/run.ts';
+import { until } from '../support/until.ts';
 
 const limits = { skip: withoutOwnServers(), timeout: 60_000 };
 

@@ -14,7 +14,7 @@ export function keepYoungSpaceSmall(): void {
 /**
  * For who serves: lets that space grow until what is under way has room in it, and no further. The size at
  * the start is too small: answers that are being sent would pass for old objects, which are collected late.
- * 200,000 pages of brands took 220 to 244 MB without a bound, and take half of that. Each collection is small
+ * 200,000 pages of brands took 220 to 244 MB without a bound, and take a third less. Each collection is small
  * then, and is left to one thread, which is no slower; at half of the bound a request cost a seventh more.
  */
 export function boundYoungSpace(): void {

@@ -123,7 +123,7 @@ function send(
   if (body !== undefined)
     headers.push('Content-Length', String(isAscii ? body.length : Buffer.byteLength(body)));
   response.writeHead(status, headers);
-  // ASCII needs no encoding: half the work of writing a page.
+  // ASCII needs no encoding.
   response.end(body, isAscii ? 'latin1' : 'utf8');
   try {
     tell(log, exchange, status, code);

@@ -22,7 +22,7 @@ interface KeptConnections {
 
 /**
  * Keeps connections of the pool from one statement to the next: to take one out of it for each statement, and
- * to put it back, takes as long as the driver's part of the statement itself.
+ * to put it back, was about a fifth of what a statement took of this process.
  */
 export function createKeptConnections(
   most: number,

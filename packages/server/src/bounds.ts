@@ -137,7 +137,7 @@ export const bounds = {
   /** A key counts as good for so long after it was asked for, and so many are remembered. */
   keyKnownMs: 500,
   keysKnown: 10_000,
-  /** What is in it is not read from the file again. SQLite's own 2 MB hold 150 pages of 50 brands. */
+  /** What is in it is not read from the file again. SQLite's own 2 MB hold some 60 pages of 50 brands. */
   sqliteServeCacheKibibytes: 16 * 1_024,
   /** An operator's command may wait for an import to finish. */
   sqliteCommandBusyMs: 10_000,

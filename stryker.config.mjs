@@ -5,19 +5,22 @@
  */
 export default {
   mutate: [
-    'packages/server/src/http/{cursor,cursor-keys,parameters,query,authenticate,known-keys,authorize,rate-limit}.ts',
-    'packages/server/src/limiter/*.ts',
+    'packages/server/src/{auth,cursors,http/parameters}/*.ts',
+    'packages/server/src/http/rate-limit.ts',
+    'packages/server/src/limiter/**/*.ts',
     // What `doctor` says of a Redis decides nothing.
-    '!packages/server/src/limiter/redis-inspect.ts',
+    '!packages/server/src/limiter/redis/inspect.ts',
   ],
   testRunner: 'tap',
   tap: {
     // In this order: what needs no Redis is over before what does, and most changes need no more.
     testFiles: [
-      'packages/server/test/http/{authenticate,known-keys,authorize,parameters,rate-limit}.test.ts',
-      'packages/server/test/http/{cursor-limits,cursor-keys-read,cursor}.test.ts',
-      'packages/server/test/limiter/{admissions,redis-shares,redis-url,redis-watch,redis-watch-known}.test.ts',
-      'packages/server/test/limiter/{redis-link,open}.test.ts',
+      'packages/server/test/auth/*.test.ts',
+      'packages/server/test/http/{parameters,rate-limit}.test.ts',
+      'packages/server/test/cursors/{cursor-limits,key-refresh,cursors}.test.ts',
+      'packages/server/test/limiter/admissions.test.ts',
+      'packages/server/test/limiter/redis/{shares,url,watch,watch-known}.test.ts',
+      'packages/server/test/limiter/{redis/link,open}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],

@@ -1,5 +1,5 @@
 /** What an instance logged of a request: who asked for what, what came of it, and between which moments. */
-import type { Span } from '../packages/server/test/support/spans.ts';
+import type { Span } from '../packages/testkit/fixtures/spans.ts';
 
 interface LoggedRequest extends Span {
   readonly operation: unknown;

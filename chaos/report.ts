@@ -1,8 +1,9 @@
 /** What is printed when a run is over: each fault with what callers saw of it, and each promise. */
-import type { Applied } from './faults.ts';
+
+import type { Verdict } from './judge/verdict.ts';
 import type { Answer } from './recorder.ts';
 import type { Course } from './run.ts';
-import type { Verdict } from './verdict.ts';
+import type { Applied } from './stage/faults.ts';
 
 const shownViolations = 5;
 

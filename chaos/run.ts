@@ -3,19 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
-import type { Span } from '../packages/server/test/support/spans.ts';
+import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
+import type { Span } from '../packages/testkit/fixtures/spans.ts';
 import { chanceOf } from './chance.ts';
 import { now } from './clock.ts';
-import { type Applied, applyFaults } from './faults.ts';
 import { createHistory, type History } from './history.ts';
-import type { Ending } from './instance.ts';
-import { recoveryMs } from './judge-answers.ts';
+import { recoveryMs } from './judge/answers.ts';
+import { watchStalls } from './judge/stalls.ts';
 import { walkOn, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
-import { type Stage, startStage } from './stage.ts';
-import { watchStalls } from './stalls.ts';
+import { type Applied, applyFaults } from './stage/faults.ts';
+import type { Ending } from './stage/instance.ts';
+import { type Stage, startStage } from './stage/stage.ts';
 import { type PassingKeys, writeOn } from './writers.ts';
 
 /** All that is known of a run when it is over. */

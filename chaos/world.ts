@@ -1,7 +1,8 @@
 /** The data of a run: two partners whose ids are the same and whose records are not, and their customers. */
-import { digestOfKey, newApiKey } from '../packages/server/src/api-key.ts';
+import { digestOfKey, newApiKey } from '../packages/server/src/auth/api-key.ts';
 import { importValues } from '../packages/server/src/ingest/import.ts';
-import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
+import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
+import { openStore } from '../packages/server/src/store/engines.ts';
 import type { ApiKey, Grant, Store } from '../packages/server/src/store/port.ts';
 
 export const publicUrl = 'https://network.example';

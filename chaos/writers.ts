@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { importValues } from '../packages/server/src/ingest/import.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
-import { run } from '../packages/server/test/support/run.ts';
+import { run } from '../packages/testkit/fixtures/run.ts';
 import type { Chance } from './chance.ts';
 import { active, type History } from './history.ts';
 import {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { createCursors, type Position } from '../packages/server/src/http/cursor.ts';
+import { createCursors, type Position } from '../packages/server/src/cursors/cursors.ts';
 import { Refusal } from '../packages/server/src/http/refusal.ts';
 import type { Target } from './target.ts';
 import { anyCharacter, anyText } from './words.ts';

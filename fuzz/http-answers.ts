@@ -1,7 +1,7 @@
 /** What came back on a connection, taken apart by its lengths, and what must hold for all of it. */
 import assert from 'node:assert/strict';
 import { errorCatalogue } from '@partner-network/contract/errors';
-import { assertDocumented } from '../packages/server/test/support/documented.ts';
+import { assertDocumented } from '../packages/testkit/watch/documented.ts';
 import type { Sent } from './http-requests.ts';
 
 interface Answer {

@@ -1,7 +1,7 @@
 /** What is sent: requests as callers send them, anything in each of their parts, and their bytes changed. */
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
-import { keys } from '../packages/server/test/support/fixture.ts';
+import { keys } from '../packages/testkit/fixtures/fixture.ts';
 import { targetText } from './words.ts';
 
 /** A request that is whole, and what is known of its answer. */

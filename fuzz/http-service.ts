@@ -6,14 +6,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createApp } from '../packages/server/src/app.ts';
-import { bounds } from '../packages/server/src/bounds.ts';
-import { createCursors } from '../packages/server/src/http/cursor.ts';
-import { createHttpServer, listen, serveRoutes } from '../packages/server/src/http/server.ts';
-import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
+import { httpBounds } from '../packages/server/src/bounds/http.ts';
+import { createCursors } from '../packages/server/src/cursors/cursors.ts';
+import { createHttpServer, listen, serveRoutes } from '../packages/server/src/http/server/server.ts';
+import { createApp } from '../packages/server/src/serve/app.ts';
+import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
+import { openStore } from '../packages/server/src/store/engines.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
-import { fillFixture, keys } from '../packages/server/test/support/fixture.ts';
-import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
+import { fillFixture, keys } from '../packages/testkit/fixtures/fixture.ts';
+import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 
 /** Where there is such a folder, no commit waits for a disk. */
 const inMemory = '/dev/shm';
@@ -54,7 +55,7 @@ export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
     { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) },
   );
   const server = createHttpServer();
-  const room = { connections: bounds.connections, unreadCharacters: bounds.unreadCharacters };
+  const room = { connections: httpBounds.connections, unreadCharacters: httpBounds.unreadCharacters };
   const { close } = serveRoutes(server, app, log, { room });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
-import { keys } from '../packages/server/test/support/fixture.ts';
+import { keys } from '../packages/testkit/fixtures/fixture.ts';
 import { answersIn, judgeAnswer, judgeConnection } from './http-answers.ts';
 import { nothing, type Sent, sent } from './http-requests.ts';
 import { serveFuzz } from './http-service.ts';

@@ -1,7 +1,7 @@
 /** `npm run fuzz`: tries the service on input after input until something breaks or time is up. */
-import type { Given } from '../bench/flags.ts';
-import { isStopped, print, runProgram, wholeRun } from '../bench/program.ts';
-import { openLifetime } from '../packages/server/test/support/lifetime.ts';
+import type { Given } from '../bench/lib/flags.ts';
+import { isStopped, print, runProgram, wholeRun } from '../bench/lib/program.ts';
+import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { cursors } from './cursors.ts';
 import { http } from './http.ts';
 import { imports } from './import.ts';

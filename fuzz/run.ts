@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
+import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import type { Target } from './target.ts';
 
 interface RunOptions {

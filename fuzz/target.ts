@@ -1,5 +1,5 @@
 import type { IRawProperty } from 'fast-check';
-import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
+import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 
 /** A part of the service, what is sent to it, and what is held against what comes of that. */
 export interface Target {

@@ -16,7 +16,7 @@ import {
 import { expectedProof, type Proof, type Stage } from '../packages/client/test/runtimes/scenario.ts';
 import { startStage } from '../packages/client/test/runtimes/stage.ts';
 import { type PackedClient, packClient } from '../packages/client/test/support/packed.ts';
-import { launchChromium } from '../packages/server/test/support/chromium.ts';
+import { launchChromium } from '../packages/testkit/servers/chromium.ts';
 
 interface Runtime {
   readonly name: string;

@@ -1,10 +1,11 @@
 /** Kills imports on their way, on each engine, and looks at what they leave behind. */
 import { join } from 'node:path';
-import { print, runProgram, wholeRun } from '../bench/program.ts';
-import { openStore, parseDatabaseUrl } from '../packages/server/src/store/open.ts';
+import { print, runProgram, wholeRun } from '../bench/lib/program.ts';
+import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
+import { openStore } from '../packages/server/src/store/engines.ts';
 import { killImports } from '../packages/server/test/ingest/kill-imports.ts';
-import { temporaryFolder } from '../packages/server/test/support/folder.ts';
-import { startPostgres, withoutOwnServers } from '../packages/server/test/support/postgres-start.ts';
+import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
+import { startPostgres, withoutOwnServers } from '../packages/testkit/servers/postgres-start.ts';
 
 const help = `Usage: npm run faults:import -- [FLAGS]
 

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { print, runProgram, say, wholeRun } from '../bench/program.ts';
-import { median, ms, quantile } from '../bench/statistics.ts';
-import { openFileLimit } from '../packages/server/src/open-files.ts';
-import { fillFixture } from '../packages/server/test/support/fixture.ts';
-import { commandLine, start } from '../packages/server/test/support/run.ts';
+import { print, runProgram, say, wholeRun } from '../bench/lib/program.ts';
+import { median, ms, quantile } from '../bench/lib/statistics.ts';
+import { openFileLimit } from '../packages/server/src/lib/open-files.ts';
+import { fillFixture } from '../packages/testkit/fixtures/fixture.ts';
+import { commandLine, start } from '../packages/testkit/fixtures/run.ts';
 import type { Attack } from './hostile-attack.ts';
 import { type Call, callForBrands, callOnce } from './one-call.ts';
 

@@ -1,6 +1,6 @@
 /** One request as a partner sends it, once and not again, and whether it got its right answer. */
 import { type Agent, request } from 'node:http';
-import { keys } from '../packages/server/test/support/fixture.ts';
+import { keys } from '../packages/testkit/fixtures/fixture.ts';
 
 export interface Call {
   readonly port: number;

@@ -1,9 +1,9 @@
 /** Two instances behind HAProxy, restarted in turn by SIGTERM while callers go on calling. */
-import { fillFixture } from '../packages/server/test/support/fixture.ts';
-import { freePort } from '../packages/server/test/support/free-port.ts';
-import { type Behind, startHaproxy } from '../packages/server/test/support/haproxy.ts';
-import type { Lifetime } from '../packages/server/test/support/lifetime.ts';
-import { commandLine, type Running, start } from '../packages/server/test/support/run.ts';
+import { fillFixture } from '../packages/testkit/fixtures/fixture.ts';
+import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
+import { commandLine, type Running, start } from '../packages/testkit/fixtures/run.ts';
+import { freePort } from '../packages/testkit/servers/free-port.ts';
+import { type Behind, startHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { callForBrands } from './one-call.ts';
 import { startLoad, type Totals } from './rolling-load.ts';
 

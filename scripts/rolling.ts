@@ -1,6 +1,6 @@
 /** Restarts instances behind a balancer under a steady load, and counts who noticed. */
-import { runProgram, say, wholeRun } from '../bench/program.ts';
-import { withoutHaproxy } from '../packages/server/test/support/haproxy.ts';
+import { runProgram, say, wholeRun } from '../bench/lib/program.ts';
+import { withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import type { Totals } from './rolling-load.ts';
 import { type Rolling, rollThrough } from './rolling-restarts.ts';
 

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { print, runProgram, say } from '../bench/program.ts';
+import { print, runProgram, say } from '../bench/lib/program.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 

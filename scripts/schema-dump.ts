@@ -11,8 +11,8 @@ import {
   migrate as migrateSqlite,
   receiptsSchema,
 } from '../packages/server/src/store/sqlite/migrate.ts';
-import { openLifetime } from '../packages/server/test/support/lifetime.ts';
-import { startPostgres } from '../packages/server/test/support/postgres-start.ts';
+import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
+import { startPostgres } from '../packages/testkit/servers/postgres-start.ts';
 
 const store = new URL('../packages/server/src/store/', import.meta.url);
 export const postgresSchemaPath = new URL('postgres/schema.sql', store);

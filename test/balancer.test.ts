@@ -7,16 +7,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
-import { bounds } from '../packages/server/src/bounds.ts';
-import { amongAllOnly } from '../packages/server/test/faults/all-faults.ts';
+import { httpBounds } from '../packages/server/src/bounds/http.ts';
+import { amongAllOnly } from '../packages/server/test/faults/scene/all-faults.ts';
+import { until } from '../packages/testkit/fixtures/until.ts';
 import {
   type Behind,
   faultsOfConfig,
   haproxyConfig,
   startHaproxy,
   withoutHaproxy,
-} from '../packages/server/test/support/haproxy.ts';
-import { until } from '../packages/server/test/support/until.ts';
+} from '../packages/testkit/servers/haproxy.ts';
 import { rollThrough } from '../scripts/rolling-restarts.ts';
 
 const config = readFileSync(haproxyConfig, 'utf8');
@@ -37,7 +37,7 @@ test('what the balancer answers where no instance does has the shape of our erro
 
 test('it lets go of idle connections before the service does, and notices a drain in time', () => {
   const seconds = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);
-  assert.ok(seconds(/timeout http-keep-alive (\d+)s/) * 1_000 < bounds.keepAliveMs);
+  assert.ok(seconds(/timeout http-keep-alive (\d+)s/) * 1_000 < httpBounds.keepAliveMs);
   const [, interval, fast, fall] = /inter (\d+)s fastinter (\d+)ms fall (\d+)/.exec(config) ?? [];
   const noticedMs = Number(interval) * 1_000 + (Number(fall) - 1) * Number(fast);
   assert.ok(noticedMs <= 2_000, `${noticedMs} ms`);
@@ -50,7 +50,7 @@ test('HAProxy takes it as it stands', { skip: withoutHaproxy }, () => {
 /** Something that is ready, answers as the service does, and can be taken away. */
 async function startStandIn(t: TestContext): Promise<{ server: Server; behind: Behind }> {
   const headers = { 'X-Request-Id': 'id-of-the-service', 'Cache-Control': 'max-age=60' };
-  const server = createServer({ keepAliveTimeout: bounds.keepAliveMs }, (_, response) => {
+  const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, (_, response) => {
     response.writeHead(200, headers).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');

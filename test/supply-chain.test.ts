@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { productionSbom } from '../scripts/sbom.ts';
-import { root } from './clone.ts';
+import { root } from './documents/clone.ts';
 
 interface Locked {
   readonly version?: string;

@@ -1,7 +1,7 @@
 /** One request to a contender, and its answer as it went over the wire. */
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { wholeRun } from '../program.ts';
+import { wholeRun } from '../lib/program.ts';
 import type { Request } from './load.ts';
 
 export interface Answer {

@@ -1,9 +1,10 @@
 /** The data that all contenders answer from: the same on either engine, to the byte. */
-import { digestOfKey, newApiKey } from '../../packages/server/src/api-key.ts';
+import { digestOfKey, newApiKey } from '../../packages/server/src/auth/api-key.ts';
 import { importValues } from '../../packages/server/src/ingest/import.ts';
-import { openStore, parseDatabaseUrl } from '../../packages/server/src/store/open.ts';
+import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
+import { openStore } from '../../packages/server/src/store/engines.ts';
 import type { Store } from '../../packages/server/src/store/port.ts';
-import { brandOf } from '../load-service.ts';
+import { brandOf } from '../overload/load-service.ts';
 
 /** One may ask 10,000 times a second at the most, which the load would exceed; together they may ask more. */
 export const partnerCount = 4;

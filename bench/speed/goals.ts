@@ -1,7 +1,7 @@
 /** What is to be reached, and whether it was. All figures are ratios of one run, but that of memory. */
-import { leastShare } from '../import-measure.ts';
-import { median } from '../statistics.ts';
-import type { Cost, FloorId } from './contenders.ts';
+import { leastShare } from '../import/measure.ts';
+import { median } from '../lib/statistics.ts';
+import type { Cost, FloorId } from './contenders/contenders.ts';
 import { partnerCount } from './data.ts';
 import type { ImportShare } from './import.ts';
 import type { Memory } from './memory.ts';

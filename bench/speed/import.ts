@@ -1,6 +1,6 @@
 /** The import beside the bulk path of either engine, as `npm run bench:import` measures it. */
-import { orders } from '../import-data.ts';
-import { engines, measure, shareOf } from '../import-measure.ts';
+import { orders } from '../import/data.ts';
+import { engines, measure, shareOf } from '../import/measure.ts';
 
 /** How much of the rate of an engine's bulk path an import has. */
 export interface ImportShare {

@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
-import { programsOnPath } from '../../packages/server/test/support/programs.ts';
-import { say, wholeRun } from '../program.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
+import { say, wholeRun } from '../lib/program.ts';
 import { outputOf } from './processes.ts';
 
 /** Enough to keep a process busy, and few enough that none of them waits long. */

@@ -1,5 +1,5 @@
 /** How much a service holds while it answers, and whether it goes on growing. */
-import { megabytesOf } from '../cpu.ts';
+import { megabytesOf } from '../lib/cpu.ts';
 import { type LoadTool, type Request, untilInOrder } from './load.ts';
 import type { Service } from './services.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { wholeRun } from '../program.ts';
+import { wholeRun } from '../lib/program.ts';
 
 export interface Listener {
   readonly pid: number;

@@ -1,8 +1,8 @@
 /** What was measured as tables for a person, as a document for programs, and as a drawing. */
-import { median } from '../statistics.ts';
-import { markdown } from '../table.ts';
+import { median } from '../lib/statistics.ts';
+import { markdown } from '../lib/table.ts';
 import { type Bar, chartOf } from './chart.ts';
-import type { Contender, Cost } from './contenders.ts';
+import type { Contender, Cost } from './contenders/contenders.ts';
 import { type Measured, ratiosOf, type Verdict } from './goals.ts';
 
 interface Spread {

@@ -1,5 +1,5 @@
 /** What contenders are asked for: of each kind many, which differ in partner, page or customer. */
-import { newApiKey } from '../../packages/server/src/api-key.ts';
+import { newApiKey } from '../../packages/server/src/auth/api-key.ts';
 import { ask } from './ask.ts';
 import { brandsIn, type Partner, type Size } from './data.ts';
 import type { Request } from './load.ts';

@@ -1,7 +1,7 @@
 /** The parts of the bench, and who is measured for each. */
-import { type Contender, floors, ofLarge, ours, refused, type Stage } from './contenders.ts';
-import { peersUnderLoad } from './peers.ts';
-import { pgbench } from './pgbench.ts';
+import { type Contender, floors, ofLarge, ours, refused, type Stage } from './contenders/contenders.ts';
+import { peersUnderLoad } from './contenders/peers.ts';
+import { pgbench } from './contenders/pgbench.ts';
 import { engineNames } from './services.ts';
 
 export const sections = {

@@ -1,12 +1,12 @@
 /** Our own service as an operator runs it, on each engine, with little and with much data. */
 import { closeSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../packages/server/test/support/folder.ts';
-import type { PostgresServer } from '../../packages/server/test/support/postgres-process.ts';
-import { startPostgres } from '../../packages/server/test/support/postgres-start.ts';
-import { start } from '../../packages/server/test/support/run.ts';
-import { say, wholeRun } from '../program.ts';
-import { onConnection, settle } from '../size-data.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { start } from '../../packages/testkit/fixtures/run.ts';
+import type { PostgresServer } from '../../packages/testkit/servers/postgres-process.ts';
+import { startPostgres } from '../../packages/testkit/servers/postgres-start.ts';
+import { say, wholeRun } from '../lib/program.ts';
+import { onConnection, settle } from '../size/data.ts';
 import { brandsIn, fillDatabase, newPartners, type Partner, type Size } from './data.ts';
 import type { Listener } from './processes.ts';
 

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../../packages/server/test/support/free-port.ts';
-import { executable } from '../../packages/server/test/support/run.ts';
-import { wholeRun } from '../program.ts';
+import { executable } from '../../packages/testkit/fixtures/run.ts';
+import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import { wholeRun } from '../lib/program.ts';
 import { ask } from './ask.ts';
 import type { Request } from './load.ts';
 

@@ -1,11 +1,11 @@
 /** The judge of a fault run must be able to fail: all promises kept, and each of them broken. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Applied } from '../../chaos/faults.ts';
 import { createHistory, type History } from '../../chaos/history.ts';
-import { judge } from '../../chaos/judge.ts';
+import { judge } from '../../chaos/judge/judge.ts';
 import type { Answer } from '../../chaos/recorder.ts';
 import type { Course } from '../../chaos/run.ts';
+import type { Applied } from '../../chaos/stage/faults.ts';
 import { balanceIndexes, balanceOf, brandsWith, brandText, type PartnerId } from '../../chaos/world.ts';
 
 const startedMs = 1_000_000;

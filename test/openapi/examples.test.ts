@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { formats } from '../../packages/server/test/support/compiled-schemas.ts';
+import { formats } from '../../packages/testkit/watch/compiled-schemas.ts';
 import { openApiFile } from '../../scripts/openapi.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 

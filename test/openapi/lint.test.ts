@@ -7,7 +7,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore from '@stoplight/spectral-core';
 import owasp from '@stoplight/spectral-owasp-ruleset';
 import spectralRulesets from '@stoplight/spectral-rulesets';
-import { publicUrl, startTestService } from '../../packages/server/test/support/service.ts';
+import { publicUrl, startTestService } from '../../packages/testkit/fixtures/service.ts';
 import { openApiFile } from '../../scripts/openapi.ts';
 import { exceptions } from './exceptions.ts';
 

@@ -1,12 +1,12 @@
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
+import { follow, type Trail, trailFrom } from './cursor-cycle.ts';
 import { PartnerNetworkError } from './errors.ts';
 import { isOfHook } from './hooks.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
 import { holdMsOf, isOverRate, withRetries } from './retry.ts';
-import { follow, type Trail, trailFrom } from './trail.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../server/test/support/until.ts';
+import { until } from '../../testkit/fixtures/until.ts';
 import { endsAtOnce } from './support/abort.ts';
 import { startFaultyNetwork } from './support/network.ts';
 import { rejectionOf } from './support/rejection.ts';

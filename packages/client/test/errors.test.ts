@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
-import { keys } from '../../server/test/support/fixture.ts';
+import { keys } from '../../testkit/fixtures/fixture.ts';
 import {
   ApiError,
   ApiKeyError,

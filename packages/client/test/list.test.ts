@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acmeBrands, balances, keys } from '../../server/test/support/fixture.ts';
+import { acmeBrands, balances, keys } from '../../testkit/fixtures/fixture.ts';
 import { PartnerNetworkError } from '../src/index.ts';
 import { addBrands, connectTo, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
 import { offline } from './support/offline.ts';

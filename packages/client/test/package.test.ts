@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { publint } from 'publint';
-import { programsOnPath } from '../../server/test/support/programs.ts';
+import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { playOnCommandLine } from './runtimes/play.ts';
 import { expectedProof } from './runtimes/scenario.ts';
 import { startStage } from './runtimes/stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { keys } from '../../server/test/support/fixture.ts';
+import { keys } from '../../testkit/fixtures/fixture.ts';
 import { PartnerNetwork, PartnerNetworkError, type PartnerNetworkOptions } from '../src/index.ts';
 import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
 import { offline } from './support/offline.ts';

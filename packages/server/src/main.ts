@@ -1,13 +1,14 @@
-import './bound-relations.ts';
+import './bounds/relations.ts';
 import { once } from 'node:events';
-import type { Command, Output } from './command-line/command.ts';
+import type { Command } from './command-line/command.ts';
 import { helpOf, helpOfAll } from './command-line/help.ts';
+import type { Output } from './command-line/output.ts';
 import { parseLine } from './command-line/parse.ts';
-import { similar } from './nearest.ts';
-import { OperatorError } from './operator-error.ts';
+import { OperatorError } from './lib/operator-error.ts';
+import { similar } from './lib/suggest.ts';
+import { maskKeys, printable } from './lib/text.ts';
+import { ownVersion } from './lib/version.ts';
 import { StoreUnavailable } from './store/port.ts';
-import { maskKeys, printable } from './text.ts';
-import { ownVersion } from './version.ts';
 
 interface Entry {
   readonly name: string;
@@ -25,7 +26,7 @@ const moves = () => import('./commands/partners-move.ts');
 const keys = () => import('./commands/keys.ts');
 const grants = () => import('./commands/grants.ts');
 const cursorKeys = () => import('./commands/cursor-key.ts');
-const imports = () => import('./commands/import.ts');
+const imports = () => import('./commands/import/import.ts');
 const exports = () => import('./commands/export.ts');
 const receipts = () => import('./commands/receipts.ts');
 
@@ -98,12 +99,12 @@ const commands: readonly Entry[] = [
   entry(
     'brands list',
     'As a partner, with an API key: list your brands',
-    async () => (await import('./commands/brands-list.ts')).listBrands,
+    async () => (await import('./commands/as-partner/brands-list.ts')).listBrands,
   ),
   entry(
     'balances list',
     "As a partner, with an API key: list a customer's balances",
-    async () => (await import('./commands/balances-list.ts')).listBalances,
+    async () => (await import('./commands/as-partner/balances-list.ts')).listBalances,
   ),
   entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
   entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),

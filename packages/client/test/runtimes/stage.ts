@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
 import { demoKeys } from '../../../server/src/demo/data.ts';
-import { assertDocumented } from '../../../server/test/support/documented.ts';
-import { spawnCommand } from '../../../server/test/support/run.ts';
+import { spawnCommand } from '../../../testkit/fixtures/run.ts';
+import { assertDocumented } from '../../../testkit/watch/documented.ts';
 import type { Stage } from './scenario.ts';
 
 /** What stands at a path: JavaScript, or a page where the path ends in .html. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { until } from '../../../server/test/support/until.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
 import { rejectionOf } from './rejection.ts';
 
 export const reason = new Error('The user went away.');

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { importValues } from '../../../server/src/ingest/import.ts';
-import { keys } from '../../../server/test/support/fixture.ts';
-import { startTestService, type TestService } from '../../../server/test/support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
 import { type Fault, type FaultyWay, startFaultyWay } from './faulty-way.ts';
 

@@ -1,4 +1,4 @@
-import { textOf } from '../text.ts';
+import { textOf } from '../lib/text.ts';
 
 const currencyCode = /^[A-Z]{3}$/;
 

@@ -1,13 +1,6 @@
 import { jsonText } from './json.ts';
 import type { Options, Values } from './options.ts';
-
-/** Where a command speaks: answers to standard output, everything else to standard error. */
-export interface Output {
-  answer(text: string): void;
-  /** Lines of an answer that is too long to be held: resolves when there is room for more. */
-  write(lines: string): Promise<void>;
-  remark(text: string): void;
-}
+import type { Output } from './output.ts';
 
 export interface Command<O extends Options = Options> {
   /** Words after the command's name, all of them required. */

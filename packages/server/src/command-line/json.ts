@@ -1,5 +1,5 @@
-import { escapeUnprintable } from '../text.ts';
-import type { Output } from './command.ts';
+import { escapeUnprintable } from '../lib/text.ts';
+import type { Output } from './output.ts';
 
 /** JSON for standard output. A terminal shows it, too, and must not obey what a name may hold. */
 export function jsonText(value: unknown, indent?: number): string {

@@ -1,8 +1,8 @@
 /** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
-import { holdsKey } from '../api-key.ts';
-import { bounds } from '../bounds.ts';
-import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
-import { normalizeTime, parseDuration, toTime } from '../times.ts';
+
+import { authBounds } from '../bounds/auth.ts';
+import { holdsKey, isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
+import { normalizeTime, parseDuration, toTime } from '../lib/times.ts';
 
 export class Problem {
   readonly sentence: string;
@@ -178,7 +178,7 @@ export const expiresAt = optional(
 
 export function durationMs(text: string): number | Problem {
   const ms = parseDuration(text);
-  return ms !== undefined && ms <= bounds.longestOverlapMs
+  return ms !== undefined && ms <= authBounds.longestOverlapMs
     ? ms
     : new Problem('must be a number and a unit (s, m, h or d), such as 24h, and at most 3650d.');
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { similar } from '../nearest.ts';
+import { similar } from '../lib/suggest.ts';
 import type { Command } from './command.ts';
 import { type Option, type Options, Problem } from './options.ts';
 

@@ -1,4 +1,4 @@
-import { bounds } from '../bounds.ts';
+import { commandLineBounds } from '../bounds/command-line.ts';
 
 /** What can show progress; only a terminal does. */
 interface Screen {
@@ -56,7 +56,7 @@ export function createProgress(
     },
     done: (records) => {
       const at = now();
-      if (at - drawnAt < bounds.progressMs) return;
+      if (at - drawnAt < commandLineBounds.progressMs) return;
       drawnAt = at;
       const share = totalBytes === undefined ? undefined : Math.min(takenBytes / totalBytes, 1);
       draw(progressLine(work, records, (at - startedAt) / 1_000, share, room()), '', clearLine);

@@ -1,5 +1,5 @@
 /** A brand's color as a block in that color, where the terminal can show it. */
-import { textOf } from '../text.ts';
+import { textOf } from '../lib/text.ts';
 
 const block = '██';
 const hexColor = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i;

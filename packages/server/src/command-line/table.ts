@@ -1,4 +1,4 @@
-import { oneLine, textOf } from '../text.ts';
+import { oneLine, textOf } from '../lib/text.ts';
 import { displayWidth, shorten } from './width.ts';
 
 export interface Column<R> {

@@ -1,6 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { bounds } from '../bounds.ts';
+import { commandLineBounds } from '../bounds/command-line.ts';
 
 /**
  * For commands through which rows stream, each of which lives for a moment. V8 lets its space for new objects
@@ -31,5 +31,5 @@ export function boundYoungSpace(): void {
 
 function isYoungSpaceSmall(): boolean {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-  return young!.space_size < bounds.youngSpaceBytes;
+  return young!.space_size < commandLineBounds.youngSpaceBytes;
 }

@@ -1,9 +1,9 @@
 import { command, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
-import { databaseConfig, databaseSettings } from '../config.ts';
-import { onInterrupt } from '../lifetime.ts';
+import { onInterrupt } from '../lib/signals.ts';
+import { toTime } from '../lib/times.ts';
+import { databaseConfig, databaseSettings } from '../serve/settings.ts';
 import { backUpSqlite } from '../store/sqlite/backup.ts';
-import { toTime } from '../times.ts';
 
 const elsewhere =
   'backup copies the embedded database; use pg_dump for Postgres, as docs/operators/backup.md shows.';

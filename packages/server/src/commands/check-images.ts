@@ -1,13 +1,13 @@
 import { lengths } from '@partner-network/contract/limits';
-import { bounds } from '../bounds.ts';
-import type { Output } from '../command-line/command.ts';
+import { imagesBounds } from '../bounds/images.ts';
 import { growingJson } from '../command-line/json.ts';
 import { flag, plainText, required } from '../command-line/options.ts';
+import type { Output } from '../command-line/output.ts';
 import { createProgress } from '../command-line/progress.ts';
 import { table } from '../command-line/table.ts';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
 import { anywhere, publicOnly } from '../images/download.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { onDatabase, requirePartner } from './database.ts';
 
 export const checkImages = onDatabase({
@@ -69,11 +69,12 @@ function asTable(output: Output): Teller {
   const rows = [['BRAND', 'HOST', 'FORMAT', 'PIXELS', 'BYTES', 'FAULTS', 'WHAT TO DO']];
   return {
     add: async (report) => {
-      if (report.status === 'faulty' && rows.length <= bounds.imageShownFaults) rows.push(rowOf(report));
+      if (report.status === 'faulty' && rows.length <= imagesBounds.imageShownFaults)
+        rows.push(rowOf(report));
     },
     end: async ({ ok, faulty, without_image }) => {
       if (faulty > 0) output.answer(table(rows));
-      const more = faulty - bounds.imageShownFaults;
+      const more = faulty - imagesBounds.imageShownFaults;
       if (more > 0) output.answer(`… and ${more} more faulty ones; --json lists all.`);
       const all = ok + faulty + without_image;
       output.answer(`${all} brands: ${ok} fine, ${without_image} without an image, ${faulty} faulty.`);

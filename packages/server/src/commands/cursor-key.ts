@@ -1,7 +1,7 @@
 import { tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
 import { table } from '../command-line/table.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import type { CursorKey, CursorKeyRotation } from '../store/port.ts';
 import { onDatabase } from './database.ts';
 

@@ -1,8 +1,10 @@
-import { type Command, command, type Output } from '../command-line/command.ts';
+import { type Command, command } from '../command-line/command.ts';
 import { flag, type Options, type Values } from '../command-line/options.ts';
-import { databaseConfig, databaseSettings } from '../config.ts';
-import { OperatorError } from '../operator-error.ts';
-import { openStore, type Purpose } from '../store/open.ts';
+import type { Output } from '../command-line/output.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { databaseConfig, databaseSettings } from '../serve/settings.ts';
+import type { Purpose } from '../store/address.ts';
+import { openStore } from '../store/engines.ts';
 import { AlreadyExists, type ApiKey, type Partner, type Store } from '../store/port.ts';
 
 interface DatabaseCommand<O extends Options> {

@@ -1,9 +1,9 @@
 import { command, tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
-import { conflictsOfEngine, serveSettings } from '../config.ts';
 import { type Examined, examine } from '../doctor/examine.ts';
-import { OperatorError } from '../operator-error.ts';
-import { printable } from '../text.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { printable } from '../lib/text.ts';
+import { conflictsOfEngine, serveSettings } from '../serve/settings.ts';
 import { conflictsOfTracing } from '../tracing/settings.ts';
 
 export const doctor = command({

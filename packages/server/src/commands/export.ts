@@ -1,6 +1,7 @@
 import { lengths } from '@partner-network/contract/limits';
-import type { Command, Output } from '../command-line/command.ts';
+import type { Command } from '../command-line/command.ts';
 import { plainText, required } from '../command-line/options.ts';
+import type { Output } from '../command-line/output.ts';
 import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import type { ExportSelection, ImportKind, Store } from '../store/port.ts';
 import { onDatabase, printingLines, remarkNothing, requirePartner } from './database.ts';

@@ -2,10 +2,10 @@ import { lengths } from '@partner-network/contract/limits';
 import { tell } from '../command-line/command.ts';
 import { expiresAt, optional, plainText, required } from '../command-line/options.ts';
 import { table } from '../command-line/table.ts';
-import { newId } from '../ids.ts';
-import { OperatorError } from '../operator-error.ts';
+import { newId } from '../lib/ids.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { toTime } from '../lib/times.ts';
 import type { Grant } from '../store/port.ts';
-import { toTime } from '../times.ts';
 import { explainConflict, onDatabase, requirePartner } from './database.ts';
 
 export const createGrant = onDatabase({

@@ -1,8 +1,8 @@
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
-import { digestOfKey, newApiKey } from '../api-key.ts';
-import { bounds } from '../bounds.ts';
+import { digestOfKey, newApiKey } from '../auth/api-key.ts';
+import { authBounds } from '../bounds/auth.ts';
 import { tell } from '../command-line/command.ts';
 import {
   durationMs,
@@ -14,10 +14,10 @@ import {
   required,
 } from '../command-line/options.ts';
 import { table } from '../command-line/table.ts';
-import { newId } from '../ids.ts';
-import { OperatorError } from '../operator-error.ts';
+import { newId } from '../lib/ids.ts';
+import { OperatorError } from '../lib/operator-error.ts';
+import { toTime } from '../lib/times.ts';
 import type { ApiKey, Store } from '../store/port.ts';
-import { toTime } from '../times.ts';
 import { onDatabase, requireKey, requirePartner } from './database.ts';
 
 type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
@@ -129,7 +129,7 @@ export const rotateKey = onDatabase({
     if (status !== 'active') {
       throw new OperatorError(`Key ${id} is ${status}: make a new one with "partner-network keys create".`);
     }
-    const overlapEnd = toTime(Date.now() + (values.overlap ?? bounds.overlapMs));
+    const overlapEnd = toTime(Date.now() + (values.overlap ?? authBounds.overlapMs));
     // A rotation never lets the old key live longer than it would have.
     const oldExpiresAt = [overlapEnd, old.expires_at ?? overlapEnd].toSorted()[0]!;
     const { key, text, shown } = issue(store.environment, {

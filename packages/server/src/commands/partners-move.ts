@@ -1,15 +1,16 @@
 /** Partners and their keys from one database to another, so that every key goes on working. */
 import type { Environment } from '@partner-network/contract/environments';
-import { bounds } from '../bounds.ts';
-import { type Output, tell } from '../command-line/command.ts';
+import { ingestBounds } from '../bounds/ingest.ts';
+import { tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
-import { readJsonLines } from '../ingest/json-lines.ts';
+import type { Output } from '../command-line/output.ts';
 import { readPartner } from '../ingest/partners.ts';
-import { OperatorError } from '../operator-error.ts';
+import { readJsonLines } from '../ingest/read/json-lines.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import type { PartnerWithKeys } from '../store/port.ts';
 import { explainConflict, onDatabase, printingLines, remarkNothing } from './database.ts';
-import { remarkFaults } from './import-report.ts';
-import { bytesOf } from './input.ts';
+import { bytesOf } from './import/input.ts';
+import { remarkFaults } from './import/report.ts';
 
 export const exportPartners = printingLines(
   onDatabase({
@@ -55,7 +56,7 @@ async function readPartners(
       const { partner, faults } =
         'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value, environment);
       if (faults.length === 0) partners.push(partner!);
-      else if (++rejected <= bounds.importShownLines) remarkFaults(output, '', reading.line, faults);
+      else if (++rejected <= ingestBounds.importShownLines) remarkFaults(output, '', reading.line, faults);
     }
   }
   if (rejected === 0) return partners;

@@ -2,8 +2,8 @@ import { lengths } from '@partner-network/contract/limits';
 import { type Command, tell } from '../command-line/command.ts';
 import { optional, plainText, required } from '../command-line/options.ts';
 import { table } from '../command-line/table.ts';
-import { newId } from '../ids.ts';
-import { toTime } from '../times.ts';
+import { newId } from '../lib/ids.ts';
+import { toTime } from '../lib/times.ts';
 import { explainConflict, onDatabase, requirePartner } from './database.ts';
 
 export const createPartner = onDatabase({

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { lengths } from '@partner-network/contract/limits';
-import { bounds } from '../bounds.ts';
-import { type Output, tell } from '../command-line/command.ts';
+import { receiptsBounds } from '../bounds/receipts.ts';
+import { tell } from '../command-line/command.ts';
 import { growingJson } from '../command-line/json.ts';
 import {
   durationMs,
@@ -12,6 +12,7 @@ import {
   timeOrAge,
   wholeNumber,
 } from '../command-line/options.ts';
+import type { Output } from '../command-line/output.ts';
 import {
   boundless,
   type Column,
@@ -19,8 +20,8 @@ import {
   issuedIdCells,
   neverShortened,
 } from '../command-line/table.ts';
+import { toTime } from '../lib/times.ts';
 import type { Receipt, ReceiptsQuery, Store } from '../store/port.ts';
-import { toTime } from '../times.ts';
 import { onDatabase, requireKey, requirePartner } from './database.ts';
 
 export const listReceipts = onDatabase({
@@ -31,12 +32,12 @@ export const listReceipts = onDatabase({
     since: optional('TIME', timeOrAge, 'only from then on: 2027-01-31T00:00:00Z, or 24h for the last day'),
     limit: optional(
       'N',
-      wholeNumber(1, bounds.receiptsShownAtMost),
-      `how many, the newest first (${bounds.receiptsShown})`,
+      wholeNumber(1, receiptsBounds.receiptsShownAtMost),
+      `how many, the newest first (${receiptsBounds.receiptsShown})`,
     ),
   },
   run: async (store, values, _words, output) => {
-    const { partner, key, customer, since, limit = bounds.receiptsShown, json } = values;
+    const { partner, key, customer, since, limit = receiptsBounds.receiptsShown, json } = values;
     if (partner !== undefined) await requirePartner(store, partner);
     // There is an index of a partner's receipts, and none of a key's.
     const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
@@ -58,7 +59,7 @@ async function* pagesOf(
 ): AsyncGenerator<readonly Receipt[]> {
   let after: Receipt | undefined;
   for (let left = limit; left > 0; ) {
-    const wanted = Math.min(left, bounds.receiptsPage);
+    const wanted = Math.min(left, receiptsBounds.receiptsPage);
     const page = await store.listReceipts({ ...filters, after, limit: wanted });
     if (page.length > 0) yield page;
     if (page.length < wanted) return;
@@ -119,6 +120,6 @@ async function removeAll(store: Store, before: string): Promise<number> {
     const removed = await store.pruneReceipts(before);
     if (removed === 0) return all;
     all += removed;
-    await wait(bounds.receiptsPruneRestMs);
+    await wait(receiptsBounds.receiptsPruneRestMs);
   }
 }

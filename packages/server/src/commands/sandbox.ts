@@ -1,22 +1,23 @@
 import { join } from 'node:path';
 import { basePath } from '@partner-network/contract/operations';
-import { bounds } from '../bounds.ts';
+import { commandLineBounds } from '../bounds/command-line.ts';
+import { postgresBounds } from '../bounds/postgres.ts';
 import { command } from '../command-line/command.ts';
 import { optional, plainText } from '../command-line/options.ts';
-import { listenSettings, logLevel, ratesOf } from '../config.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
-import { createOverload } from '../http/overload.ts';
-import { drainOn, stopSignal } from '../lifetime.ts';
+import { createOverload } from '../http/overload/overload.ts';
+import { drainOn, stopSignal } from '../lib/signals.ts';
 import { openLimiters } from '../limiter/open.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../observability/log.ts';
 import { createJournal } from '../receipts/journal.ts';
-import { startService } from '../service.ts';
-import { openStore } from '../store/open.ts';
+import { startService } from '../serve/service.ts';
+import { listenSettings, logLevel, ratesOf } from '../serve/settings.ts';
+import { openStore } from '../store/engines.ts';
 
 export const sandbox = command({
   options: {
-    data: optional('DIR', plainText(bounds.pathCharacters), 'folder of its database (data)'),
+    data: optional('DIR', plainText(commandLineBounds.pathCharacters), 'folder of its database (data)'),
     ...listenSettings,
     'log-level': logLevel('warn'),
   },
@@ -31,7 +32,7 @@ export const sandbox = command({
     const journal = createJournal(store, log);
     opened.defer(journal.close);
     const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
-    const overload = createOverload({ connections: bounds.postgresConnections }, log);
+    const overload = createOverload({ connections: postgresBounds.postgresConnections }, log);
     const service = await startService(
       values,
       { store, limiters, journal, overload, demoKey: demoKeys[0].text },

@@ -1,6 +1,14 @@
 import cluster from 'node:cluster';
-import { command, type Output } from '../command-line/command.ts';
+import { command } from '../command-line/command.ts';
+import type { Output } from '../command-line/output.ts';
 import { boundYoungSpace } from '../command-line/young-space.ts';
+import { startHealth } from '../http/operations/health.ts';
+import { drainOn, logStopped, stopSignal } from '../lib/signals.ts';
+import { openLimiters } from '../limiter/open.ts';
+import { createLog } from '../observability/log.ts';
+import { readMetrics } from '../observability/metric.ts';
+import { buildInfo } from '../observability/process-metrics.ts';
+import { openService } from '../serve/service.ts';
 import {
   conflictsOfServe,
   databaseConfig,
@@ -8,25 +16,18 @@ import {
   type ServeConfig,
   serveSettings,
   storeOptions,
-} from '../config.ts';
-import { startHealth } from '../http/health.ts';
-import { drainOn, logStopped, stopSignal } from '../lifetime.ts';
-import { openLimiters } from '../limiter/open.ts';
-import { createLog } from '../log.ts';
-import { readMetrics } from '../metric.ts';
-import { buildInfo } from '../process-metrics.ts';
-import { openService } from '../service.ts';
-import { logStart } from '../started.ts';
-import { openStore } from '../store/open.ts';
+} from '../serve/settings.ts';
+import { logStart } from '../serve/started.ts';
+import { openStore } from '../store/engines.ts';
 
 export const serve = command({
   options: serveSettings,
   conflicts: conflictsOfServe,
   run: async (config, _words, output) => {
     boundYoungSpace();
-    if (cluster.isWorker) return (await import('../workers/worker.ts')).serveAsWorker(config);
+    if (cluster.isWorker) return (await import('../serve/workers/worker.ts')).serveAsWorker(config);
     if (config.workers === 1) return serveAlone(config, output);
-    return (await import('../workers/supervisor.ts')).superviseWorkers(config, output);
+    return (await import('../serve/workers/supervisor.ts')).superviseWorkers(config, output);
   },
 });
 

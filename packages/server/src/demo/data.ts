@@ -1,7 +1,7 @@
 /** The sandbox's demo data: always the same, so that documentation, tests and screenshots can rely on it. */
-import { apiKeyOf } from '../api-key.ts';
-import { formatId } from '../ids.ts';
-import { toTime } from '../times.ts';
+import { apiKeyOf } from '../auth/api-key.ts';
+import { formatId } from '../lib/ids.ts';
+import { toTime } from '../lib/times.ts';
 
 const firstDayMs = Date.UTC(2025, 0, 6, 9);
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
-import { digestOfKey } from '../api-key.ts';
+import { digestOfKey } from '../auth/api-key.ts';
 import { importValues } from '../ingest/import.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { AlreadyExists, type ImportKind, type Store } from '../store/port.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 

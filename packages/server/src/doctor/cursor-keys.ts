@@ -1,5 +1,5 @@
-import { bounds } from '../bounds.ts';
-import { failed, ok, warning } from '../finding.ts';
+import { cursorsBounds } from '../bounds/cursors.ts';
+import { failed, ok, warning } from '../lib/finding.ts';
 import { insideOurDatabase } from './examination.ts';
 
 const dayMs = 86_400_000;
@@ -12,7 +12,7 @@ export const checkCursorKeys = insideOurDatabase(async ({ inspection }, { nowMs 
   }
   const ageMs = nowMs() - Date.parse(newest);
   // The database's clock may be a little ahead of ours, and such a key soon seals.
-  if (ageMs < -bounds.cursorKeySettleMs) {
+  if (ageMs < -cursorsBounds.cursorKeySettleMs) {
     return warning(
       `The newest key of cursors is of ${newest}, which is yet to come: until then no rotation takes effect.`,
       `See that the clock of the database is right, then begin anew with ${rotate} and --discard-old.`,
@@ -20,6 +20,6 @@ export const checkCursorKeys = insideOurDatabase(async ({ inspection }, { nowMs 
   }
   const days = Math.max(0, Math.floor(ageMs / dayMs));
   const detail = `The newest key of cursors is ${days} days old.`;
-  if (ageMs <= bounds.cursorKeyAgeMs) return ok(detail);
+  if (ageMs <= cursorsBounds.cursorKeyAgeMs) return ok(detail);
   return warning(detail, `Replace it with ${rotate}: cursors of before are good until they expire.`);
 });

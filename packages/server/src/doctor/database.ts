@@ -1,6 +1,6 @@
-import { databaseConfig } from '../config.ts';
-import { type Finding, failed, ok } from '../finding.ts';
-import { type Fault, faultOfEnvironment, faultOfOldVersion, faultOfVersion } from '../store/schema.ts';
+import { type Finding, failed, ok } from '../lib/finding.ts';
+import { databaseConfig } from '../serve/settings.ts';
+import { type Fault, faultOfEnvironment, faultOfOldVersion, faultOfVersion } from '../store/sql/schema.ts';
 import { type Check, insideDatabase, insideOurDatabase } from './examination.ts';
 
 export const checkDatabase: Check = async ({ database }) => (await database).finding;

@@ -1,8 +1,8 @@
-import type { ServeConfig } from '../config.ts';
-import { type Finding, skipped } from '../finding.ts';
-import type { RedisInspected } from '../limiter/redis-inspect.ts';
-import type { Inspected, Inspection } from '../store/inspect.ts';
-import type { Stamp } from '../store/schema.ts';
+import { type Finding, skipped } from '../lib/finding.ts';
+import type { RedisInspected } from '../limiter/redis/inspect.ts';
+import type { ServeConfig } from '../serve/settings.ts';
+import type { Inspected, Inspection } from '../store/inspection.ts';
+import type { Stamp } from '../store/sql/schema.ts';
 
 /** What checks are made from. Servers are looked at from the start, all at once. */
 export interface Examination {

@@ -1,9 +1,9 @@
-import { databaseConfig, type ServeConfig } from '../config.ts';
-import { type Finding, failed } from '../finding.ts';
-import { inspectRedis } from '../limiter/redis-inspect.ts';
-import { openFileLimit } from '../open-files.ts';
-import { inspectDatabase, inspectReplicas } from '../store/inspect.ts';
-import { Refused } from '../store/schema.ts';
+import { type Finding, failed } from '../lib/finding.ts';
+import { openFileLimit } from '../lib/open-files.ts';
+import { inspectRedis } from '../limiter/redis/inspect.ts';
+import { databaseConfig, type ServeConfig } from '../serve/settings.ts';
+import { inspectDatabase, inspectReplicas } from '../store/engines.ts';
+import { Refused } from '../store/sql/schema.ts';
 import { checkClock } from './clock.ts';
 import { checkCursorKeys } from './cursor-keys.ts';
 import { checkDatabase, checkEnvironment, checkPrivileges, checkSchema, failedBy } from './database.ts';

@@ -1,14 +1,14 @@
-import { bounds } from '../bounds.ts';
-import { ok, warning } from '../finding.ts';
-import type { ExpiringKey } from '../store/expiring-keys.ts';
-import { toTime } from '../times.ts';
+import { doctorBounds } from '../bounds/doctor.ts';
+import { ok, warning } from '../lib/finding.ts';
+import { toTime } from '../lib/times.ts';
+import type { ExpiringKey } from '../store/sql/expiring-keys.ts';
 import { insideOurDatabase } from './examination.ts';
 
-const days = bounds.expiryWarningMs / 86_400_000;
+const days = doctorBounds.expiryWarningMs / 86_400_000;
 
 export const checkKeys = insideOurDatabase(async ({ inspection }, { nowMs }) => {
   const now = nowMs();
-  const keys = await inspection.keysExpiring(toTime(now), toTime(now + bounds.expiryWarningMs));
+  const keys = await inspection.keysExpiring(toTime(now), toTime(now + doctorBounds.expiryWarningMs));
   if (keys.count === 0) return ok(`No key expires within ${days} days.`);
   const more = keys.count - keys.first.length;
   const listed = [...keys.first.map(described), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');

@@ -1,13 +1,13 @@
-import { bounds } from '../bounds.ts';
-import { ok, warning } from '../finding.ts';
+import { doctorBounds } from '../bounds/doctor.ts';
+import { ok, warning } from '../lib/finding.ts';
 import type { Check } from './examination.ts';
 
 export const checkOpenFiles: Check = async ({ openFiles }) => {
   if (openFiles === undefined) return ok('This system sets no limit.');
   const detail = `A process may have ${openFiles} files open here`;
-  if (openFiles >= bounds.openFiles) return ok(`${detail}.`);
+  if (openFiles >= doctorBounds.openFiles) return ok(`${detail}.`);
   return warning(
     `${detail}, and each caller takes one.`,
-    `Allow at least ${bounds.openFiles} where the service is started: ulimit -n, or LimitNOFILE of systemd.`,
+    `Allow at least ${doctorBounds.openFiles} where the service is started: ulimit -n, or LimitNOFILE of systemd.`,
   );
 };

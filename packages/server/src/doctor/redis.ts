@@ -1,6 +1,6 @@
-import { ratesOf } from '../config.ts';
-import { type Finding, failed, ok, skipped, warning } from '../finding.ts';
-import type { RedisInspected } from '../limiter/redis-inspect.ts';
+import { type Finding, failed, ok, skipped, warning } from '../lib/finding.ts';
+import type { RedisInspected } from '../limiter/redis/inspect.ts';
+import { ratesOf } from '../serve/settings.ts';
 import { type Check, insideDatabase } from './examination.ts';
 
 export const checkRedis: Check = async ({ redis }) =>

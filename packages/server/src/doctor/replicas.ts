@@ -1,4 +1,4 @@
-import { asOne, ok } from '../finding.ts';
+import { asOne, ok } from '../lib/finding.ts';
 import type { Check } from './examination.ts';
 
 export const checkReplicas: Check = async ({ replicas }) => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../config.ts';
-import { asOne, type Finding, failed, ok, warning } from '../finding.ts';
 import { isPublicAddress } from '../images/public-address.ts';
+import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
+import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../serve/settings.ts';
 import type { Check } from './examination.ts';
 
 /** What is wrong with settings that each are right; a wrong one was told already. */

@@ -1,5 +1,5 @@
 import { errorRecord } from '@partner-network/contract/errors';
-import { bounds } from '../bounds.ts';
+import { limiterBounds } from '../bounds/limiter.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { Refusal } from './refusal.ts';
 
@@ -14,7 +14,7 @@ export async function admit(
   const rate = limiter.ratePerSecond;
   const { isAdmitted, left, untilMoreMs } = await limiter.admit(partnerId);
   const seconds = Math.ceil(untilMoreMs / 1_000);
-  headers.push('RateLimit-Policy', `"${policy}";q=${rate};w=${bounds.rateWindowMs / 1_000}`);
+  headers.push('RateLimit-Policy', `"${policy}";q=${rate};w=${limiterBounds.rateWindowMs / 1_000}`);
   headers.push('RateLimit', `"${policy}";r=${left};t=${seconds}`);
   if (isAdmitted) return;
   throw new Refusal(

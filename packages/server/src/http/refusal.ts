@@ -5,7 +5,7 @@ import {
   errorRecord,
 } from '@partner-network/contract/errors';
 import { allowedMethods } from '@partner-network/contract/operations';
-import { bounds } from '../bounds.ts';
+import { httpBounds } from '../bounds/http.ts';
 
 /**
  * An answer that is not the one asked for. It is thrown, but it is no fault of ours and no Error: nothing
@@ -27,7 +27,7 @@ export class Refusal {
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate', 'Bearer'],
   405: ['Allow', allowedMethods.join(', ')],
-  503: ['Retry-After', String(bounds.retryAfterSeconds)],
+  503: ['Retry-After', String(httpBounds.retryAfterSeconds)],
 };
 
 export function refusal(

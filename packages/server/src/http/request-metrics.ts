@@ -1,5 +1,5 @@
 import { operations } from '@partner-network/contract/operations';
-import { createHistogram, type Histogram, type Metric, type Reading } from '../metric.ts';
+import { createHistogram, type Histogram, type Metric, type Reading } from '../observability/metric.ts';
 import { splitTarget } from './target.ts';
 
 /** What operators can see of requests: never whose they are. */

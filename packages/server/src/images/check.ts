@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { pageSize, profileImage } from '@partner-network/contract/limits';
-import { bounds } from '../bounds.ts';
+import { imagesBounds } from '../bounds/images.ts';
 import { publicAddressMark, type Reads } from '../store/port.ts';
 import { type Download, download, type Reach } from './download.ts';
 import { type ImageFault, imageFault, shownHost } from './faults.ts';
@@ -26,7 +26,7 @@ export async function* checkBrandImages(
   store: Pick<Reads, 'listBrands'>,
   partnerId: string,
   reach: Reach,
-  limitMs: number = bounds.imageDownloadMs,
+  limitMs: number = imagesBounds.imageDownloadMs,
 ): AsyncGenerator<ImageReport> {
   const over = new AbortController();
   const get: Get = (url) => inTime(limitMs, over.signal, (signal) => download(url, reach, signal));
@@ -35,7 +35,7 @@ export async function* checkBrandImages(
   try {
     for await (const { id, profile_image_url } of brandsOf(store, partnerId)) {
       ahead.push(report(id, profile_image_url, check));
-      if (ahead.length === bounds.imageResultsAhead) yield await ahead.shift()!;
+      if (ahead.length === imagesBounds.imageResultsAhead) yield await ahead.shift()!;
     }
     yield* ahead;
   } finally {
@@ -114,7 +114,7 @@ function onceEach(check: Check): Check {
     if (known !== undefined) return known;
     const findings = check(url);
     kept.set(digest, findings);
-    if (kept.size > bounds.imageResultsKept) kept.delete(kept.keys().next().value!);
+    if (kept.size > imagesBounds.imageResultsKept) kept.delete(kept.keys().next().value!);
     return findings;
   };
 }
@@ -124,7 +124,7 @@ function severalAtATime(check: Check): Check {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (url) => {
-    if (running === bounds.imageDownloads) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (running === imagesBounds.imageDownloads) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
       return await check(url);

@@ -2,8 +2,8 @@ import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { profileImage } from '@partner-network/contract/limits';
-import { bounds } from '../bounds.ts';
-import { isWebAddress } from '../text.ts';
+import { imagesBounds } from '../bounds/images.ts';
+import { isWebAddress } from '../lib/text.ts';
 import { type ImageFault, imageFault, shownHost } from './faults.ts';
 import { isPublicAddress } from './public-address.ts';
 import { type Resolve, resolveBySystem, resolveInDns } from './resolve.ts';
@@ -40,7 +40,7 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
   if (!isWebAddress(address)) return { fault: imageFault('INVALID_URL') };
   let url = new URL(address);
   try {
-    for (let redirects = 0; redirects <= bounds.imageRedirects; redirects += 1) {
+    for (let redirects = 0; redirects <= imagesBounds.imageRedirects; redirects += 1) {
       const response = await ask(url, reach, signal);
       try {
         const next = redirectOf(url, response);

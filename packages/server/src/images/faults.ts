@@ -1,8 +1,8 @@
 /** What may be wrong with a brand's image: the codes, and the sentence of each. */
 import { echoedCharacters, profileImage } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
-import { bounds } from '../bounds.ts';
-import { echo } from '../text.ts';
+import { imagesBounds } from '../bounds/images.ts';
+import { echo } from '../lib/text.ts';
 
 const { minPixels, belowBytes } = profileImage;
 
@@ -14,10 +14,10 @@ const sentences = {
   UNREADABLE: 'Save it anew: it begins as {format}, but how large it is cannot be read.',
   INVALID_URL: 'Give the brand an http or https URL without user or password.',
   UNREACHABLE: 'Check that {host} serves it: {reason}.',
-  TIMED_OUT: `Serve it faster: it must be there within ${bounds.imageDownloadMs / 1_000} s, redirects included.`,
+  TIMED_OUT: `Serve it faster: it must be there within ${imagesBounds.imageDownloadMs / 1_000} s, redirects included.`,
   BAD_STATUS: 'Correct the URL or mend {host}: it answers with status {status} and not with 200.',
   ENCODED: 'Serve it as it is: {host} sends it in a content encoding, such as gzip, that was not asked for.',
-  TOO_MANY_REDIRECTS: `Use the URL that it ends at: at most ${bounds.imageRedirects} redirects are followed.`,
+  TOO_MANY_REDIRECTS: `Use the URL that it ends at: at most ${imagesBounds.imageRedirects} redirects are followed.`,
   BAD_REDIRECT:
     'Mend the redirect of {host}: it must lead to an http or https URL, without user or password, ' +
     'and not from https to http.',

@@ -1,5 +1,5 @@
 import { profileImage } from '@partner-network/contract/limits';
-import { bounds } from '../bounds.ts';
+import { imagesBounds } from '../bounds/images.ts';
 import { type ImageFault, imageFault } from './faults.ts';
 
 export interface Inspection {
@@ -37,7 +37,7 @@ export async function inspect(bytes: Buffer): Promise<Inspection> {
  */
 async function sizeOf(bytes: Buffer): Promise<{ width: number; height: number } | undefined> {
   const { imageSize } = await import('image-size');
-  const alone = Buffer.from(new Uint8Array(bytes.subarray(0, bounds.imageHeaderBytes)).buffer);
+  const alone = Buffer.from(new Uint8Array(bytes.subarray(0, imagesBounds.imageHeaderBytes)).buffer);
   try {
     const { width, height } = imageSize(alone);
     return width > 0 && height > 0 ? { width, height } : undefined;

@@ -1,7 +1,7 @@
 /** From a host to its addresses. A host that is an address already is its own. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { bounds } from '../bounds.ts';
+import { imagesBounds } from '../bounds/images.ts';
 
 /** Rejects when there are none, or when the signal comes first. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -15,7 +15,7 @@ export function resolveInDns(servers?: readonly string[]): Resolve {
     if (isIP(host) !== 0) return [host];
     // No name server needs to know it, and every machine does (RFC 6761).
     if (/(^|\.)localhost\.?$/.test(host)) return ['127.0.0.1', '::1'];
-    const resolver = new Resolver({ timeout: bounds.imageDnsMs, tries: bounds.imageDnsTries });
+    const resolver = new Resolver({ timeout: imagesBounds.imageDnsMs, tries: imagesBounds.imageDnsTries });
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = () => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });

@@ -1,4 +1,4 @@
-import { bounds } from '../bounds.ts';
+import { ingestBounds } from '../bounds/ingest.ts';
 import type { ImportRow } from '../store/port.ts';
 
 interface Batch {
@@ -19,7 +19,8 @@ export function createBatch(): Batch {
       rows.push(row);
       characters += charactersOf(row);
     },
-    isFull: () => rows.length >= bounds.importBatchRecords || characters >= bounds.importBatchCharacters,
+    isFull: () =>
+      rows.length >= ingestBounds.importBatchRecords || characters >= ingestBounds.importBatchCharacters,
     isEmpty: () => rows.length === 0,
     take: () => {
       const taken = rows;

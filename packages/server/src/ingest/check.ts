@@ -1,10 +1,10 @@
 import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
-import { bounds } from '../bounds.ts';
-import { isCleanText, isLongerThan, isWebAddress } from '../text.ts';
-import { normalizeTime } from '../times.ts';
+import { ingestBounds } from '../bounds/ingest.ts';
+import { isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
+import { normalizeTime } from '../lib/times.ts';
 import { type ImportFault, importFault, unknownField } from './faults.ts';
-import { InexactNumber } from './json.ts';
-import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data.ts';
+import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
+import { InexactNumber } from './read/json.ts';
 
 type Value = string | number | undefined;
 
@@ -60,7 +60,7 @@ export function createChecker(
 
   function addUnknown(given: readonly string[], faults: ImportFault[]): void {
     for (const field of given) {
-      if (faults.length >= bounds.importFaultsOfLine) break;
+      if (faults.length >= ingestBounds.importFaultsOfLine) break;
       if (!known.has(field)) faults.push(unknownField(field, names));
     }
   }
@@ -144,7 +144,7 @@ function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
     const entries = Object.entries(value);
     if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
     for (const [key, text] of entries) {
-      if (faults.length >= bounds.importFaultsOfLine) break;
+      if (faults.length >= ingestBounds.importFaultsOfLine) break;
       if (typeof text !== 'string') faults.push(importFault('EXPECTED_STRING', `${field}.${key}`));
       else if (!isCleanText(key) || !isCleanText(text)) {
         faults.push(importFault('INVALID_CHARACTER', `${field}.${key}`));
@@ -159,7 +159,7 @@ function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
 function personalFaults(value: unknown, field: string): ImportFault[] {
   const faults: ImportFault[] = [];
   function add(found: string | undefined, where: string, name: string): void {
-    if (found === undefined || faults.length >= bounds.importFaultsOfLine) return;
+    if (found === undefined || faults.length >= ingestBounds.importFaultsOfLine) return;
     faults.push(importFault('PERSONAL_DATA', name, { what: `${where} that looks like ${found}` }));
   }
   if (typeof value === 'string') add(findPersonalData(value), 'a value', field);

@@ -1,7 +1,7 @@
-import { bounds } from '../bounds.ts';
+import { ingestBounds } from '../bounds/ingest.ts';
 import type { ImportCounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
-import { isOfStore, type Patience } from './patience.ts';
+import { isOfStore, type Patience } from './retry.ts';
 
 interface CommitOptions {
   readonly kind: ImportKind;
@@ -66,7 +66,7 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
       if (row === undefined) return;
       batch.add(row);
       while (batch.isFull() && failure === undefined) await commit();
-      if (!batch.isEmpty()) timer ??= setTimeout(commit, bounds.followCommitMs);
+      if (!batch.isEmpty()) timer ??= setTimeout(commit, ingestBounds.followCommitMs);
     },
     close: async () => {
       await commit();

@@ -1,17 +1,17 @@
 /** What an import may find wrong with a line: the codes, and the sentence of each. */
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
-import { bounds } from '../bounds.ts';
-import { similar } from '../nearest.ts';
-import { echo } from '../text.ts';
-import { findPersonalKey } from './personal-data.ts';
+import { ingestBounds } from '../bounds/ingest.ts';
+import { similar } from '../lib/suggest.ts';
+import { echo } from '../lib/text.ts';
+import { findPersonalKey } from './personal-data/personal-data.ts';
 
 /** Said only where a name is near. */
 const renaming = ' or rename it to {nearest}';
 
 /** Sentences with {max} and the like are filled in. */
 export const importSentences = {
-  INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${bounds.importLineBytes} bytes; "jq -c" does so.`,
+  INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${ingestBounds.importLineBytes} bytes; "jq -c" does so.`,
   INVALID_CSV: 'Correct the CSV: {what}.',
   DUPLICATE_KEY: 'Give each key once.',
   UNKNOWN_FIELD: `Remove this field${renaming}: the record has no such field.`,

@@ -1,4 +1,4 @@
-import { bounds } from '../bounds.ts';
+import { ingestBounds } from '../bounds/ingest.ts';
 import type { ImportFault } from './faults.ts';
 
 export interface FaultyLine {
@@ -14,7 +14,7 @@ export interface FaultyLines {
 }
 
 /** Counts all and remembers the first: every line of a file may be faulty. */
-export function collectFaultyLines(most: number = bounds.importReportedLines): FaultyLines {
+export function collectFaultyLines(most: number = ingestBounds.importReportedLines): FaultyLines {
   const first: FaultyLine[] = [];
   let count = 0;
   return {

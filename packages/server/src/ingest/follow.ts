@@ -1,4 +1,4 @@
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import type { Accounts, Imports } from '../store/port.ts';
 import { openCommits } from './commits.ts';
 import type { ImportFault } from './faults.ts';
@@ -10,7 +10,7 @@ import {
   type Reading,
   type RecordOptions,
 } from './import.ts';
-import { createPatience, isOfStore, type PatienceOptions } from './patience.ts';
+import { createPatience, isOfStore, type PatienceOptions } from './retry.ts';
 
 export interface FollowOptions extends PatienceOptions, RecordOptions {
   /** Told of each line that is skipped. */

@@ -1,12 +1,12 @@
-import { newId } from '../ids.ts';
+import { newId } from '../lib/ids.ts';
+import { toTime } from '../lib/times.ts';
 import type { Accounts, ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../store/port.ts';
-import { toTime } from '../times.ts';
 import { createBatch } from './batch.ts';
 import { createChecker } from './check.ts';
 import { type ImportFault, importFault } from './faults.ts';
 import { collectFaultyLines, type FaultyLine } from './faulty-lines.ts';
 import { kinds } from './kinds.ts';
-import type { PersonalDataPolicy } from './personal-data.ts';
+import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
 
 /** A record as it was read, before it is checked: its line, and its value or why it could not be read. */
 export type Reading = { readonly line: number } & (

@@ -1,4 +1,4 @@
-import { bounds } from '../bounds.ts';
+import { limiterBounds } from '../bounds/limiter.ts';
 import type { Decision } from './port.ts';
 
 /** When a partner was admitted within the window, oldest first, in a ring as large as the rate. */
@@ -11,7 +11,7 @@ export interface Admissions {
 /** The admissions of each partner in this process. Partners of whom nothing counts any more are forgotten. */
 export function createAdmissions(ratePerSecond: number) {
   const partners = new Map<string, Admissions>();
-  let sweepAt: number = bounds.limiterSweepPartners;
+  let sweepAt: number = limiterBounds.limiterSweepPartners;
 
   function forgetIdle(now: number): void {
     for (const [partnerId, admissions] of partners) {
@@ -19,7 +19,7 @@ export function createAdmissions(ratePerSecond: number) {
       if (admissions.count === 0) partners.delete(partnerId);
     }
     // At twice what is left, so that sweeping costs a constant amount for each new partner.
-    sweepAt = Math.max(bounds.limiterSweepPartners, partners.size * 2);
+    sweepAt = Math.max(limiterBounds.limiterSweepPartners, partners.size * 2);
   }
 
   return {
@@ -47,7 +47,7 @@ export function decide(admissions: Admissions, limit: number, now: number): Deci
     isAdmitted,
     left: Math.max(0, limit - admissions.count),
     // In this order no rounding can make it more than the window, which would promise a second too many.
-    untilMoreMs: bounds.rateWindowMs - (now - decisive),
+    untilMoreMs: limiterBounds.rateWindowMs - (now - decisive),
   };
 }
 
@@ -66,7 +66,7 @@ export function takeBack(admissions: Admissions): void {
 
 /** An admission counts for one second: at exactly one second it does not count any more. */
 function forgetExpired(admissions: Admissions, now: number): void {
-  while (admissions.count > 0 && now - admissions.timesMs[admissions.oldest]! >= bounds.rateWindowMs) {
+  while (admissions.count > 0 && now - admissions.timesMs[admissions.oldest]! >= limiterBounds.rateWindowMs) {
     forgetOldest(admissions);
   }
 }

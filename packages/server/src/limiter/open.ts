@@ -1,12 +1,12 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { type Metric, type Reading, singleMetric } from '../metric.ts';
+import { type Metric, type Reading, singleMetric } from '../observability/metric.ts';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
-import { createRedisLimiter, type RedisLimiter } from './redis.ts';
-import { openRedisLink, type RedisLink } from './redis-link.ts';
-import type { RedisAddress } from './redis-url.ts';
+import { createRedisLimiter, type RedisLimiter } from './redis/limiter.ts';
+import { openRedisLink, type RedisLink } from './redis/link.ts';
+import type { RedisAddress } from './redis/url.ts';
 
 type ByOperation<T> = Readonly<Partial<Record<Operation['name'], T>>>;
 

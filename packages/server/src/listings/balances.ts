@@ -1,6 +1,6 @@
 import { listBalances } from '@partner-network/contract/operations';
-import { requireGrant } from '../http/authorize.ts';
-import { toTime } from '../times.ts';
+import { requireGrant } from '../auth/authorize.ts';
+import { toTime } from '../lib/times.ts';
 import type { Listing } from './listing.ts';
 
 export const balances: Listing<typeof listBalances> = {

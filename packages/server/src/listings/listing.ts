@@ -1,6 +1,6 @@
 import type { Operation } from '@partner-network/contract/operations';
-import type { Position } from '../http/cursor.ts';
-import type { Parameters } from '../http/parameters.ts';
+import type { Position } from '../cursors/cursors.ts';
+import type { Parameters } from '../http/parameters/parameters.ts';
 import type { Access } from '../receipts/receipt.ts';
 import type { KeyOnFile, Page, Reads } from '../store/port.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { bounds } from '../bounds.ts';
-import { type Metric, singleMetric } from '../metric.ts';
+import { receiptsBounds } from '../bounds/receipts.ts';
+import { type Metric, singleMetric } from '../observability/metric.ts';
 import type { Receipt, ReceiptWrites } from '../store/port.ts';
 import { createKeyUses } from './key-uses.ts';
 
@@ -41,7 +41,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
       clearTimeout(timer);
       timer = undefined;
       writing = undefined;
-      if (!isEmpty()) schedule(bounds.receiptsRetryMs);
+      if (!isEmpty()) schedule(receiptsBounds.receiptsRetryMs);
     });
     return writing;
   }
@@ -64,7 +64,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
   }
 
   async function writeBatch(): Promise<void> {
-    const batch = waiting.slice(0, bounds.receiptsBatch);
+    const batch = waiting.slice(0, receiptsBounds.receiptsBatch);
     if (batch.length > 0) await store.recordReceipts(batch);
     waiting.splice(0, batch.length);
     written += batch.length;
@@ -73,23 +73,23 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
   async function writeUntilEmpty(signal: AbortSignal): Promise<void> {
     await write();
     while (!isEmpty() && !signal.aborted) {
-      await wait(bounds.receiptsRetryMs);
+      await wait(receiptsBounds.receiptsRetryMs);
       await write();
     }
   }
 
   return {
     add(receipt) {
-      if (waiting.length < bounds.receiptsWaiting) waiting.push(receipt);
+      if (waiting.length < receiptsBounds.receiptsWaiting) waiting.push(receipt);
       else {
         dropped += 1;
         outage.tellLoss();
       }
-      schedule(bounds.receiptsFlushMs);
+      schedule(receiptsBounds.receiptsFlushMs);
     },
 
     noteUse(keyId, nowMs) {
-      if (uses.note(keyId, nowMs)) schedule(bounds.receiptsFlushMs);
+      if (uses.note(keyId, nowMs)) schedule(receiptsBounds.receiptsFlushMs);
     },
 
     metrics: [
@@ -115,7 +115,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
 
     async close() {
       if (isClosed) return;
-      const patience = AbortSignal.timeout(bounds.receiptsCloseMs);
+      const patience = AbortSignal.timeout(receiptsBounds.receiptsCloseMs);
       const late = new Promise((resolve) => patience.addEventListener('abort', resolve));
       await Promise.race([writeUntilEmpty(patience), late]);
       isClosed = true;
@@ -133,7 +133,7 @@ function createOutage(log: Logger, what: string) {
   return {
     goOn(fault: unknown, waiting?: number): false {
       sinceMs ??= performance.now();
-      if (!isTold && performance.now() - sinceMs >= bounds.receiptsOutageMs) {
+      if (!isTold && performance.now() - sinceMs >= receiptsBounds.receiptsOutageMs) {
         isTold = true;
         log.error({ err: fault, waiting }, `${what} cannot be written; they are kept in memory`);
       }

@@ -1,6 +1,6 @@
-import { bounds } from '../bounds.ts';
+import { receiptsBounds } from '../bounds/receipts.ts';
+import { toTime } from '../lib/times.ts';
 import type { KeyUse } from '../store/port.ts';
-import { toTime } from '../times.ts';
 
 const minuteMs = 60_000;
 
@@ -22,8 +22,8 @@ export function createKeyUses(): KeyUses {
       const minute = Math.floor(nowMs / minuteMs);
       if (noted.get(keyId) === minute) return false;
       // To forget costs a write that says nothing new.
-      if (noted.size >= bounds.keyUsesNoted) noted.clear();
-      if (waiting.size >= bounds.keyUsesNoted) return false;
+      if (noted.size >= receiptsBounds.keyUsesNoted) noted.clear();
+      if (waiting.size >= receiptsBounds.keyUsesNoted) return false;
       noted.set(keyId, minute);
       waiting.set(keyId, minute);
       return true;

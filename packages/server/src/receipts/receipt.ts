@@ -1,6 +1,6 @@
-import { holdsKey } from '../api-key.ts';
+import { holdsKey } from '../lib/text.ts';
+import { toTime } from '../lib/times.ts';
 import type { KeyOnFile, Receipt } from '../store/port.ts';
-import { toTime } from '../times.ts';
 
 /** Whose data is asked for, and under which grant, as far as it is known. */
 export interface Access {

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import type { Route } from '../http/answer.ts';
+import type { Route } from '../http/handle.ts';
 import { headerValues } from '../http/headers.ts';
 
 const encodings = ['br', 'gzip', 'identity'] as const;

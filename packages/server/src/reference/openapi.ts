@@ -1,6 +1,6 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Rates } from '@partner-network/contract/openapi';
-import type { Route } from '../http/answer.ts';
+import type { Route } from '../http/handle.ts';
 import { bodyOf, bodyRoute } from './body.ts';
 
 const headers = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'public, max-age=300'];

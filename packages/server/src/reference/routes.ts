@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
-import type { Exchange, Route } from '../http/answer.ts';
+import type { Exchange, Route } from '../http/handle.ts';
 import { type Body, bodyOf, bodyOfBrotli, bodyRoute } from './body.ts';
 import { pageOf, policyOf } from './page.ts';
 

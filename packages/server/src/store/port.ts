@@ -1,7 +1,7 @@
 /** What the service asks of storage, and no more. Every engine passes the same suite. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Scope } from '@partner-network/contract/scopes';
-import type { Metric } from '../metric.ts';
+import type { Metric } from '../observability/metric.ts';
 
 /** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503. */
 export class StoreUnavailable extends Error {}

@@ -1,5 +1,5 @@
 import { headerValues } from '../http/headers.ts';
-import type { CallersSpan } from './tracing.ts';
+import type { CallersSpan } from './port.ts';
 
 /** Version 00 of W3C Trace Context, the only one that there is; ids of zeros alone mean none. */
 const traceParent = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;

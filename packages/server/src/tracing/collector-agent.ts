@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { bounds } from '../bounds.ts';
-import { OperatorError } from '../operator-error.ts';
+import { tracingBounds } from '../bounds/tracing.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 
 /**
  * Connects to the collector: a connection for each batch, which is cut when its time is over. The library
@@ -13,7 +13,7 @@ export function createCollectorAgent(url: string): Agent {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const connection = connect(options as AgentOptions, callback)!;
-    const timer = setTimeout(() => connection.destroy(), bounds.tracesAnswerMs);
+    const timer = setTimeout(() => connection.destroy(), tracingBounds.tracesAnswerMs);
     connection.once('close', () => clearTimeout(timer));
     return connection;
   };

@@ -1,7 +1,7 @@
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import { bounds } from '../bounds.ts';
+import { tracingBounds } from '../bounds/tracing.ts';
 
 /** What a collector that is away or too slow costs: so much memory, and a line in the log once a minute. */
 export function createDelivery(
@@ -16,7 +16,7 @@ export function createDelivery(
   function lose(count: number, reason: string | number): void {
     lost += count;
     if (nowMs() < quietUntilMs) return;
-    quietUntilMs = nowMs() + bounds.tracesWarnMs;
+    quietUntilMs = nowMs() + tracingBounds.tracesWarnMs;
     log.warn({ reason, spans: lost }, 'traces are lost: the collector does not take them');
     lost = 0;
   }
@@ -34,22 +34,22 @@ export function createDelivery(
           done(result);
         };
         const late = { code: 1, error: new Error('the answer takes too long') };
-        const deadline = setTimeout(finish, bounds.tracesAnswerMs, late);
+        const deadline = setTimeout(finish, tracingBounds.tracesAnswerMs, late);
         exporter.export(spans, finish);
       },
       shutdown: () => exporter.shutdown(),
     },
-    maxQueueSize: bounds.tracesWaiting,
-    maxExportBatchSize: bounds.tracesBatch,
-    scheduledDelayMillis: bounds.tracesDelayMs,
+    maxQueueSize: tracingBounds.tracesWaiting,
+    maxExportBatchSize: tracingBounds.tracesBatch,
+    scheduledDelayMillis: tracingBounds.tracesDelayMs,
     // Longer than ours above, which tells what is lost.
-    exportTimeoutMillis: bounds.tracesCloseMs,
+    exportTimeoutMillis: tracingBounds.tracesCloseMs,
   });
 
   return {
     onStart: () => {},
     onEnd: (span: ReadableSpan) => {
-      if (waiting >= bounds.tracesWaiting) return lose(1, 'too many are waiting');
+      if (waiting >= tracingBounds.tracesWaiting) return lose(1, 'too many are waiting');
       waiting += 1;
       batches.onEnd(span);
     },

@@ -19,14 +19,14 @@ import {
 import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Logger } from 'pino';
-import { bounds } from '../bounds.ts';
-import { within } from '../deadline.ts';
-import { instanceName } from '../instance.ts';
-import { ownVersion } from '../version.ts';
+import { tracingBounds } from '../bounds/tracing.ts';
+import { instanceName } from '../lib/instance.ts';
+import { within } from '../lib/timeout.ts';
+import { ownVersion } from '../lib/version.ts';
+import type { Span } from '../observability/span.ts';
 import { createCollectorAgent } from './collector-agent.ts';
 import { createDelivery } from './delivery.ts';
-import type { Span } from './span.ts';
-import type { CallersSpan, Tracing } from './tracing.ts';
+import type { CallersSpan, Tracing } from './port.ts';
 
 interface Destination {
   readonly url: string;
@@ -42,8 +42,8 @@ export function openTracing({ url, share, environment, databaseSystem }: Destina
     url,
     httpAgentOptions: () => agent,
     // Ours and not a variable's, for at the end of the process this is waited for.
-    timeoutMillis: bounds.tracesAnswerMs,
-    concurrencyLimit: bounds.tracesUnderWay,
+    timeoutMillis: tracingBounds.tracesAnswerMs,
+    concurrencyLimit: tracingBounds.tracesUnderWay,
   });
   const provider = new TracerProvider({
     resource: resourceOf(environment),
@@ -83,7 +83,7 @@ export function openTracing({ url, share, environment, databaseSystem }: Destina
     },
     // What the collector has not taken by then is lost, and has been told of.
     close: async () => {
-      await within(bounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {});
+      await within(tracingBounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {});
       agent.destroy();
     },
   };

@@ -1,10 +1,10 @@
 /** The parts of the service, traced: each is put in front of the one it is made of. */
-import type { Exchange, Route, Routes } from '../http/answer.ts';
+import type { Exchange, Route, Routes } from '../http/handle.ts';
 import type { Limiter } from '../limiter/port.ts';
+import { type Attributes, inside, note, type Span, traced } from '../observability/span.ts';
 import type { Reads } from '../store/port.ts';
 import { callersSpan } from './callers-span.ts';
-import { type Attributes, inside, note, type Span, traced } from './span.ts';
-import type { Tracing } from './tracing.ts';
+import type { Tracing } from './port.ts';
 
 interface Parts {
   readonly store: Reads;

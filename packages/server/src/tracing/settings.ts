@@ -1,6 +1,6 @@
 /** Where traces go: nowhere, unless one of the variables that OpenTelemetry has for it is set. */
 import { Problem, type Values, variableOnly } from '../command-line/options.ts';
-import { isWebAddress } from '../text.ts';
+import { isWebAddress } from '../lib/text.ts';
 
 function collectorUrl(text: string): string | Problem {
   return isWebAddress(text) && !/[?#]/.test(text)
@@ -45,7 +45,7 @@ export const tracingSettings = {
   'traces-sampler-arg': variableOnly('OTEL_TRACES_SAMPLER_ARG', asItIs, 'share of requests, 0 to 1 (1)'),
 };
 
-type TracingConfig = Values<typeof tracingSettings>;
+export type TracingConfig = Values<typeof tracingSettings>;
 
 /** Each trace begins here, so that a sampler that goes by a parent never finds one. */
 const samplers = ['always_on', 'always_off', 'traceidratio'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { balances as fixtureBalances, keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
-import { balances as fixtureBalances, keys } from '../support/fixture.ts';
-import { startTestService } from '../support/service.ts';
 
 const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
 const wire = ofAlice.map(({ id, customer_id, type, currency, amount, created_at, updated_at }) => ({

@@ -1,3 +1,3 @@
-import { refusesForeignCursors } from '../support/cursors.ts';
+import { refusesForeignCursors } from '../../../testkit/listing-rules/cursors.ts';
 
 refusesForeignCursors('balances');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keys } from '../support/fixture.ts';
-import { assertRefused } from '../support/http.ts';
-import { detailsOf, refusesLimits, refusesParameters } from '../support/parameters.ts';
-import { startTestService } from '../support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { detailsOf, refusesLimits, refusesParameters } from '../../../testkit/listing-rules/parameters.ts';
 
 refusesLimits('balances', 'customer_id=alice&type=CHECKING&');
 

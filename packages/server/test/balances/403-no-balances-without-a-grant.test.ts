@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { future, keys, past } from '../support/fixture.ts';
-import { assertRefused, errorsOf } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { future, keys, past } from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 
 const query = '?customer_id=alice&type=CHECKING';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keys } from '../support/fixture.ts';
-import { isLimited } from '../support/rate.ts';
-import { startTestService } from '../support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { isLimited } from '../../../testkit/listing-rules/rate.ts';
 
 isLimited('balances', '?customer_id=alice&type=CHECKING');
 

@@ -1,3 +1,3 @@
-import { survivesCrash } from '../support/faults.ts';
+import { survivesCrash } from '../../../testkit/listing-rules/faults.ts';
 
 survivesCrash('balances', '?customer_id=alice&type=CHECKING');

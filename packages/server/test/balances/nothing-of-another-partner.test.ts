@@ -5,9 +5,17 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepsCursorsApart } from '../support/cursors-apart.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { balances, customers, grantIds, seen, standingOf, tenantKeys, tenants } from '../support/tenants.ts';
+import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
+import {
+  balances,
+  customers,
+  grantIds,
+  seen,
+  standingOf,
+  tenantKeys,
+  tenants,
+} from '../../../testkit/fixtures/tenants.ts';
+import { keepsCursorsApart } from '../../../testkit/listing-rules/cursors-apart.ts';
 
 async function ask(service: TestService, key: string | undefined, customer: string, grant?: string) {
   const named = grant === undefined ? '' : `&grant_id=${grant}`;

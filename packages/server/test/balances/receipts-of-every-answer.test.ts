@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../fuzz/words.ts';
+import { balances, keys } from '../../../testkit/fixtures/fixture.ts';
+import { type Answer, errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 import { type Receipt, StoreUnavailable } from '../../src/store/port.ts';
-import { balances, keys } from '../support/fixture.ts';
-import { type Answer, errorsOf } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { watchedLog } from '../support/watch-logs.ts';
 
 type Choices = Parameters<typeof startTestService>[1];
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { acmeBrands, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
-import { acmeBrands, createdAt, keys } from '../support/fixture.ts';
-import { publicUrl, startTestService } from '../support/service.ts';
 
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
-import { keys } from '../support/fixture.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 /** Brands that stand throughout have tens for numbers; visitors come and go at the fives between them. */
 const idOf = (number: number) => `walk-${String(number).padStart(6, '0')}`;

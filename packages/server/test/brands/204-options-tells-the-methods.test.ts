@@ -1,3 +1,3 @@
-import { tellsItsMethods } from '../support/methods.ts';
+import { tellsItsMethods } from '../../../testkit/listing-rules/methods.ts';
 
 tellsItsMethods('brands');

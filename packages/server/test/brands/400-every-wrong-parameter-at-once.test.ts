@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newApiKey } from '../../src/api-key.ts';
-import { keys } from '../support/fixture.ts';
-import { assertRefused, errorsOf } from '../support/http.ts';
-import { detailsOf, refusesLimits, refusesParameters } from '../support/parameters.ts';
-import { startTestService } from '../support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { detailsOf, refusesLimits, refusesParameters } from '../../../testkit/listing-rules/parameters.ts';
+import { newApiKey } from '../../src/auth/api-key.ts';
 
 const long = (characters: number) => encodeURIComponent('🦊'.repeat(characters));
 

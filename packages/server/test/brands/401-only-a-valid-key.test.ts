@@ -1,3 +1,3 @@
-import { requiresKey } from '../support/credentials.ts';
+import { requiresKey } from '../../../testkit/listing-rules/credentials.ts';
 
 requiresKey('brands', '');

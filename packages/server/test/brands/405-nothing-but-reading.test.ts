@@ -1,3 +1,3 @@
-import { isReadOnly } from '../support/methods.ts';
+import { isReadOnly } from '../../../testkit/listing-rules/methods.ts';
 
 isReadOnly('brands');

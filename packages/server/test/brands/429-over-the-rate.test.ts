@@ -1,3 +1,3 @@
-import { isLimited } from '../support/rate.ts';
+import { isLimited } from '../../../testkit/listing-rules/rate.ts';
 
 isLimited('brands', '');

@@ -1,3 +1,3 @@
-import { answersWhileLocked } from '../support/faults.ts';
+import { answersWhileLocked } from '../../../testkit/listing-rules/faults.ts';
 
 answersWhileLocked('brands', '');

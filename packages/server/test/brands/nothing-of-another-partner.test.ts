@@ -4,9 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepsCursorsApart } from '../support/cursors-apart.ts';
-import { errorsOf } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import {
   brandsOf,
   partners,
@@ -15,7 +14,8 @@ import {
   type TenantKey,
   tenantKeys,
   tenants,
-} from '../support/tenants.ts';
+} from '../../../testkit/fixtures/tenants.ts';
+import { keepsCursorsApart } from '../../../testkit/listing-rules/cursors-apart.ts';
 
 const lists = ({ lists }: TenantKey) => lists.includes('brands');
 

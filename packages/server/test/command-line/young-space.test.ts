@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { bounds } from '../../src/bounds.ts';
+import { commandLineBounds } from '../../src/bounds/command-line.ts';
 import { boundYoungSpace } from '../../src/command-line/young-space.ts';
 
 const youngBytes = () =>
@@ -30,9 +30,9 @@ async function shrink(): Promise<void> {
 test('lets the space for new objects grow as far as requests need it, and no further', async () => {
   boundYoungSpace();
   await work();
-  assert.equal(youngBytes(), bounds.youngSpaceBytes);
+  assert.equal(youngBytes(), commandLineBounds.youngSpaceBytes);
   await shrink();
-  assert.ok(youngBytes() < bounds.youngSpaceBytes);
+  assert.ok(youngBytes() < commandLineBounds.youngSpaceBytes);
   await work();
-  assert.equal(youngBytes(), bounds.youngSpaceBytes);
+  assert.equal(youngBytes(), commandLineBounds.youngSpaceBytes);
 });

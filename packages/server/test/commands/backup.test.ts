@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertFailed, run, withPartners } from '../support/run.ts';
+import { assertFailed, run, withPartners } from '../../../testkit/fixtures/run.ts';
 
 test('backup says where the copy is, and of when; a second one does not replace it', async (t) => {
   const line = await withPartners(t, ['acme']);

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import {
+  assertFailed,
+  type CommandLine,
+  spawnCommand,
+  start,
+  withPartners,
+} from '../../../testkit/fixtures/run.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import { listenOn, serveHttp } from '../images/image-host.ts';
 import { jpg, png } from '../images/pictures.ts';
-import { assertFailed, type CommandLine, spawnCommand, start, withPartners } from '../support/run.ts';
 
 const check = ['brands', 'check-images', '--partner', 'acme'];
 

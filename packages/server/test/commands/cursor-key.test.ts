@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { assertFailed, type CommandLine, commandLine } from '../support/run.ts';
-import { keepCursorKeys } from '../support/watch-logs.ts';
+import { assertFailed, type CommandLine, commandLine } from '../../../testkit/fixtures/run.ts';
+import { keepCursorKeys } from '../../../testkit/watch/logs.ts';
 
 interface Rotated {
   readonly id: number;

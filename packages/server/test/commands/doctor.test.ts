@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 import type { Examined } from '../../src/doctor/examine.ts';
 import { names } from '../doctor/examined.ts';
-import { assertFailed, commandLine, run } from '../support/run.ts';
 
 test('prints one list of checks with --json, and ends with 0 when none failed', async (t) => {
   const line = commandLine(t);

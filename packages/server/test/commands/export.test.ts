@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { assertFailed, commandLine, run, spawnCommand, withPartners } from '../../../testkit/fixtures/run.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
 import type { Store } from '../../src/store/port.ts';
-import { plainBalance, writeRows } from '../store/records.ts';
-import { exported } from '../store/suite-exports.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { fillFixture } from '../support/fixture.ts';
-import { connectTo } from '../support/postgres.ts';
-import { assertFailed, commandLine, run, spawnCommand, withPartners } from '../support/run.ts';
-import { until } from '../support/until.ts';
+import { exported } from '../store/suite/exports.ts';
+import { plainBalance, writeRows } from '../store/suite/records.ts';
 
 /** More than a pipe and whoever reads it hold together. */
 const many = Array.from({ length: 5_000 }, (_, index) => plainBalance('alice', `b${index + 10_000}`));

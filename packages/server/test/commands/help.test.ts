@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFailed, run } from '../support/run.ts';
+import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 
 const database = ['--environment', '--database'];
 const service = ['--host', '--port', '--public-url', '--brands-rate', '--balances-rate', '--log-level'];

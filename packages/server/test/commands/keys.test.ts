@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { environmentOfKey } from '../../src/api-key.ts';
-import { assertFailed, type CommandLine, withPartners } from '../support/run.ts';
+import { assertFailed, type CommandLine, withPartners } from '../../../testkit/fixtures/run.ts';
+import { environmentOfKey } from '../../src/auth/api-key.ts';
 
 interface CreatedKey {
   readonly id: string;

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { temporaryFolder } from '../support/folder.ts';
-import { assertFailed, commandLine, run } from '../support/run.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 
 interface Migrated {
   readonly environment: string;

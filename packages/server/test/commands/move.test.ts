@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { spawnCommand } from '../../../testkit/fixtures/run.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import type { Store } from '../../src/store/port.ts';
 import { importInto } from '../ingest/import-into.ts';
-import { balances, brands } from '../store/records.ts';
-import { exported } from '../store/suite-exports.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { fillFixture, keys } from '../support/fixture.ts';
-import { spawnCommand } from '../support/run.ts';
-import { startTestService } from '../support/service.ts';
+import { exported } from '../store/suite/exports.ts';
+import { balances, brands } from '../store/suite/records.ts';
 
 const customers = ['alice', '\u2028"\\ 🦊&?', '\ue000\u{10000}'];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertFailed, withPartners } from '../support/run.ts';
+import { assertFailed, withPartners } from '../../../testkit/fixtures/run.ts';
 
 test('takes no partners from a file of which a line is wrong, and says what is', async (t) => {
   const line = await withPartners(t, ['acme']);

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bounds } from '../../src/bounds.ts';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable, createCaller } from '../../../testkit/fixtures/http.ts';
+import { assertFailed, commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { receiptsBounds } from '../../src/bounds/receipts.ts';
+import { toTime } from '../../src/lib/times.ts';
 import type { Receipt, Store } from '../../src/store/port.ts';
-import { toTime } from '../../src/times.ts';
-import { receiptAt } from '../store/suite-receipts.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { fillFixture, keys } from '../support/fixture.ts';
-import { assertUnavailable, createCaller } from '../support/http.ts';
-import { assertFailed, commandLine, run, start, withPartners } from '../support/run.ts';
-import { needsTerminal, onTerminal } from '../support/terminal.ts';
-import { until } from '../support/until.ts';
+import { receiptAt } from '../store/suite/receipts.ts';
 
 const limits = { timeout: 60_000 };
 /** A second, and some for a machine on which tests run beside each other, beside what held up all. */
@@ -190,9 +190,11 @@ test('shows a terminal of the receipts what it has room for', needsTerminal, asy
 
 test('lists more than a page of them, each once, in one JSON document', limits, async (t) => {
   const line = commandLine(t);
-  const receipts = Array.from({ length: 2 * bounds.receiptsPage + 5 }, (_, index) => receiptAt(index));
+  const receipts = Array.from({ length: 2 * receiptsBounds.receiptsPage + 5 }, (_, index) =>
+    receiptAt(index),
+  );
   await line.inside((store) => store.recordReceipts(receipts));
-  const limit = 2 * bounds.receiptsPage + 1;
+  const limit = 2 * receiptsBounds.receiptsPage + 1;
   assert.deepEqual(
     await line.json('receipts', 'list', '--limit', String(limit)),
     receipts.toReversed().slice(0, limit),

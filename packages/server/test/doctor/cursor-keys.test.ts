@@ -1,8 +1,8 @@
 /** The key that seals cursors, on both engines. */
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
-import { toTime } from '../../src/times.ts';
-import { openTestDatabase } from '../support/database.ts';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { cursorsBounds } from '../../src/bounds/cursors.ts';
+import { toTime } from '../../src/lib/times.ts';
 import { assertFinding, findingsOf } from './examined.ts';
 
 const now = Date.parse('2026-03-01T00:00:00.000Z');
@@ -19,9 +19,9 @@ for (const engine of ['sqlite', 'postgres']) {
     assertFinding(await finding(), 'ok', /^The newest key of cursors is 400 days old\.$/);
     await made(now - 400 * day - 1);
     assertFinding(await finding(), 'warning', / is 400 days old\.$/, /"partner-network cursor-key rotate"/);
-    await made(now + bounds.cursorKeySettleMs);
+    await made(now + cursorsBounds.cursorKeySettleMs);
     assertFinding(await finding(), 'ok', / is 0 days old\.$/);
-    await made(now + bounds.cursorKeySettleMs + 1);
+    await made(now + cursorsBounds.cursorKeySettleMs + 1);
     assertFinding(await finding(), 'warning', / of 2026-03-01T.* yet to come/, /clock .* --discard-old/);
     await execute('delete from cursor_keys');
     assertFinding(await finding(), 'failed', /^There is no key to seal cursors with/, /cursor-key rotate/);

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { doctor } from '../../src/commands/doctor.ts';
-import type { ServeConfig } from '../../src/config.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import type { Finding } from '../../src/finding.ts';
+import type { Finding } from '../../src/lib/finding.ts';
+import type { ServeConfig } from '../../src/serve/settings.ts';
 
 /** In their order, which scripts rely on. */
 export const names = [

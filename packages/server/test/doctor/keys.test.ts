@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '@partner-network/contract/scopes';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { toTime } from '../../src/lib/times.ts';
 import type { ApiKey, Store } from '../../src/store/port.ts';
-import { toTime } from '../../src/times.ts';
-import { openTestDatabase } from '../support/database.ts';
 import { assertFinding, findingsOf } from './examined.ts';
 
 const now = Date.parse('2026-03-01T00:00:00.000Z');

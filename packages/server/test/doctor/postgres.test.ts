@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
-import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
-import { receiptAt } from '../store/suite-receipts.ts';
-import { migratedDatabase, serveOptions } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
-import { afterAllElse, connectTo, emptyDatabase } from '../support/postgres.ts';
-import { startProxy } from '../support/proxy.ts';
+import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { freePort } from '../../../testkit/servers/free-port.ts';
+import { afterAllElse, connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
+import { inspectPostgres } from '../../src/store/postgres/inspect/inspect.ts';
+import { receiptAt } from '../store/suite/receipts.ts';
 import { assertFinding, assertOnly, findingsOf, silentPort, those } from './examined.ts';
 
 const onSandbox = (url: string, ...more: string[]) => [

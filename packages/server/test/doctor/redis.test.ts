@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { freePort } from '../../../testkit/servers/free-port.ts';
+import { needsOwnRedis, redisClient, startRedis } from '../../../testkit/servers/redis.ts';
 import { judge } from '../../src/doctor/redis.ts';
-import type { Finding } from '../../src/finding.ts';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import type { Finding } from '../../src/lib/finding.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { migratedDatabase, serveOptions } from '../support/database.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { freePort } from '../support/free-port.ts';
-import { needsOwnRedis, redisClient, startRedis } from '../support/redis.ts';
 import { assertFinding, findingsOf } from './examined.ts';
 
 async function embedded(t: TestContext): Promise<string[]> {

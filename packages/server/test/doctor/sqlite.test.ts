@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { temporaryFolder } from '../support/folder.ts';
 import { assertFinding, assertOnly, findingsOf, those } from './examined.ts';
 
 async function newDatabase(t: TestContext, ...statements: string[]) {

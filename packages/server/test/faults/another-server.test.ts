@@ -1,13 +1,18 @@
 /** A name or a proxy that leads to the database can come to lead to another server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { keys } from '../support/fixture.ts';
-import { assertUnavailable } from '../support/http.ts';
-import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { startNetwork } from './network.ts';
-import { hangUpOnService, rename, startPair } from './pair.ts';
-import { fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import {
+  type PostgresServer,
+  promote,
+  startPostgres,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { startNetwork } from './scene/network.ts';
+import { hangUpOnService, rename, startPair } from './scene/pair.ts';
+import { fill, resumeMs, type Served, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

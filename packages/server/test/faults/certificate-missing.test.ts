@@ -1,11 +1,11 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../support/folder.ts';
-import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { hangUpOnService } from './pair.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { hangUpOnService } from './scene/pair.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
-import { keys } from '../support/fixture.ts';
-import { assertUnavailable } from '../support/http.ts';
-import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

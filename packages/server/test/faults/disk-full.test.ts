@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { temporaryFolder } from '../support/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { assertFailed, type Finished, run } from '../../../testkit/fixtures/run.ts';
 import {
   afterAllElse,
   connectTo,
@@ -10,11 +11,10 @@ import {
   type PostgresServer,
   startPostgres,
   withoutOwnServers,
-} from '../support/postgres.ts';
-import { assertFailed, type Finished, run } from '../support/run.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+} from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { mountSmallDisk, type SmallDisk } from './scene/small-disk.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { keys } from '../support/fixture.ts';
-import { assertUnavailable } from '../support/http.ts';
-import { type PostgresServer, promote, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { follow, hangUpOnService, rename, startPair, urlOf } from './pair.ts';
-import { fill, resumeMs, type Served, serveOn, startLoad } from './under-load.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import {
+  type PostgresServer,
+  promote,
+  startPostgres,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { follow, hangUpOnService, rename, startPair, urlOf } from './scene/pair.ts';
+import { fill, resumeMs, type Served, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

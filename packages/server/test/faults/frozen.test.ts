@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { keys } from '../support/fixture.ts';
-import { assertUnavailable } from '../support/http.ts';
-import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
-import { areAllTried } from './all-faults.ts';
-import { fill, type Served, serveOn, startLoad } from './under-load.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { areAllTried } from './scene/all-faults.ts';
+import { fill, type Served, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 120_000;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { assertFailed, run } from '../support/run.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { holdUp, statementsOf } from './held-up.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
+import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { holdUp, statementsOf } from './scene/held-up.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -1,10 +1,10 @@
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { startNetwork } from './network.ts';
-import { hangUpOnService } from './pair.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { startNetwork } from './scene/network.ts';
+import { hangUpOnService } from './scene/pair.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

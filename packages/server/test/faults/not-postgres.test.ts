@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { OperatorError } from '../../src/operator-error.ts';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
-import { openTestDatabase, serveOptions } from '../support/database.ts';
-import { fillFixture } from '../support/fixture.ts';
+import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { OperatorError } from '../../src/lib/operator-error.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 
 /** What is said, as soon as somebody speaks. */
 const answers: Readonly<Record<string, number[] | string>> = {

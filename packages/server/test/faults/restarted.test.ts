@@ -1,7 +1,7 @@
 import { test } from 'node:test';
-import { startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { amongAllOnly } from './all-faults.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { amongAllOnly } from './scene/all-faults.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bounds } from '../../src/bounds.ts';
-import { keys } from '../support/fixture.ts';
-import { assertUnavailable } from '../support/http.ts';
-import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { requestsShed } from '../support/requests-shed.ts';
-import { until } from '../support/until.ts';
-import { holdUp, statementsOf } from './held-up.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { requestsShed } from '../../../testkit/fixtures/requests-shed.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { httpBounds } from '../../src/bounds/http.ts';
+import { overloadBounds } from '../../src/bounds/overload.ts';
+import { holdUp, statementsOf } from './scene/held-up.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;
@@ -46,7 +47,10 @@ test('slow statements of one partner hold half of the connections: its others ar
   assertUnavailable(await served.caller.brands('', { key: keys.acme }));
   const tookMs = performance.now() - sentMs;
   // On a machine that is too busy it may be turned away for that.
-  assert.ok(tookMs > bounds.requestWaitMs && tookMs < bounds.answerMs, `refused after ${tookMs} ms`);
+  assert.ok(
+    tookMs > overloadBounds.requestWaitMs && tookMs < httpBounds.answerMs,
+    `refused after ${tookMs} ms`,
+  );
   assert.ok((await requestsShed(served.operationsUrl, 'partner')) > shedBefore);
   await until(5_000, async () => {
     const answer = await served.caller.brands('', { key: keys.zenith });

@@ -1,8 +1,8 @@
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectTo, startPostgres, withoutOwnServers } from '../support/postgres.ts';
-import { areAllTried } from './all-faults.ts';
-import { fill, serveOn, startLoad } from './under-load.ts';
+import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import { areAllTried } from './scene/all-faults.ts';
+import { fill, serveOn, startLoad } from './scene/under-load.ts';
 
 const skip = withoutOwnServers();
 const timeout = 60_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keys } from '../support/fixture.ts';
-import { assertRefused } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 
 const strangers = [
   '/',

@@ -3,17 +3,18 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { bounds } from '../../src/bounds.ts';
-import { startHealth } from '../../src/http/health.ts';
-import { createOverload, type Overload } from '../../src/http/overload.ts';
-import { createSheddingLog } from '../../src/http/shedding-log.ts';
-import { createTurnedAway } from '../../src/http/turned-away.ts';
-import { readMetrics } from '../../src/metric.ts';
-import { keys } from '../support/fixture.ts';
-import { answersIn, assertRefused } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
-import { until } from '../support/until.ts';
-import { watchedLog } from '../support/watch-logs.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { answersIn, assertRefused } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { httpBounds } from '../../src/bounds/http.ts';
+import { overloadBounds } from '../../src/bounds/overload.ts';
+import { startHealth } from '../../src/http/operations/health.ts';
+import { createOverload, type Overload } from '../../src/http/overload/overload.ts';
+import { createTurnedAway } from '../../src/http/overload/shed-responses.ts';
+import { createSheddingLog } from '../../src/http/overload/shedding-log.ts';
+import { readMetrics } from '../../src/observability/metric.ts';
 
 const { log: silent } = watchedLog();
 
@@ -55,12 +56,12 @@ function answerTo(sent: unknown[], name: unknown): ServerResponse {
 test('who finds no place in time is told so in the one shape of errors; the next is served', async (t) => {
   const { service, overload, release } = await startHeld(t, 1, 'keys');
   const letIn = Array.from({ length: 3 }, () => service.brands('', { key: keys.acme }));
-  await until(5_000, () => underWayOf(overload).answering === bounds.requestsPerDatabaseConnection);
+  await until(5_000, () => underWayOf(overload).answering === overloadBounds.requestsPerDatabaseConnection);
   // All at once: those who were let in must not wait for so long that they are told the same.
   const methods = ['GET', 'HEAD', 'OPTIONS', 'POST'];
   const refused = await Promise.all(methods.map((method) => service.brands('', { method })));
   for (const [index, answer] of refused.entries()) {
-    assert.equal(answer.headers['retry-after'], String(bounds.retryAfterSeconds));
+    assert.equal(answer.headers['retry-after'], String(httpBounds.retryAfterSeconds));
     if (methods[index] === 'HEAD') assert.deepEqual([answer.status, answer.text], [503, '']);
     else assertRefused(answer, 503, 'SERVICE_UNAVAILABLE');
   }
@@ -99,7 +100,7 @@ test('operators are answered when nobody else is', async (t) => {
   const health = await startHealth('127.0.0.1', 0, service.store, read, silent);
   t.after(health.close);
   const waiting = Array.from({ length: 5 }, () => service.brands('', { key: keys.acme }));
-  await until(5_000, () => underWayOf(overload).answering === bounds.requestsPerDatabaseConnection);
+  await until(5_000, () => underWayOf(overload).answering === overloadBounds.requestsPerDatabaseConnection);
   for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(health.url + path)).status, 200);
   const metrics = await (await fetch(`${health.url}/metrics`)).text();
   assert.match(metrics, /^partner_network_requests_under_way\{state="answering"\} 3$/m);
@@ -171,7 +172,7 @@ test('who hangs up while waiting is neither served nor answered', async () => {
   const begin = (name: string, response = answerTo(sent, name)) =>
     overload.begin(response, async () => {
       begun.push(name);
-      now += bounds.turnMs + 1;
+      now += overloadBounds.turnMs + 1;
     });
   begin('first');
   begin('gone', { ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse);
@@ -189,16 +190,20 @@ test('beyond a number a second, those turned away wait for their answer, and not
   };
   const turnedAway = createTurnedAway(() => now);
   const sent: unknown[] = [];
-  const count = bounds.shedBurst + 2 * bounds.shedPerSecond;
+  const count = overloadBounds.shedBurst + 2 * overloadBounds.shedPerSecond;
   for (let caller = 0; caller < count; caller += 1) turnedAway.answer(answerTo(sent, caller));
-  assert.equal(sent.length, bounds.shedBurst);
-  for (let passed = 0; passed < bounds.shedHoldMs - bounds.shedSweepMs; passed += bounds.shedSweepMs) {
-    pass(bounds.shedSweepMs);
+  assert.equal(sent.length, overloadBounds.shedBurst);
+  for (
+    let passed = 0;
+    passed < overloadBounds.shedHoldMs - overloadBounds.shedSweepMs;
+    passed += overloadBounds.shedSweepMs
+  ) {
+    pass(overloadBounds.shedSweepMs);
   }
-  const paced = sent.length - bounds.shedBurst;
-  const affordable = (bounds.shedPerSecond * bounds.shedHoldMs) / 1_000;
+  const paced = sent.length - overloadBounds.shedBurst;
+  const affordable = (overloadBounds.shedPerSecond * overloadBounds.shedHoldMs) / 1_000;
   assert.ok(paced > 0.9 * affordable && paced <= affordable, `${paced} of ${affordable}`);
-  pass(bounds.shedSweepMs);
+  pass(overloadBounds.shedSweepMs);
   assert.deepEqual(
     sent,
     Array.from({ length: count }, (_, caller) => caller),
@@ -210,14 +215,15 @@ test('who hangs up while a 503 is held does not take one from the others', (t) =
   let now = 0;
   const turnedAway = createTurnedAway(() => now);
   const sent: unknown[] = [];
-  for (let caller = 0; caller < bounds.shedBurst; caller += 1) turnedAway.answer(answerTo(sent, caller));
-  const affordable = (bounds.shedPerSecond * bounds.shedSweepMs) / 1_000;
+  for (let caller = 0; caller < overloadBounds.shedBurst; caller += 1)
+    turnedAway.answer(answerTo(sent, caller));
+  const affordable = (overloadBounds.shedPerSecond * overloadBounds.shedSweepMs) / 1_000;
   const gone = { ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse;
   for (let caller = 0; caller < affordable; caller += 1) turnedAway.answer(gone);
   turnedAway.answer(answerTo(sent, 'here'));
-  now += bounds.shedSweepMs;
-  t.mock.timers.tick(bounds.shedSweepMs);
-  assert.deepEqual(sent.slice(bounds.shedBurst), ['here']);
+  now += overloadBounds.shedSweepMs;
+  t.mock.timers.tick(overloadBounds.shedSweepMs);
+  assert.deepEqual(sent.slice(overloadBounds.shedBurst), ['here']);
 });
 
 test('the log has a line when shedding begins, and one with the count when it is over', (t) => {
@@ -231,8 +237,8 @@ test('the log has a line when shedding begins, and one with the count when it is
     t.mock.timers.tick(50);
   }
   assert.equal(logs().match(/\n/g)?.length, 1);
-  now += 2 * bounds.sheddingQuietMs;
-  t.mock.timers.tick(2 * bounds.sheddingQuietMs);
+  now += 2 * overloadBounds.sheddingQuietMs;
+  t.mock.timers.tick(2 * overloadBounds.sheddingQuietMs);
   assert.match(
     logs(),
     /^\{"level":40,.*"reason":"loop".*\n\{"level":30,.*"requests":100,"duration_ms":4950.*\n$/,
@@ -246,7 +252,7 @@ test('the wait for a turn is a part of the time that an answer may take, and is 
   const overload: Overload = {
     ...createOverload({ connections: 1 }, silent),
     begin: (_response, work) => {
-      passedMs += bounds.answerMs;
+      passedMs += httpBounds.answerMs;
       void work();
     },
   };
@@ -254,13 +260,13 @@ test('the wait for a turn is a part of the time that an answer may take, and is 
     overload,
     reads: async ({ store }) => ({
       ...store,
-      findKey: (digest) => wait(bounds.answerMs / 4).then(() => store.findKey(digest)),
+      findKey: (digest) => wait(httpBounds.answerMs / 4).then(() => store.findKey(digest)),
     }),
   });
   assertRefused(await service.brands('', { key: keys.acme }), 503, 'SERVICE_UNAVAILABLE');
   const { duration_ms } = JSON.parse(service.logs().trim().split('\n').at(-1)!);
-  assert.ok(duration_ms >= bounds.answerMs, `${duration_ms} ms`);
+  assert.ok(duration_ms >= httpBounds.answerMs, `${duration_ms} ms`);
   const duration = service.metrics.find(({ name }) => name.endsWith('request_duration_seconds'))!;
   const seconds = duration.read().find(({ labels, part }) => labels.outcome === 'failed' && part === 'sum');
-  assert.ok(seconds!.value >= bounds.answerMs / 1_000, `${seconds!.value} s`);
+  assert.ok(seconds!.value >= httpBounds.answerMs / 1_000, `${seconds!.value} s`);
 });

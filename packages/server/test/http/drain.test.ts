@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { answersIn, responsesIn } from '../../../testkit/fixtures/http.ts';
+import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import type { BrandsQuery } from '../../src/store/port.ts';
-import { keys } from '../support/fixture.ts';
-import { answersIn, responsesIn } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 const head = `GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n`;
 const good = `${head}\r\n`;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOfKey } from '../../src/api-key.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { digestOfKey } from '../../src/auth/api-key.ts';
 import type { Journal } from '../../src/receipts/journal.ts';
-import { keys } from '../support/fixture.ts';
-import { startTestService } from '../support/service.ts';
 
 test('logs one line a request, with nothing of its query, path or answer', async (t) => {
   const service = await startTestService(t);

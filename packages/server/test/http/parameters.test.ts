@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBrands } from '@partner-network/contract/operations';
-import { parseParameters } from '../../src/http/parameters.ts';
-import { splitQuery } from '../../src/http/query.ts';
+import { parseParameters } from '../../src/http/parameters/parameters.ts';
+import { splitQuery } from '../../src/http/parameters/query.ts';
 
 test('what has no equals sign is a name without a value', () => {
   assert.deepEqual(

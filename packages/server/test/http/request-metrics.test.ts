@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Metric } from '../../src/metric.ts';
-import { keys } from '../support/fixture.ts';
-import { startTestService } from '../support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import type { Metric } from '../../src/observability/metric.ts';
 
 /** The values of a metric that are not 0, by its labels. */
 function valuesOf(metrics: readonly Metric[], name: string): Record<string, number> {

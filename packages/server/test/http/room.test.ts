@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
-import type { Route } from '../../src/http/answer.ts';
-import { type Room, watchConnections } from '../../src/http/connections.ts';
-import { startHealth } from '../../src/http/health.ts';
-import { createHttpServer, listen, serveRoutes } from '../../src/http/server.ts';
-import { connectionsWithin, openFileLimit, operatorsWithin } from '../../src/open-files.ts';
-import { createCaller } from '../support/http.ts';
-import { wholeRoom } from '../support/service.ts';
-import { until } from '../support/until.ts';
-import { watchedLog } from '../support/watch-logs.ts';
+import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { wholeRoom } from '../../../testkit/fixtures/service.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { httpBounds } from '../../src/bounds/http.ts';
+import type { Route } from '../../src/http/handle.ts';
+import { startHealth } from '../../src/http/operations/health.ts';
+import { type Room, watchConnections } from '../../src/http/server/connections.ts';
+import { createHttpServer, listen, serveRoutes } from '../../src/http/server/server.ts';
+import { connectionsWithin, openFileLimit, operatorsWithin } from '../../src/lib/open-files.ts';
 
 /** A server of files alone: what is promised here holds whatever is served. */
 async function serve(t: TestContext, room: Partial<Room>, routes: Record<string, Route> = {}) {
@@ -138,8 +138,8 @@ test('answers that nobody reads take no more than their room, and go oldest firs
 test('requests sent ahead take no more than their room, whoever sends them', async (t) => {
   const held = Promise.withResolvers<string>();
   const { port, open, closedFor } = await serve(t, {}, { '/assets/held': () => held.promise });
-  const batch = ask('/assets/held').repeat(bounds.pipelinedRequests);
-  const senders = Math.ceil(bounds.requestsAhead / (bounds.pipelinedRequests - 1));
+  const batch = ask('/assets/held').repeat(httpBounds.pipelinedRequests);
+  const senders = Math.ceil(httpBounds.requestsAhead / (httpBounds.pipelinedRequests - 1));
   const sockets = Array.from({ length: senders }, () => open(batch));
   await Promise.race(sockets.map((socket) => once(socket, 'close')));
   assert.equal(closedFor('ahead'), 1);
@@ -151,7 +151,7 @@ test('requests sent ahead take no more than their room, whoever sends them', asy
   later.on('data', (chunk) => {
     received += chunk;
   });
-  await until(5_000, () => received.split('here').length > bounds.pipelinedRequests);
+  await until(5_000, () => received.split('here').length > httpBounds.pipelinedRequests);
   assert.equal(closedFor('ahead'), 1);
 });
 
@@ -174,11 +174,11 @@ test('nor does one of an operator', async (t) => {
 
 test('there is room for fewer callers where fewer files may be open', () => {
   assert.equal(connectionsWithin(1_024), 768);
-  assert.equal(connectionsWithin(1_048_576), bounds.connections);
-  assert.equal(connectionsWithin(undefined), bounds.connections);
+  assert.equal(connectionsWithin(1_048_576), httpBounds.connections);
+  assert.equal(connectionsWithin(undefined), httpBounds.connections);
   assert.equal(operatorsWithin(1_024), 51);
-  assert.equal(operatorsWithin(1_048_576), bounds.operationsConnections);
-  assert.equal(operatorsWithin(undefined), bounds.operationsConnections);
+  assert.equal(operatorsWithin(1_048_576), httpBounds.operationsConnections);
+  assert.equal(operatorsWithin(undefined), httpBounds.operationsConnections);
 });
 
 test('knows how many files may be open as Node reports it, and without its report where it can', (t) => {

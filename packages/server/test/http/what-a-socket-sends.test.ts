@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { keys } from '../support/fixture.ts';
-import { answersIn } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { answersIn } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 
 const key = `Authorization: Bearer ${keys.acme}\r\n`;
 const line = 'GET /network/v1/brands?limit=1 HTTP/1.1\r\n';

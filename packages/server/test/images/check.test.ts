@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { checkBrandImages, type ImageReport } from '../../src/images/check.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import { type Reads, StoreUnavailable } from '../../src/store/port.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { createdAt } from '../support/fixture.ts';
 import { loopback, serveHttp } from './image-host.ts';
 import { png } from './pictures.ts';
 

@@ -1,8 +1,8 @@
 /** Takes a line the way that it goes in an import, and says what came of it. */
 import assert from 'node:assert/strict';
 import { createChecker } from '../../src/ingest/check.ts';
-import { readJsonLines } from '../../src/ingest/json-lines.ts';
 import { kinds } from '../../src/ingest/kinds.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { ImportKind } from '../../src/store/port.ts';
 
 /** What each kind requires, and nothing else. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChecker } from '../../src/ingest/check.ts';
-import { readJsonLines } from '../../src/ingest/json-lines.ts';
 import { kinds } from '../../src/ingest/kinds.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { ImportKind } from '../../src/store/port.ts';
 import {
   allTexts,

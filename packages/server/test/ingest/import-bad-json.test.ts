@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ImportReport, importRecords } from '../../src/ingest/import.ts';
-import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { ImportKind, Store } from '../../src/store/port.ts';
 import { brandsOf, money, openEmpty } from './import-into.ts';
 

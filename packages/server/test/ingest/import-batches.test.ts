@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
+import { ingestBounds } from '../../src/bounds/ingest.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { importRecords, type Reading } from '../../src/ingest/import.ts';
 import type { ImportRow, Store } from '../../src/store/port.ts';
@@ -48,7 +48,7 @@ for (const [what, write] of Object.entries(ways)) {
   test(`writes long records of ${what} a few at a time, so that they are not held`, async (t) => {
     const { store, batches } = weighed(await openEmpty(t));
     assert.equal((await write(store, 10)).written, 10);
-    const most = Math.ceil(bounds.importBatchCharacters / note.length);
+    const most = Math.ceil(ingestBounds.importBatchCharacters / note.length);
     assert.deepEqual(
       batches.map(({ length }) => length),
       [most, most, 10 - 2 * most],

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
+import { openTestDatabase, type TestDatabase } from '../../../testkit/fixtures/database.ts';
+import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { ingestBounds } from '../../src/bounds/ingest.ts';
 import type { ImportFault } from '../../src/ingest/faults.ts';
 import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
 import type { ImportReport, Reading } from '../../src/ingest/import.ts';
-import { readJsonLines } from '../../src/ingest/json-lines.ts';
-import { OperatorError } from '../../src/operator-error.ts';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { OperatorError } from '../../src/lib/operator-error.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 import { type Store, StoreUnavailable } from '../../src/store/port.ts';
-import { openTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createdAt } from '../support/fixture.ts';
-import { until } from '../support/until.ts';
 import { brand, brandsOf, linesOf } from './import-into.ts';
 
 /** A feed that the test sends lines into, and ends. */
@@ -112,7 +113,7 @@ test('tells of a bad line when it comes, skips it, and goes on', async (t) => {
 test('lets the later of two lines with one id win, whichever commits they come in', async (t) => {
   const { feed, names, follow } = await openScene(t);
   const report = follow();
-  const lines = Array.from({ length: bounds.importBatchRecords * 3 + 7 }, (_, index) => index);
+  const lines = Array.from({ length: ingestBounds.importBatchRecords * 3 + 7 }, (_, index) => index);
   await feed.send(...lines.map((index) => brand(index % 2, { name: `Name ${index}` })));
   await feed.end();
   assert.equal((await report).written, lines.length);
@@ -143,15 +144,15 @@ test('does not read on while the database is slower than the feed', async (t) =>
   const { slow, asked, open } = gated(database.store);
   let sent = 0;
   async function* flood(): AsyncGenerator<readonly Reading[]> {
-    while (sent < bounds.importBatchRecords * 5) {
+    while (sent < ingestBounds.importBatchRecords * 5) {
       sent += 1;
       yield [{ line: sent, value: brand(sent) }];
     }
   }
   const report = followRecords(slow, flood(), options);
   await asked;
-  await new Promise((resolve) => setTimeout(resolve, bounds.followCommitMs * 2));
-  assert.equal(sent, bounds.importBatchRecords);
+  await new Promise((resolve) => setTimeout(resolve, ingestBounds.followCommitMs * 2));
+  assert.equal(sent, ingestBounds.importBatchRecords);
   open();
   assert.equal((await report).written, sent);
 });

@@ -1,10 +1,10 @@
 /** Imports into a new database, and looks at what is there. */
 import type { TestContext } from 'node:test';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { type ImportOptions, type ImportReport, importRecords } from '../../src/ingest/import.ts';
-import { readJsonLines } from '../../src/ingest/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import { publicAddressMark, type Store } from '../../src/store/port.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { createdAt } from '../support/fixture.ts';
 
 export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
 

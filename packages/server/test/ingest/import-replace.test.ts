@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { balances, brands } from '../store/records.ts';
-import { createdAt, future, past } from '../support/fixture.ts';
+import { createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
+import { balances, brands } from '../store/suite/records.ts';
 import { balancesOf, brand, brandsOf, importInto, money, openEmpty } from './import-into.ts';
 
 test('keeps updated_at of a record that is equal but for its times', async (t) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
+import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { ingestBounds } from '../../src/bounds/ingest.ts';
 import { type ImportOptions, importRecords } from '../../src/ingest/import.ts';
-import { readJsonLines } from '../../src/ingest/json-lines.ts';
-import { createdAt } from '../support/fixture.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import { brand, brandsOf, importInto, linesOf, openEmpty } from './import-into.ts';
 
 test('reads an empty file as nothing, without a fault', async (t) => {
@@ -13,7 +13,7 @@ test('reads an empty file as nothing, without a fault', async (t) => {
 
 test('writes every record of a file that is longer than a batch', async (t) => {
   const store = await openEmpty(t);
-  const records = Array.from({ length: bounds.importBatchRecords * 2 + 1 }, (_, index) => brand(index));
+  const records = Array.from({ length: ingestBounds.importBatchRecords * 2 + 1 }, (_, index) => brand(index));
   const report = await importInto(store, records);
   assert.deepEqual(report, { read: 1001, written: 1001, unchanged: 0, rejected_count: 0, rejected: [] });
   assert.equal((await brandsOf(store)).length, 1001);
@@ -47,7 +47,7 @@ test('writes nothing when reading breaks off, and lets the next import in', asyn
 test('keeps nobody from writing any more once it is clear that nothing will be written', async (t) => {
   const store = await openEmpty(t);
   // So many that the first ones are written, and what is written to is locked.
-  const count = bounds.importAheadCharacters / 50;
+  const count = ingestBounds.importAheadCharacters / 50;
   const bad = { line: count + 1, value: brand(count, { name: 5 }) };
   async function* readings() {
     yield Array.from({ length: count }, (_, index) => ({ line: index + 1, value: brand(index) }));

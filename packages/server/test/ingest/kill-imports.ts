@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { Lifetime } from '../support/lifetime.ts';
-import { start } from '../support/run.ts';
+import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
+import { start } from '../../../testkit/fixtures/run.ts';
 
 /** The balances of a database, from beside the service. */
 interface Table {

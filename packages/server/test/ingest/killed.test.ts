@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { migratedDatabase } from '../support/database.ts';
-import { temporaryFolder } from '../support/folder.ts';
 import { killImports } from './kill-imports.ts';
 
 /** `npm run faults:import` kills a hundred on each engine. */

@@ -1,10 +1,10 @@
 /** What is kept of a partner's admissions, and for how long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
+import { limiterBounds } from '../../src/bounds/limiter.ts';
 import { createAdmissions, decide, record, takeBack } from '../../src/limiter/admissions.ts';
 
-const windowMs = bounds.rateWindowMs;
+const windowMs = limiterBounds.rateWindowMs;
 
 test('admits as many as the limit, says how many are left, and when the oldest is past', () => {
   const admissions = createAdmissions(3).of('p', 0);
@@ -67,7 +67,7 @@ test('a partner keeps its admissions while one of them counts', () => {
   const partners = createAdmissions(1);
   const admitted = partners.of('admitted', 0);
   record(admitted, 0);
-  crowd(partners, bounds.limiterSweepPartners, windowMs - 1);
+  crowd(partners, limiterBounds.limiterSweepPartners, windowMs - 1);
   assert.equal(partners.of('admitted', windowMs - 1), admitted);
 });
 
@@ -75,7 +75,7 @@ test('is forgotten when none of them counts any more, once there are many', () =
   const partners = createAdmissions(1);
   const idle = ['admitted', 'new'].map((name) => [name, partners.of(name, 0)] as const);
   record(idle[0]![1], 0);
-  crowd(partners, bounds.limiterSweepPartners - idle.length, windowMs);
+  crowd(partners, limiterBounds.limiterSweepPartners - idle.length, windowMs);
   for (const [name, admissions] of idle)
     assert.equal(partners.of(name, windowMs), admissions, 'not yet many');
   partners.of('one more', windowMs);
@@ -84,7 +84,7 @@ test('is forgotten when none of them counts any more, once there are many', () =
 
 test('those who are left are looked through again at twice their number', () => {
   const partners = createAdmissions(1);
-  const busy = bounds.limiterSweepPartners;
+  const busy = limiterBounds.limiterSweepPartners;
   for (let one = 0; one < busy; one += 1) record(partners.of(`busy ${one}`, 0), 0);
   // This look finds all of them busy.
   const early = partners.of('early', 0);

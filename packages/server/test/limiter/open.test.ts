@@ -1,12 +1,12 @@
 /** The limiters of a process, and what they tell operators. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { needsOwnRedis, startRedis } from '../../../testkit/servers/redis.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { openLimiters } from '../../src/limiter/open.ts';
-import { parseRedisUrl } from '../../src/limiter/redis-url.ts';
-import { needsOwnRedis, startRedis } from '../support/redis.ts';
-import { until } from '../support/until.ts';
-import { watchedLog } from '../support/watch-logs.ts';
+import { parseRedisUrl } from '../../src/limiter/redis/url.ts';
 
 const { log } = watchedLog();
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { bounds } from '../../src/bounds.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { receiptsBounds } from '../../src/bounds/receipts.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 import type { KeyUse, Receipt, ReceiptWrites } from '../../src/store/port.ts';
-import { receiptAt } from '../store/suite-receipts.ts';
-import { until } from '../support/until.ts';
-import { watchedLog } from '../support/watch-logs.ts';
+import { receiptAt } from '../store/suite/receipts.ts';
 
 /** A store that remembers what it was given, and can be away. */
 function rememberingStore() {
@@ -61,7 +61,7 @@ test('writes all that came together, in their order, well within the second', as
   const receipts = receiptsOf(10);
   for (const receipt of receipts) journal.add(receipt);
   assert.deepEqual(store.batches, [], 'nobody waits for it');
-  assert.ok((await until(5_000, () => store.batches.length > 0)) >= bounds.receiptsFlushMs - 50);
+  assert.ok((await until(5_000, () => store.batches.length > 0)) >= receiptsBounds.receiptsFlushMs - 50);
   assert.deepEqual(store.batches, [receipts]);
   assert.deepEqual(read(journal), { waiting: 0, written_total: 10, dropped_total: 0 });
 });
@@ -69,12 +69,12 @@ test('writes all that came together, in their order, well within the second', as
 test('writes many in bounded batches', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
-  const receipts = receiptsOf(2 * bounds.receiptsBatch + 1);
+  const receipts = receiptsOf(2 * receiptsBounds.receiptsBatch + 1);
   for (const receipt of receipts) journal.add(receipt);
   await journal.close();
   assert.deepEqual(
     store.batches.map(({ length }) => length),
-    [bounds.receiptsBatch, bounds.receiptsBatch, 1],
+    [receiptsBounds.receiptsBatch, receiptsBounds.receiptsBatch, 1],
   );
   assert.deepEqual(store.receipts(), receipts);
 });
@@ -102,7 +102,7 @@ test('writes receipts though uses of keys cannot be written, and tells of these 
   const store = rememberingStore();
   const journal = startJournal(t, store);
   store.refusesUses = true;
-  const receipts = receiptsOf(bounds.receiptsBatch + 1);
+  const receipts = receiptsOf(receiptsBounds.receiptsBatch + 1);
   for (const receipt of receipts) journal.add(receipt);
   journal.noteUse('KEY_1', 0);
   await until(5_000, () => journal.logged().length > 0);
@@ -120,15 +120,23 @@ test('keeps so many and no more: the newest are lost, counted, and told of once'
   const store = rememberingStore();
   const journal = startJournal(t, store);
   store.isAway = true;
-  const receipts = receiptsOf(bounds.receiptsWaiting + 5);
+  const receipts = receiptsOf(receiptsBounds.receiptsWaiting + 5);
   for (const receipt of receipts) journal.add(receipt);
-  assert.deepEqual(read(journal), { waiting: bounds.receiptsWaiting, written_total: 0, dropped_total: 5 });
+  assert.deepEqual(read(journal), {
+    waiting: receiptsBounds.receiptsWaiting,
+    written_total: 0,
+    dropped_total: 5,
+  });
   const lost = '50 too many receipts wait to be written; from now on new ones are lost';
   assert.deepEqual(journal.logged(), [lost]);
   store.isAway = false;
   await journal.close();
-  assert.deepEqual(read(journal), { waiting: 0, written_total: bounds.receiptsWaiting, dropped_total: 5 });
-  assert.deepEqual(store.receipts().at(-1), receipts[bounds.receiptsWaiting - 1]);
+  assert.deepEqual(read(journal), {
+    waiting: 0,
+    written_total: receiptsBounds.receiptsWaiting,
+    dropped_total: 5,
+  });
+  assert.deepEqual(store.receipts().at(-1), receipts[receiptsBounds.receiptsWaiting - 1]);
   assert.deepEqual(journal.logged(), [lost, '40 receipts are written again']);
 });
 
@@ -139,7 +147,7 @@ test('gives up at the end on what cannot be written, and says how many are lost'
   journal.add(receiptAt(0));
   const startedMs = performance.now();
   await journal.close();
-  assert.ok(performance.now() - startedMs < bounds.receiptsCloseMs + 3_000);
+  assert.ok(performance.now() - startedMs < receiptsBounds.receiptsCloseMs + 3_000);
   assert.equal(journal.logged().at(-1), '50 receipts were not written before the end');
 });
 
@@ -163,7 +171,7 @@ test('writes the use of a key once a minute, however often it is used', async (t
 test('keeps no more than so many keys in mind', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
-  for (let index = 0; index < bounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);
+  for (let index = 0; index < receiptsBounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);
   await journal.close();
-  assert.equal(store.uses.length, bounds.keyUsesNoted);
+  assert.equal(store.uses.length, receiptsBounds.keyUsesNoted);
 });

@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { digestOfKey } from '../../src/api-key.ts';
+import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { fillFixture, future, keys } from '../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { digestOfKey } from '../../src/auth/api-key.ts';
 import { createJournal } from '../../src/receipts/journal.ts';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 import type { Store } from '../../src/store/port.ts';
-import { receiptAt } from '../store/suite-receipts.ts';
-import { openTestDatabase, serveOptions } from '../support/database.ts';
-import { fillFixture, future, keys } from '../support/fixture.ts';
-import { startProxy } from '../support/proxy.ts';
-import { until } from '../support/until.ts';
-import { watchedLog } from '../support/watch-logs.ts';
+import { receiptAt } from '../store/suite/receipts.ts';
 
 async function openServing(t: TestContext, url: string, connections = 10): Promise<Store> {
   const options = { ...serveOptions, connections };

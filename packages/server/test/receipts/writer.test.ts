@@ -5,12 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { bounds } from '../../src/bounds.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { receiptsBounds } from '../../src/bounds/receipts.ts';
 import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
-import { createWriter } from '../../src/store/sqlite/receipts-writer.ts';
-import { receiptAt } from '../store/suite-receipts.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { until } from '../support/until.ts';
+import { createWriter } from '../../src/store/sqlite/receipts/writer.ts';
+import { receiptAt } from '../store/suite/receipts.ts';
 
 /** A file of receipts, and the threads that were started to write to it. */
 function startScene(t: TestContext) {
@@ -69,7 +69,10 @@ test('starts few threads where none can live, and one that can when that is mend
     await assert.rejects(writer.write('receipts', [receiptAt(0)]), /no such table: receipts/);
   }
   const spanMs = performance.now() - startedMs;
-  assert.ok(threads.length <= 1 + spanMs / bounds.receiptsThreadMs, `${threads.length} in ${spanMs} ms`);
+  assert.ok(
+    threads.length <= 1 + spanMs / receiptsBounds.receiptsThreadMs,
+    `${threads.length} in ${spanMs} ms`,
+  );
   db.exec('alter table elsewhere rename to receipts');
   await until(10_000, writer.isWritten);
 });

@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
 import { sandboxAddress } from '@partner-network/contract/operations';
+import { assertRefused } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { demoKeys } from '../../src/demo/data.ts';
-import type { Exchange } from '../../src/http/answer.ts';
+import type { Exchange } from '../../src/http/handle.ts';
 import type { Guide } from '../../src/reference/guides.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
-import { assertRefused } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
 
 const assets = new URL('../../assets/reference/', import.meta.url);
 const partners = new URL('../../../../docs/partners/', import.meta.url);

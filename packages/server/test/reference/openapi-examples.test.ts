@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ErrorRecord } from '@partner-network/contract/errors';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { demoBalances, demoBrands, demoPartners } from '../../src/demo/data.ts';
-import { keys } from '../support/fixture.ts';
-import { errorsOf } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
 
 const document = JSON.parse(readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'));
 

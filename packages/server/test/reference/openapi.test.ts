@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import { openApiDocument } from '@partner-network/contract/openapi';
 import { openApiPath } from '@partner-network/contract/operations';
-import type { Exchange } from '../../src/http/answer.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused } from '../../../testkit/fixtures/http.ts';
+import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import type { Exchange } from '../../src/http/handle.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { openApiRoute } from '../../src/reference/openapi.ts';
-import { keys } from '../support/fixture.ts';
-import { assertRefused } from '../support/http.ts';
-import { publicUrl, startTestService } from '../support/service.ts';
 
 const rates = { brands: 50, balances: 7 };
 const limiters = {

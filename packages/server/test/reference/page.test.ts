@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page, Request } from 'playwright-core';
-import { launchChromium, needsChromium } from '../support/chromium.ts';
-import { acmeBrands, keys } from '../support/fixture.ts';
-import { startTestService } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 
 const phone = { width: 390, height: 844 };
 const folder = new URL('../../../../docs/partners/', import.meta.url);

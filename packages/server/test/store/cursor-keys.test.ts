@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bounds } from '../../src/bounds.ts';
-import { livingKeys, planRotation, type StoredCursorKey } from '../../src/store/cursor-keys.ts';
-import { toTime } from '../../src/times.ts';
+import { cursorsBounds } from '../../src/bounds/cursors.ts';
+import { toTime } from '../../src/lib/times.ts';
+import { livingKeys, planRotation, type StoredCursorKey } from '../../src/store/sql/cursor-keys.ts';
 
 const start = Date.parse('2026-06-01T00:00:00.000Z');
 const day = 24 * 3_600_000;
-const settle = bounds.cursorKeySettleMs;
+const settle = cursorsBounds.cursorKeySettleMs;
 const end = settle + day + 60_000;
 
 function keyAt(id: number, ms: number): StoredCursorKey {

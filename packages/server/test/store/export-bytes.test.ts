@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import type { Grant, ImportKind, Store } from '../../src/store/port.ts';
 import { importInto } from '../ingest/import-into.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { balances, brands, createPartners, texts, time } from './records.ts';
-import { exported } from './suite-exports.ts';
+import { exported } from './suite/exports.ts';
+import { balances, brands, createPartners, texts, time } from './suite/records.ts';
 
 const ofRun = { minLength: 60, maxLength: 60 };
 

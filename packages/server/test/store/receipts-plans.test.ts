@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import type { Value } from '../../src/store/accounts.ts';
+import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
 import type { ReceiptsQuery } from '../../src/store/port.ts';
-import { createReceiptReads } from '../../src/store/receipts.ts';
+import type { Value } from '../../src/store/sql/accounts.ts';
+import { createReceiptReads } from '../../src/store/sql/receipts.ts';
 import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
-import { migratedDatabase } from '../support/database.ts';
-import { connectTo } from '../support/postgres.ts';
-import { receiptAt } from './suite-receipts.ts';
+import { receiptAt } from './suite/receipts.ts';
 
 const since = '2026-06-02T00:00:00.000Z';
 const after = receiptAt(2 * 86_400_000);

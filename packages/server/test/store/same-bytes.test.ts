@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { serveOptions } from '../../../testkit/fixtures/database.ts';
+import { future } from '../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import type { BalancesAnswer, ImportKind, ImportRow, Page, Store } from '../../src/store/port.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { serveOptions } from '../support/database.ts';
-import { future } from '../support/fixture.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { emptyDatabase } from '../support/postgres.ts';
-import { balances, brandRow, brands, createPartners, grant, texts, writeRows } from './records.ts';
+import { balances, brandRow, brands, createPartners, grant, texts, writeRows } from './suite/records.ts';
 
 async function openBoth(t: TestContext): Promise<readonly Store[]> {
   const stores = [

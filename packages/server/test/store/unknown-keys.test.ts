@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { digestOfKey } from '../../src/api-key.ts';
-import { keyOnFile, nearestKey } from '../../src/store/key-row.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { fillFixture, keys } from '../support/fixture.ts';
-import { connectTo } from '../support/postgres.ts';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { digestOfKey } from '../../src/auth/api-key.ts';
+import { keyOnFile, nearestKey } from '../../src/store/sql/key-row.ts';
 
 /** Before the first digest on file, after the last, and a key that was never issued. */
 const unknown = [new Uint8Array(32), new Uint8Array(32).fill(255), digestOfKey(keys.neverIssued)];

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { bounds } from '../../src/bounds.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { tracingBounds } from '../../src/bounds/tracing.ts';
 import { createCollectorAgent } from '../../src/tracing/collector-agent.ts';
 import { selfSigned } from '../images/certificate.ts';
-import { temporaryFolder } from '../support/folder.ts';
 
 async function portOf(t: TestContext, server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -29,7 +29,7 @@ test('cuts an answer that does not come to its end in time, and not before', asy
     IncomingMessage,
   ];
   answer.resume();
-  t.mock.timers.tick(bounds.tracesAnswerMs - 1);
+  t.mock.timers.tick(tracingBounds.tracesAnswerMs - 1);
   assert.equal(answer.socket.destroyed, false);
   const cut = once(answer, 'error');
   t.mock.timers.tick(1);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { bounds } from '../../src/bounds.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { tracingBounds } from '../../src/bounds/tracing.ts';
 import { createDelivery } from '../../src/tracing/delivery.ts';
-import { watchedLog } from '../support/watch-logs.ts';
 
 const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
 
@@ -27,22 +27,22 @@ test('keeps so many while none are taken, and tells of what is lost once a minut
       .split('\n')
       .map((line) => [JSON.parse(line).reason, JSON.parse(line).spans]);
 
-  const count = bounds.tracesBatch + bounds.tracesWaiting + 10;
+  const count = tracingBounds.tracesBatch + tracingBounds.tracesWaiting + 10;
   for (let ended = 0; ended < count; ended += 1) delivery.onEnd(span);
   // One batch is on its way, the others wait for it; each of the ten is lost, and the first is told of.
-  assert.equal(sent, bounds.tracesBatch);
+  assert.equal(sent, tracingBounds.tracesBatch);
   assert.deepEqual(told(), [['too many are waiting', 1]]);
-  clock.ms = bounds.tracesWarnMs;
+  clock.ms = tracingBounds.tracesWarnMs;
   delivery.onEnd(span);
   assert.deepEqual(told().slice(1), [['too many are waiting', 10]]);
 
   refuse.shift()!();
   clock.ms *= 2;
   const flushed = delivery.forceFlush();
-  assert.equal(sent, bounds.tracesBatch + bounds.tracesWaiting);
+  assert.equal(sent, tracingBounds.tracesBatch + tracingBounds.tracesWaiting);
   for (const answer of refuse) answer();
   await assert.rejects(flushed);
-  assert.deepEqual(told().slice(2), [[401, 2 * bounds.tracesBatch]]);
+  assert.deepEqual(told().slice(2), [[401, 2 * tracingBounds.tracesBatch]]);
   assert.doesNotMatch(logs(), /secret/);
   await delivery.shutdown();
 });
@@ -57,8 +57,8 @@ test('gives up on an answer that does not come in time, tells of it, and goes on
   const { log, logs } = watchedLog();
   const delivery = createDelivery(exporter, log, () => 0);
   delivery.onEnd(span);
-  t.mock.timers.tick(bounds.tracesDelayMs);
-  t.mock.timers.tick(bounds.tracesAnswerMs - 1);
+  t.mock.timers.tick(tracingBounds.tracesDelayMs);
+  t.mock.timers.tick(tracingBounds.tracesAnswerMs - 1);
   assert.equal(logs(), '');
   t.mock.timers.tick(1);
   assert.deepEqual([JSON.parse(logs()).reason, JSON.parse(logs()).spans], ['the answer takes too long', 1]);

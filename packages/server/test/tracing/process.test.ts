@@ -1,12 +1,13 @@
 /** What only a process of its own shows: what it has loaded, and whether it ends. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
-import { startCollector } from '../support/collector.ts';
-import { fillFixture, keys } from '../support/fixture.ts';
-import { createCaller } from '../support/http.ts';
-import { databaseLike } from '../support/postgres.ts';
-import { commandLine, start } from '../support/run.ts';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { commandLine, start } from '../../../testkit/fixtures/run.ts';
+import { startCollector } from '../../../testkit/servers/collector.ts';
+import { databaseLike } from '../../../testkit/servers/postgres.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 
 const limits = { timeout: 30_000 };
 

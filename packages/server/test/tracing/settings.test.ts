@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
-import type { ServeConfig } from '../../src/config.ts';
+import type { ServeConfig } from '../../src/serve/settings.ts';
 import { shareOfTraces, urlOfTraces } from '../../src/tracing/settings.ts';
-import { assertFailed, run } from '../support/run.ts';
 
 const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOfKey } from '../../src/api-key.ts';
-import { openStore, parseDatabaseUrl } from '../../src/store/open.ts';
+import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { recorded } from '../../../testkit/fixtures/recorded-span.ts';
+import { type SentSpan, startCollector } from '../../../testkit/servers/collector.ts';
+import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
+import { digestOfKey } from '../../src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 import { StoreUnavailable } from '../../src/store/port.ts';
-import { type SentSpan, startCollector } from '../support/collector.ts';
-import { openTestDatabase, serveOptions } from '../support/database.ts';
-import { fillFixture, keys } from '../support/fixture.ts';
-import { recorded } from '../support/recorded-span.ts';
-import { needsRedis, redisUrl } from '../support/redis.ts';
 import { startTracedService } from './traced-service.ts';
 
 const kinds = { internal: 1, server: 2, client: 3 };

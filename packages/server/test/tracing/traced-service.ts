@@ -1,16 +1,16 @@
 /** The service as `serve` puts it together, in this process, with traces sent to a collector. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
-import { ratesOf, type ServeConfig } from '../../src/config.ts';
 import { openLimiters } from '../../src/limiter/open.ts';
-import { openService } from '../../src/service.ts';
+import { openService } from '../../src/serve/service.ts';
+import { ratesOf, type ServeConfig } from '../../src/serve/settings.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { fillFixture } from '../support/fixture.ts';
-import { type Caller, createCaller } from '../support/http.ts';
-import { watchedLog } from '../support/watch-logs.ts';
 
 interface TracedService extends Caller {
   /** Ends it, with which all that was traced is sent. */

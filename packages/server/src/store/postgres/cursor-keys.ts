@@ -1,7 +1,7 @@
-import { bounds } from '../../bounds.ts';
-import { planRotation, selectCursorKeys } from '../cursor-keys.ts';
+import { cursorsBounds } from '../../bounds/cursors.ts';
 import type { Rotations } from '../port.ts';
-import type { Pool } from './pool.ts';
+import { planRotation, selectCursorKeys } from '../sql/cursor-keys.ts';
+import type { Pool } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
 
 /** With the server's time, by which it is told which of them seals. They are few, and read whole. */
@@ -16,7 +16,7 @@ const lock = 0x504e636b;
 /** Each statement sees what is there by then, whatever the database's own setting is. */
 const prepare = `
   set transaction isolation level read committed;
-  set local lock_timeout = ${bounds.cursorKeyLockMs}`;
+  set local lock_timeout = ${cursorsBounds.cursorKeyLockMs}`;
 
 export function createRotations(primary: Pool): Rotations {
   return {

@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
-import { bounds } from '../../bounds.ts';
-import { exportQuery } from '../export-query.ts';
+import { storeBounds } from '../../bounds/store.ts';
 import type { ExportSelection, Exports } from '../port.ts';
-import type { Pool } from './pool.ts';
+import { exportQuery } from '../sql/export-query.ts';
+import type { Pool } from './connections/pool.ts';
 
 /** Whoever reads may take their time; and as all rows are wanted, the plan is not the one for a few. */
 const settings = `
@@ -35,7 +35,7 @@ async function* readLines(client: ClientBase, selection: ExportSelection): Async
   const { text, values, recordOf } = exportQuery(selection);
   await client.query(settings);
   await client.query(`declare exported no scroll cursor for ${text}`, [...values]);
-  const size = selection.kind === 'brands' ? bounds.exportBatchBrands : bounds.exportBatchRecords;
+  const size = selection.kind === 'brands' ? storeBounds.exportBatchBrands : storeBounds.exportBatchRecords;
   const fetch = { text: `fetch ${size} from exported`, rowMode: 'array' as const };
   for (;;) {
     const { rows } = await client.query<unknown[]>(fetch);

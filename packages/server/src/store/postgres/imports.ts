@@ -1,8 +1,6 @@
 import { finished } from 'node:stream/promises';
 import type { QueryResult } from 'pg';
-import { bounds } from '../../bounds.ts';
-import { importColumns } from '../import-columns.ts';
-import { createOrderCheck } from '../import-order.ts';
+import { ingestBounds } from '../../bounds/ingest.ts';
 import {
   AlreadyExists,
   type ImportKind,
@@ -11,8 +9,10 @@ import {
   type ImportRun,
   type Imports,
 } from '../port.ts';
-import type { Connection } from './connection.ts';
-import { translated } from './errors.ts';
+import { importColumns } from '../sql/import-columns.ts';
+import { createOrderCheck } from '../sql/import-order.ts';
+import type { Connection } from './connections/connection.ts';
+import { translated } from './connections/errors.ts';
 
 /** The columns that are not text; metadata is staged as the text that it is given as. */
 const types: Readonly<Record<string, string>> = {
@@ -124,7 +124,7 @@ function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session)
         lines.push(line);
         characters += line.length;
       }
-      if (characters >= bounds.importCopyCharacters) await send();
+      if (characters >= ingestBounds.importCopyCharacters) await send();
     },
     write: async (mode) => {
       await send();

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Client, DatabaseError } from 'pg';
-import { bounds } from '../../bounds.ts';
-import { OperatorError } from '../../operator-error.ts';
-import { toTime } from '../../times.ts';
+import { postgresBounds } from '../../bounds/postgres.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
 import {
   type Fault,
@@ -16,7 +16,7 @@ import {
   refuse,
   type Stamp,
   stranger,
-} from '../schema.ts';
+} from '../sql/schema.ts';
 
 export const ours = migrationsIn(new URL('./migrations/', import.meta.url));
 
@@ -27,7 +27,7 @@ const oldestServer = 150_000;
 const lockNotAvailable = '55P03';
 
 /** A table that is in use is waited for this long, and those who come after us wait no longer than that. */
-const limitLocks = `set lock_timeout = ${bounds.migrationLockMs}`;
+const limitLocks = `set lock_timeout = ${postgresBounds.migrationLockMs}`;
 
 /** Brings the database to the current schema; safe to run twice, and from many machines at once. */
 export async function migrate(
@@ -54,7 +54,7 @@ export async function requireCurrent(
 ): Promise<Migration> {
   refuse(unfitness(await traitsOf(client)));
   // Only for this transaction: behind a pooler the session is somebody else's a moment later.
-  await client.query(`begin; set local lock_timeout = ${bounds.migrationLockMs}`);
+  await client.query(`begin; set local lock_timeout = ${postgresBounds.migrationLockMs}`);
   const version = await versionOf(client, environment, current);
   await client.query('commit');
   refuse(faultOfOldVersion(version, current));
@@ -66,7 +66,7 @@ export async function requireCurrent(
  * index that is built concurrently would wait for that in turn.
  */
 async function takeTurn(client: Client): Promise<void> {
-  const deadlineMs = performance.now() + bounds.migrationWaitMs;
+  const deadlineMs = performance.now() + postgresBounds.migrationWaitMs;
   while (true) {
     const { rows } = await client.query(`select pg_try_advisory_lock(${lock}) as is_ours`);
     if (rows[0].is_ours) return;
@@ -75,7 +75,7 @@ async function takeTurn(client: Client): Promise<void> {
         'Somebody else is still migrating this database: run "partner-network migrate" again when they have ended.',
       );
     }
-    await wait(bounds.migrationAskMs);
+    await wait(postgresBounds.migrationAskMs);
   }
 }
 

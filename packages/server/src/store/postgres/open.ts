@@ -1,24 +1,24 @@
 import type { Environment } from '@partner-network/contract/environments';
-import { OperatorError } from '../../operator-error.ts';
-import { createAccounts, type Sql } from '../accounts.ts';
-import { createMoves } from '../moves.ts';
-import type { Purpose, StoreOptions } from '../open.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { Purpose, StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
-import { connectToPrimary } from './connect.ts';
-import { type Connection, instancePrefix, urlUnderName } from './connection.ts';
+import { createAccounts, type Sql } from '../sql/accounts.ts';
+import { createMoves } from '../sql/moves.ts';
+import { connectToPrimary } from './connections/connect.ts';
+import { type Connection, instancePrefix, urlUnderName } from './connections/connection.ts';
+import { translated, unreachable } from './connections/errors.ts';
+import { storeMetrics } from './connections/metrics.ts';
+import { createPool, type Pool } from './connections/pool.ts';
+import { createLookout } from './connections/primary-watch.ts';
+import { createReplicas } from './connections/replicas.ts';
+import { examine } from './connections/server.ts';
 import { createRotations } from './cursor-keys.ts';
-import { translated, unreachable } from './errors.ts';
 import { createExports } from './exports.ts';
 import { createImports } from './imports.ts';
-import { createLookout } from './lookout.ts';
-import { storeMetrics } from './metrics.ts';
+import { requirePrivileges } from './inspect/privileges.ts';
 import { migrate, requireCurrent } from './migrate.ts';
-import { createPool, type Pool } from './pool.ts';
-import { requirePrivileges } from './privileges.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
-import { createReplicas } from './replicas.ts';
-import { examine } from './server.ts';
 
 /** Opens a Postgres database; only to migrate does it change its schema. */
 export async function openPostgres(

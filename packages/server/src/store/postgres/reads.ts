@@ -1,11 +1,11 @@
-import { note } from '../../tracing/span.ts';
-import type { Value } from '../accounts.ts';
-import { livingKeys, type StoredCursorKey } from '../cursor-keys.ts';
-import { keyOnFile } from '../key-row.ts';
+import { note } from '../../observability/span.ts';
 import type { BalancesAnswer, Page, Reads } from '../port.ts';
+import type { Value } from '../sql/accounts.ts';
+import { livingKeys, type StoredCursorKey } from '../sql/cursor-keys.ts';
+import { keyOnFile } from '../sql/key-row.ts';
+import type { Pool, Rows } from './connections/pool.ts';
+import type { Replicas } from './connections/replicas.ts';
 import { cursorKeys } from './cursor-keys.ts';
-import type { Pool, Rows } from './pool.ts';
-import type { Replicas } from './replicas.ts';
 import {
   balancesUnderAnyGrant,
   balancesUnderGrant,

@@ -1,7 +1,7 @@
-import type { Value } from '../accounts.ts';
 import type { Receipts } from '../port.ts';
-import { createReceiptReads } from '../receipts.ts';
-import type { Pool } from './pool.ts';
+import type { Value } from '../sql/accounts.ts';
+import { createReceiptReads } from '../sql/receipts.ts';
+import type { Pool } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
 
 /** $1 is a JSON list. A batch that was written though we did not hear of it may come again. */

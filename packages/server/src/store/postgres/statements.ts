@@ -1,6 +1,6 @@
 /** The hot statements, one or two a request. Each names its shard key and reads a short piece of an index. */
 
-import { nearestKey } from '../key-row.ts';
+import { nearestKey } from '../sql/key-row.ts';
 
 /** A hot statement has a name, under which each connection prepares it once. */
 export interface Statement {

@@ -13,9 +13,9 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
-import { bounds } from '../../bounds.ts';
-import { OperatorError } from '../../operator-error.ts';
-import { faultOfEnvironment, faultOfOldVersion, refuse } from '../schema.ts';
+import { storeBounds } from '../../bounds/store.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { faultOfEnvironment, faultOfOldVersion, refuse } from '../sql/schema.ts';
 import { translated } from './engine.ts';
 import { openToLook, receiptsFileOf } from './file.ts';
 import { databaseSchema, type FileSchema, receiptsSchema, stampOf } from './migrate.ts';
@@ -151,7 +151,7 @@ function claim({ partial }: Part): void {
 /** A connection that may write, like those of all commands: one that only reads would leave a log behind. */
 async function copyWhole(part: Part, environment: Environment): Promise<void> {
   try {
-    const db = new DatabaseSync(part.source, { timeout: bounds.sqliteCommandBusyMs });
+    const db = new DatabaseSync(part.source, { timeout: storeBounds.sqliteCommandBusyMs });
     try {
       refuseOther(db, part, environment);
       await backup(db, part.partial, { rate: pagesOfStep });

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { planRotation, type StoredCursorKey, selectCursorKeys } from '../cursor-keys.ts';
 import type { Rotations } from '../port.ts';
+import { planRotation, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
 import { transaction } from './engine.ts';
 
 /** The one write lock makes those wait who rotate at the same time. The clock is this machine's. */

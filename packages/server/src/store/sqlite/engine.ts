@@ -1,7 +1,7 @@
 /** What the files of this engine share: its error codes, its transactions, and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { Sql } from '../accounts.ts';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
+import type { Sql } from '../sql/accounts.ts';
 
 /** Primary result codes of an engine that cannot answer now: busy, locked, I/O error, full, cannot open. */
 const unavailable = new Set([5, 6, 10, 13, 14]);

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { bounds } from '../../bounds.ts';
-import { exportQuery } from '../export-query.ts';
+import { storeBounds } from '../../bounds/store.ts';
 import type { Exports } from '../port.ts';
+import { exportQuery } from '../sql/export-query.ts';
 import { numbered, translated } from './engine.ts';
 
 /**
@@ -13,14 +13,14 @@ export function createExports(path: string): Exports {
   return {
     exportRecords: async (selection, write) => {
       const { text, values, recordOf } = exportQuery(selection);
-      const db = new DatabaseSync(path, { readOnly: true, timeout: bounds.sqliteCommandBusyMs });
+      const db = new DatabaseSync(path, { readOnly: true, timeout: storeBounds.sqliteCommandBusyMs });
       try {
         const statement = db.prepare(text);
         statement.setReturnArrays(true);
         let lines = '';
         for (const row of rowsOf(statement.iterate(numbered(values)))) {
           lines += `${recordOf(row)}\n`;
-          if (lines.length < bounds.exportChunkCharacters) continue;
+          if (lines.length < storeBounds.exportChunkCharacters) continue;
           await write(lines);
           lines = '';
         }

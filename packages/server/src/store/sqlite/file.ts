@@ -2,8 +2,8 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { bounds } from '../../bounds.ts';
-import type { Purpose } from '../open.ts';
+import { storeBounds } from '../../bounds/store.ts';
+import type { Purpose } from '../address.ts';
 
 /** Where a database has its receipts. */
 export function receiptsFileOf(database: string): string {
@@ -15,7 +15,7 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
   // Key digests, the cursor key and people's balances are inside: what we make is for the owner alone.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
-  const timeout = purpose === 'serve' ? bounds.sqliteServeBusyMs : bounds.sqliteCommandBusyMs;
+  const timeout = purpose === 'serve' ? storeBounds.sqliteServeBusyMs : storeBounds.sqliteCommandBusyMs;
   return new DatabaseSync(path, { timeout });
 }
 
@@ -26,7 +26,7 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
 export function openToLook(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1');
-  const db = new DatabaseSync(url, { readOnly: true, timeout: bounds.sqliteServeBusyMs });
+  const db = new DatabaseSync(url, { readOnly: true, timeout: storeBounds.sqliteServeBusyMs });
   try {
     db.prepare('select count(*) from sqlite_master').get();
     return db;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
-import { toTime } from '../../times.ts';
+import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
 import {
   faultOfEnvironment,
@@ -11,7 +11,7 @@ import {
   refuse,
   type Stamp,
   stranger,
-} from '../schema.ts';
+} from '../sql/schema.ts';
 import { transaction } from './engine.ts';
 
 /** What a file of ours holds. */

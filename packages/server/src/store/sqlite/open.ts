@@ -2,21 +2,21 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
-import { bounds } from '../../bounds.ts';
-import { OperatorError } from '../../operator-error.ts';
-import { createAccounts } from '../accounts.ts';
-import { createMoves } from '../moves.ts';
-import type { Purpose } from '../open.ts';
+import { storeBounds } from '../../bounds/store.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { Purpose } from '../address.ts';
 import type { Store } from '../port.ts';
+import { createAccounts } from '../sql/accounts.ts';
+import { createMoves } from '../sql/moves.ts';
 import { createRotations } from './cursor-keys.ts';
 import { plainSql } from './engine.ts';
 import { createExports } from './exports.ts';
 import { openFile } from './file.ts';
-import { createImports } from './imports.ts';
+import { createImports } from './imports/imports.ts';
 import { migrate } from './migrate.ts';
 import { barTo } from './place.ts';
 import { createReads } from './reads.ts';
-import { createReceipts } from './receipts.ts';
+import { createReceipts } from './receipts/receipts.ts';
 
 /** Opens the embedded database, and brings its schema up to date. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
@@ -27,8 +27,8 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     refuseMissing(path, purpose);
     db = openFile(path, purpose);
     const migration = migrate(db, environment);
-    if (purpose === 'serve') db.exec(`pragma cache_size = -${bounds.sqliteServeCacheKibibytes}`);
-    if (purpose === 'feed') db.exec(`pragma busy_timeout = ${bounds.sqliteFeedBusyMs}`);
+    if (purpose === 'serve') db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
+    if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
     const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose);
     return {
       environment,

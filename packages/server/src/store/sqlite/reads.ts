@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { bounds } from '../../bounds.ts';
-import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../cursor-keys.ts';
-import { keyOnFile, nearestKey } from '../key-row.ts';
+import { storeBounds } from '../../bounds/store.ts';
 import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
+import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
+import { keyOnFile, nearestKey } from '../sql/key-row.ts';
 import { translated } from './engine.ts';
 
 /**
@@ -51,7 +51,7 @@ export function createReads(db: DatabaseSync): Reads {
       return work();
     } catch (error) {
       const fault = translated(error);
-      if (fault instanceof StoreUnavailable) busyUntilMs = performance.now() + bounds.sqliteServeBusyMs;
+      if (fault instanceof StoreUnavailable) busyUntilMs = performance.now() + storeBounds.sqliteServeBusyMs;
       throw fault;
     }
   }

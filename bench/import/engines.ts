@@ -1,0 +1,123 @@
+/** What is timed, on each engine: its own bulk path, into a bare table and into ours, and our import. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { readLines } from '../../packages/server/src/ingest/read/lines.ts';
+import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
+import { openStore } from '../../packages/server/src/store/engines.ts';
+import { onConnection } from '../size/data.ts';
+import { columns, type DataFiles } from './data.ts';
+
+export interface Outcome {
+  readonly seconds: number;
+  /** Of the process that imports. */
+  readonly peakMegabytes?: number;
+}
+
+export interface Engine {
+  readonly name: string;
+  /** Each begins with empty tables. */
+  bare(files: DataFiles): Promise<Outcome>;
+  ours(files: DataFiles): Promise<Outcome>;
+  imported(files: DataFiles): Promise<Outcome>;
+}
+
+const executable = fileURLToPath(new URL('../../packages/server/bin/partner-network.js', import.meta.url));
+const peakProgram = new URL('./peak.ts', import.meta.url).href;
+const listed = columns.join(', ');
+
+async function timed(work: () => Promise<void>): Promise<Outcome> {
+  const startMs = performance.now();
+  await work();
+  return { seconds: (performance.now() - startMs) / 1_000 };
+}
+
+async function runProgram(program: string, words: readonly string[], variables = {}): Promise<void> {
+  const child = spawn(program, words, {
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`${program} ended with status ${status}.`);
+}
+
+/** As an operator runs it, its start included. */
+async function runImport(url: string, file: string, folder: string): Promise<Outcome> {
+  const peak = join(folder, 'peak');
+  const words = ['--import', peakProgram, executable, 'import', 'balances', file, '--database', url];
+  const outcome = await timed(() => runProgram(process.execPath, words, { PEAK_FILE: peak }));
+  return { ...outcome, peakMegabytes: Number(readFileSync(peak, 'utf8')) };
+}
+
+async function migrate(url: string): Promise<void> {
+  const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
+  await (await openStore(parseDatabaseUrl(url)!, 'production', purpose)).close();
+}
+
+export async function postgresEngine(url: string, psql: string, folder: string): Promise<Engine> {
+  await migrate(url);
+  const prepare = (...statements: string[]) =>
+    onConnection(url, async (client) => {
+      for (const statement of [...statements, 'checkpoint']) await client.query(statement);
+    });
+  const text = 'text collate "C" not null';
+  const bareTable = `create table bare (
+    customer_id ${text}, id ${text}, type ${text}, currency ${text}, amount bigint not null,
+    created_at timestamptz(3) not null, updated_at timestamptz(3) not null, primary key (customer_id, id))`;
+  const copy = (table: string, { bulk }: DataFiles) =>
+    timed(() => runProgram(psql, ['-q', url, '-c', `\\copy ${table} (${listed}) from '${bulk}'`]));
+  return {
+    name: 'Postgres',
+    bare: async (files) => {
+      await prepare('drop table if exists bare', bareTable);
+      return copy('bare', files);
+    },
+    ours: async (files) => {
+      await prepare('truncate balances');
+      return copy('balances', files);
+    },
+    imported: async ({ lines }) => {
+      await prepare('truncate balances', 'drop table if exists bare');
+      return runImport(url, lines, folder);
+    },
+  };
+}
+
+export function sqliteEngine(folder: string): Engine {
+  const path = join(folder, 'bench.db');
+  const newDatabase = async () => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    await migrate(`sqlite:${path}`);
+    return path;
+  };
+  const bareTable = `create table bare (
+    customer_id text not null, id text not null, type text not null, currency text not null,
+    amount integer not null, created_at text not null, updated_at text not null,
+    primary key (customer_id, id)) strict, without rowid`;
+  const insert = async (table: string, { bulk }: DataFiles) => {
+    const db = new DatabaseSync(await newDatabase());
+    db.exec(bareTable);
+    return timed(() => insertAll(db, table, bulk));
+  };
+  return {
+    name: 'SQLite',
+    bare: (files) => insert('bare', files),
+    ours: (files) => insert('balances', files),
+    imported: async ({ lines }) => runImport(`sqlite:${await newDatabase()}`, lines, folder),
+  };
+}
+
+/** As the engine's own shell does for `.import`: a prepared statement, in one transaction. */
+async function insertAll(db: DatabaseSync, table: string, file: string): Promise<void> {
+  const places = columns.map(() => '?').join(', ');
+  const statement = db.prepare(`insert into ${table} (${listed}) values (${places})`);
+  db.exec('begin immediate');
+  for await (const lines of readLines(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
+    for (const { text } of lines) statement.run(...text!.split('\t'));
+  }
+  db.exec('commit');
+  db.close();
+}

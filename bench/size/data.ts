@@ -1,0 +1,204 @@
+/** Makes the data of the size bench in the database itself: always the same, and as much for each partner. */
+import { availableParallelism } from 'node:os';
+import pg from 'pg';
+import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
+import { openStore } from '../../packages/server/src/store/engines.ts';
+
+/** A database of any size has more or fewer partners; what belongs to one of them is the same in all. */
+export const ofPartner = {
+  brands: 1_000,
+  /** Every fourth brand has the same reference; each of the others has one of its own. */
+  brandsOfChain: 250,
+  balances: 10_000,
+  /** One customer with 1,000 balances and 900 with 10. Each has granted the partner to read them. */
+  customers: 901,
+  balancesOfLargeCustomer: 1_000,
+} as const;
+
+/** A grant of the data is good until 2030. */
+export const whenGrantsAreGood = '2026-01-01T00:00:00.000Z';
+export const chainReference = 'chain-riverside';
+export const storeReference = 'store-000501';
+
+/** Rows of one table, from $1 to $2. */
+interface Piece {
+  readonly insert: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const pieceRows = 10_000;
+const startMs = Date.UTC(2024, 0, 1);
+
+/** SQL for an id as the service issues them, with a digest where that has chance. */
+function idOf(prefix: string, timeMs: string, number: string): string {
+  const digest = `left(md5('${prefix}' || ${number}), 16)`;
+  return `'${prefix}_' || lpad(to_hex(${timeMs}), 12, '0') || '0000' || ${digest}`;
+}
+
+function timeOf(timeMs: string): string {
+  return `to_timestamp(${timeMs} / 1000::float8)`;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const partnerMs = (partner: string) => `(${startMs} + (${partner}) * ${hourMs})`;
+const customerMs = (customer: string) => `(${startMs} + (${customer}) * 60000)`;
+const partnerId = (partner: string) => idOf('PARTNER', partnerMs(partner), `(${partner})`);
+const customerId = (customer: string) => idOf('CUSTOMER', customerMs(customer), `(${customer})`);
+
+const partners = `
+  insert into partners (id, name, created_at)
+  select ${partnerId('n')}, 'Partner ' || n, ${timeOf(partnerMs('n'))}
+  from generate_series($1::bigint, $2::bigint) as n`;
+
+/**
+ * Row n belongs to `partner`, of whose rows it is the one with this `turn` in the order of ids. All partners
+ * are mixed, and turns come in no order (7919 has no factor in common with the number of them). So the
+ * records of a page lie in a block each, as after years of changes, whatever the number of partners.
+ */
+function mixedRows(partnerCount: number, rowsOfPartner: number): string {
+  return `
+    generate_series($1::bigint, $2::bigint) as n,
+    lateral (
+      select n % ${partnerCount} as partner, n / ${partnerCount} * 7919 % ${rowsOfPartner} as turn
+    ) as a,
+    lateral (select turn * ${partnerCount} + partner as number) as b`;
+}
+
+function brands(partnerCount: number): string {
+  const ms = `(${startMs} + number * 1000)`;
+  return `
+    insert into brands (partner_id, id, name, created_at, updated_at, reference_id, color, profile_image_url,
+      metadata)
+    select
+      ${partnerId('partner')},
+      ${idOf('BRAND', ms, 'number')},
+      (array['Golden', 'Little', 'Copper', 'Harbor', 'Meridian', 'Linen', 'Quiet', 'Aurora'])[1 + turn % 8]
+        || ' ' || (array['Bakery', 'Roasters', 'Outfitters', 'Furniture', 'Pharmacy'])[1 + turn / 8 % 5]
+        || ' of ' || (array['Springfield', 'Riverside', 'Salem', 'Georgetown'])[1 + turn / 40 % 4],
+      ${timeOf(ms)},
+      ${timeOf(`(${ms} + turn % 90 * ${dayMs})`)},
+      case when turn % 4 = 0 then '${chainReference}' else 'store-' || lpad(turn::text, 6, '0') end,
+      case when turn % 20 < 17 then '#' || upper(left(md5('color' || number), 6)) end,
+      case when turn % 10 < 7 then 'https://images.example.com/logos/' || md5('logo' || number) || '.png' end,
+      case when turn % 5 < 3 then
+        format('{"category":"%s","region":"%s","segment":"%s"}',
+          (array['food', 'home', 'travel'])[1 + turn % 3],
+          (array['us-east', 'us-west'])[1 + turn % 2],
+          'seg-' || left(md5('segment' || number), 8))::json
+      end
+    from ${mixedRows(partnerCount, ofPartner.brands)}`;
+}
+
+const grants = `
+  insert into grants (customer_id, id, partner_id, action, status, expires_at, created_at, updated_at)
+  select
+    ${customerId('n')},
+    ${idOf('GRANT', customerMs('n'), 'n')},
+    ${partnerId(`n / ${ofPartner.customers}`)},
+    'CHECKING_BALANCE', 'ACTIVE', '2030-01-01T00:00:00Z',
+    ${timeOf(customerMs('n'))},
+    ${timeOf(customerMs('n'))}
+  from generate_series($1::bigint, $2::bigint) as n`;
+
+/** Every tenth balance is the large customer's, the others' take turns. */
+function balances(partnerCount: number): string {
+  const ms = `(${startMs} + number * 100)`;
+  const others = ofPartner.customers - 1;
+  return `
+    insert into balances (customer_id, id, type, currency, amount, created_at, updated_at)
+    select
+      ${customerId('customer')},
+      ${idOf('BAL', ms, 'number')},
+      'CHECKING', 'USD', number * 7919 % 2000000 - 100000,
+      ${timeOf(ms)},
+      ${timeOf(`(${ms} + turn % 90 * ${dayMs})`)}
+    from ${mixedRows(partnerCount, ofPartner.balances)},
+      lateral (
+        select partner * ${ofPartner.customers}
+          + case when turn % 10 = 0 then 0 else 1 + (turn - turn / 10 - 1) % ${others} end as customer
+      ) as c`;
+}
+
+function* pieces(insert: string, rows: number): Generator<Piece> {
+  for (let from = 0; from < rows; from += pieceRows) {
+    yield { insert, from, to: Math.min(from + pieceRows, rows) - 1 };
+  }
+}
+
+function* allPieces(partnerCount: number): Generator<Piece> {
+  yield* pieces(brands(partnerCount), partnerCount * ofPartner.brands);
+  yield* pieces(grants, partnerCount * ofPartner.customers);
+  yield* pieces(balances(partnerCount), partnerCount * ofPartner.balances);
+}
+
+export function rowsOf(partnerCount: number): number {
+  return partnerCount * (1 + ofPartner.brands + ofPartner.customers + ofPartner.balances);
+}
+
+/** Fills an empty database with so many partners and all that is theirs. */
+export async function makeData(
+  url: string,
+  partnerCount: number,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const store = await openStore(parseDatabaseUrl(url)!, 'production', 'migrate');
+  await store.close();
+  await insertAll(url, pieces(partners, partnerCount), 1, onRows);
+  await insertAll(url, allPieces(partnerCount), Math.min(availableParallelism(), 8), onRows);
+}
+
+/** What a server in use does by itself after such a load. */
+export async function settle(url: string): Promise<void> {
+  await onConnection(url, (client) => client.query('vacuum (analyze)'));
+}
+
+/** Each connection takes the next piece as soon as it is done with one. */
+async function insertAll(
+  url: string,
+  queue: Generator<Piece>,
+  connections: number,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const work = async (client: pg.Client) => {
+    await client.query('set synchronous_commit = off');
+    for (let next = queue.next(); !next.done; next = queue.next()) {
+      const { insert, from, to } = next.value;
+      await client.query(insert, [from, to]);
+      onRows(to - from + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, () => onConnection(url, work)));
+}
+
+export async function onConnection<Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** One who asks for pages: a partner, its customer with many balances, and one of those with few. */
+export interface Subject {
+  readonly partner: string;
+  readonly largeCustomer: string;
+  readonly customer: string;
+}
+
+/** So many of them, evenly spread over the database. */
+export function subjectsIn(url: string, partnerCount: number, count: number): Promise<Subject[]> {
+  const first = `n * ${partnerCount} / ${count} * ${ofPartner.customers}`;
+  const text = `
+    select ${partnerId(`n * ${partnerCount} / ${count}`)} as partner,
+      ${customerId(first)} as "largeCustomer",
+      ${customerId(`${first} + 451`)} as customer
+    from generate_series(0, ${count}::bigint - 1) as n`;
+  return onConnection(url, async (client) => (await client.query(text)).rows);
+}

@@ -1,0 +1,98 @@
+/**
+ * What one would write or take instead, to measure beside ours. Each answers the same brands, a page of 50.
+ * They look at no key, count no requests and seal no cursor: what they leave out is in their favor.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { say } from '../../lib/program.ts';
+import { type Listener, startListener } from '../processes.ts';
+import { pageRecords } from '../requests.ts';
+
+export interface Peer {
+  /** As the table shows it. */
+  readonly name: string;
+  /** In bench/peers. */
+  readonly file: string;
+  /** The service's own tables, or a file of brands. */
+  readonly takes: 'postgres' | 'json';
+  readonly firstPage: string;
+  laterPage(place: Place): string;
+}
+
+/** Where a page begins: behind so many brands, of which this is the last. */
+interface Place {
+  readonly brandsBefore: number;
+  readonly after: string;
+}
+
+/** Where their packages are installed. */
+const folder = fileURLToPath(new URL('../..', import.meta.url));
+const listing = `/network/v1/brands?limit=${pageRecords}`;
+
+const onPostgres = {
+  takes: 'postgres',
+  firstPage: listing,
+  laterPage: ({ after }: Place) => `${listing}&after=${encodeURIComponent(after)}`,
+} as const;
+
+const numberedPage = (number: number) => `/brands?_page=${number}&_limit=${pageRecords}`;
+
+export const peers: readonly Peer[] = [
+  { name: 'Fastify with Kysely', file: 'fastify-kysely.js', ...onPostgres },
+  { name: 'Express with TypeORM', file: 'express-typeorm.js', ...onPostgres },
+  { name: 'Express with Sequelize', file: 'express-sequelize.js', ...onPostgres },
+  {
+    name: 'json-server',
+    file: 'json-server.js',
+    takes: 'json',
+    firstPage: numberedPage(1),
+    laterPage: ({ brandsBefore }) => numberedPage(Math.floor(brandsBefore / pageRecords) + 1),
+  },
+];
+
+interface PeerData {
+  /** Of the Postgres database of a service. */
+  readonly databaseUrl: string;
+  readonly partnerId: string;
+  /** Of brands: same-pages.ts writes it. */
+  readonly brandsFile: string;
+  /** The service's public address, under which a brand without an image has one. */
+  readonly publicUrl: string;
+}
+
+/** Resolves when it listens. */
+export function startPeer({ file, takes }: Peer, data: PeerData): Promise<Listener> {
+  return startListener([join(folder, 'peers', file)], {
+    PARTNER_ID: data.partnerId,
+    PUBLIC_URL: data.publicUrl,
+    ...(takes === 'postgres' ? { DATABASE_URL: data.databaseUrl } : { DATA_FILE: data.brandsFile }),
+  });
+}
+
+/** Installs what the peers need, where it is not there. Why that failed, in a sentence, or false. */
+export function installPeers(): string | false {
+  if (arePeersInstalled()) return false;
+  say('Installing the packages of the peers in bench/node_modules, once and for the bench alone (npm ci).');
+  const { status, error } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status === 0) return false;
+  const cause = error === undefined ? 'npm says above why' : error.message;
+  return `The packages of the peers could not be installed: ${cause}. Try "npm ci" in bench/.`;
+}
+
+/** By what npm writes down of an installation when it is complete. */
+function arePeersInstalled(): boolean {
+  try {
+    const { packages } = readJson('node_modules/.package-lock.json');
+    const wanted: [string, string][] = Object.entries(readJson('package.json').dependencies);
+    return wanted.every(([name, version]) => packages[`node_modules/${name}`]?.version === version);
+  } catch {
+    return false;
+  }
+}
+
+const readJson = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));

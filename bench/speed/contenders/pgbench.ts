@@ -1,0 +1,79 @@
+/** Postgres alone: the statement of a page of brands, run by its own load program and nothing of ours. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { postgresBounds } from '../../../packages/server/src/bounds/postgres.ts';
+import { planSettings } from '../../../packages/server/src/store/postgres/connections/pool.ts';
+import { brandsPage } from '../../../packages/server/src/store/postgres/statements.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
+import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
+import { cpuSecondsOfFamily } from '../../lib/cpu.ts';
+import { wholeRun } from '../../lib/program.ts';
+import type { Partner } from '../data.ts';
+import { outputOf } from '../processes.ts';
+import { pageRecords } from '../requests.ts';
+import type { Database } from '../services.ts';
+import type { Contender } from './contenders.ts';
+
+/** A value that sorts before all ids; pgbench takes no empty one. */
+const beforeAll = '!';
+/** As many as the service has to the database. */
+const clients = postgresBounds.postgresConnections;
+/** As the connections of the service have them. */
+const sessionSettings = `${planSettings} -c statement_timeout=${postgresBounds.postgresStatementMs}`;
+
+function program(): string | undefined {
+  return programsOnPath(['pgbench'], [programsFolder() ?? ''])[0];
+}
+
+export function lackOfPgbench(): string | false {
+  return program() === undefined && 'There is no pgbench here: it comes with the programs of PostgreSQL.';
+}
+
+/**
+ * The first page of each partner, in a script each, of which pgbench takes any. It has no numbers for
+ * parameters but names, and knows a comment by its two dashes only.
+ */
+function writeScripts(folder: string, partners: readonly Partner[]): string[] {
+  return partners.map((_, index) => {
+    const names = [`:partner${index}`, ':after', ':limit'];
+    const text = brandsPage.text.replaceAll(/\$(\d)/g, (_, number) => names[Number(number) - 1]!);
+    const file = join(folder, `${index}.sql`);
+    writeFileSync(file, `${text.trim()};\n`);
+    return file;
+  });
+}
+
+export function pgbench({ url, pid }: Database, partners: readonly Partner[]): Contender {
+  const scripts = writeScripts(temporaryFolder(wholeRun), partners).flatMap((file) => ['--file', file]);
+  const values = [
+    ...partners.map(({ id }, index) => `partner${index}=${id}`),
+    `after=${beforeAll}`,
+    `limit=${pageRecords}`,
+  ];
+  const common = [
+    ...['--no-vacuum', '--protocol', 'prepared', '--client', String(clients), '--jobs', '1', ...scripts],
+    ...values.flatMap((value) => ['--define', value]),
+  ];
+
+  async function run(...howLong: string[]): Promise<{ seconds: number; pages: number }> {
+    const before = cpuSecondsOfFamily(pid!);
+    const output = await outputOf(program()!, [...common, ...howLong, url], { PGOPTIONS: sessionSettings });
+    const failed = /number of failed transactions: (\d+)/.exec(output)?.[1] ?? '0';
+    if (failed !== '0') throw new Error(`pgbench: ${failed} statements failed.`);
+    const pages = Number(/number of transactions actually processed: (\d+)/.exec(output)![1]);
+    return { seconds: cpuSecondsOfFamily(pid!) - before, pages };
+  }
+
+  return {
+    id: 'pgbench',
+    name: 'pgbench: brands, first page',
+    async measure(seconds) {
+      // What connections cost to begin with, of which the service needs none while it is measured.
+      const beginning = await run('--transactions', '1');
+      const whole = await run('--time', String(seconds));
+      const pages = whole.pages - beginning.pages;
+      return { databaseUs: ((whole.seconds - beginning.seconds) * 1_000_000) / pages };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** Every answer that is no page, and everybody who got one: nothing but what the catalogue has, in time. */
+import { errorCatalogue } from '@partner-network/contract/errors';
+import type { Span } from '../../packages/testkit/fixtures/spans.ts';
+import { active, mayHaveBeen } from '../history.ts';
+import { requestIn } from '../log-lines.ts';
+import type { Answer } from '../recorder.ts';
+import type { Course } from '../run.ts';
+import { type Verdict, type Violation, verdictOf } from './verdict.ts';
+
+/** By the instance's own clock: 2 s, and half of one for a busy machine. */
+const answerMs = 2_500;
+/** A key or a grant that is revoked lets nobody in after this. */
+const revocationMs = 1_000;
+/** After the last fault, until all must be well; also how long a balancer may take to know. */
+export const recoveryMs = 5_000;
+
+/** So long after the machine stood still nothing is said of times. */
+const stalledMs = 2_000;
+
+const expectedStatuses = [200, 401, 403, 429, 503];
+const quietStatuses = [200, 401, 403, 429];
+
+type Judged = Pick<
+  Course,
+  'faults' | 'stalls' | 'history' | 'recorder' | 'endedMs' | 'unrecovered' | 'instances' | 'logs'
+>;
+
+export function judgeAnswers(course: Judged): Verdict[] {
+  const { answers } = course.recorder;
+  const each = (fault: (answer: Answer) => string | undefined) =>
+    answers.map((answer): Violation | undefined => {
+      const text = fault(answer);
+      return text === undefined
+        ? undefined
+        : { atMs: answer.sentMs, text: `${text} (${answer.listing}, walk ${answer.walk})` };
+    });
+  const whole = answers.filter(({ status }) => status !== 0);
+  const quiet = answers.filter((answer) => isQuiet(answer, course));
+  return [
+    verdictOf('only answers of the catalogue', 'answers', whole.length, each(catalogueFault)),
+    judgeTimes(course),
+    verdictOf(
+      'keys and grants let in whom they should, and nobody a second after a revocation',
+      'answers',
+      whole.length,
+      each((answer) => accessFault(answer, course)),
+    ),
+    verdictOf(
+      'nothing but 200 and 429 before the first fault, and after the last one',
+      'answers',
+      quiet.length,
+      each((answer) => quietFault(answer, course)),
+    ),
+    verdictOf('all parts recover, and no instance ends by itself', 'instances', course.instances.length, [
+      ...course.unrecovered.map((text) => ({ atMs: course.endedMs, text })),
+      ...course.instances.flatMap(({ name, endings }) =>
+        endings
+          .filter(({ how }) => how === 'by itself')
+          .map(({ atMs }) => ({ atMs, text: `instance ${name} ended by itself` })),
+      ),
+    ]),
+  ];
+}
+
+function catalogueFault({ status, body }: Answer): string | undefined {
+  if (status === 200 || status === 0) return undefined;
+  if (!expectedStatuses.includes(status) && !isBalancers(status))
+    return `status ${status}: ${body.slice(0, 200)}`;
+  const { category, code } = firstErrorIn(body) ?? {};
+  const entry = errorCatalogue[code as keyof typeof errorCatalogue];
+  const isKnown = entry?.category === category && (entry?.status === status || isBalancers(status));
+  return isKnown ? undefined : `${status} with ${body.slice(0, 200)}`;
+}
+
+/** When an instance is cut off in the middle, and when it is silent for too long. */
+const isBalancers = (status: number) => status === 502 || status === 504;
+
+function firstErrorIn(body: string): { category?: string; code?: string } | undefined {
+  try {
+    return (JSON.parse(body) as { errors: { category: string; code: string }[] }).errors[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** As the instances log it: what callers see depends on the machine that they share with all parts. */
+function judgeTimes({ faults, logs, stalls }: Judged): Verdict {
+  const requests = logs.flatMap(requestIn).filter((request) => !isStalled(request, stalls));
+  const late = requests.filter(({ sentMs, receivedMs }) => {
+    const isFrozen = faults.some(
+      ({ part, harm, beganMs, overMs }) =>
+        part.startsWith('instance') && harm === 'freeze' && sentMs <= overMs && receivedMs >= beganMs,
+    );
+    return receivedMs - sentMs > answerMs && !isFrozen;
+  });
+  return verdictOf(
+    'answered within 2 s, where the instance is not frozen',
+    'logged requests',
+    requests.length,
+    late.map(({ sentMs, receivedMs, status }) => ({
+      atMs: sentMs,
+      text: `${status} after ${Math.round(receivedMs - sentMs)} ms`,
+    })),
+  );
+}
+
+function accessFault(answer: Answer, { history }: Judged): string | undefined {
+  const { status, partnerId, keyId, listing, customerId, sentMs, receivedMs } = answer;
+  const key = history.rows('keys', partnerId).get(keyId) ?? [];
+  const grant = history.rows('grants', partnerId).get(customerId ?? '') ?? [];
+  if (status === 200) {
+    if (!mayHaveBeen(key, active, sentMs - revocationMs, receivedMs)) return 'a page for a revoked key';
+    const isGranted = mayHaveBeen(grant, active, sentMs - revocationMs, receivedMs);
+    return listing === 'brands' || isGranted ? undefined : `a page of ${customerId} without a grant`;
+  }
+  if (status === 401) {
+    return mayHaveBeen(key, undefined, sentMs, receivedMs) ? undefined : 'a valid key is refused';
+  }
+  if (status === 403) {
+    const isMissing = listing === 'balances' && mayHaveBeen(grant, undefined, sentMs, receivedMs);
+    return isMissing ? undefined : `an active grant of ${customerId} is refused`;
+  }
+  return undefined;
+}
+
+function isQuiet(answer: Answer, { faults, stalls }: Judged): boolean {
+  if (isStalled(answer, stalls)) return false;
+  const firstMs = Math.min(Infinity, ...faults.map(({ beganMs }) => beganMs));
+  const lastMs = Math.max(-Infinity, ...faults.map(({ overMs }) => overMs));
+  return answer.receivedMs < firstMs || answer.sentMs > lastMs + recoveryMs;
+}
+
+/** Also a while after: what waited meanwhile is done then. */
+function isStalled({ sentMs, receivedMs }: Span, stalls: readonly Span[]): boolean {
+  return stalls.some((stall) => sentMs <= stall.receivedMs + stalledMs && receivedMs >= stall.sentMs);
+}
+
+function quietFault(answer: Answer, course: Judged): string | undefined {
+  if (quietStatuses.includes(answer.status) || !isQuiet(answer, course)) return undefined;
+  return `${answer.status || 'no answer'}: ${answer.body.slice(0, 200)}`;
+}

@@ -1,0 +1,13 @@
+/** All promises, held against all that a run gave. */
+
+import type { Course } from '../run.ts';
+import { judgeAnswers } from './answers.ts';
+import { judgePages } from './pages.ts';
+import { judgeRate } from './rate.ts';
+import { judgeReceipts } from './receipts.ts';
+import type { Verdict } from './verdict.ts';
+import { judgeWalks } from './walks.ts';
+
+export function judge(course: Course): Verdict[] {
+  return [judgePages, judgeWalks, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) => part(course));
+}

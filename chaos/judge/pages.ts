@@ -1,0 +1,171 @@
+/** Every page against the data: it is as that was at one moment, and a walk does not go back in time. */
+import { type Rows, spansOf, type Timeline } from '../history.ts';
+import type { Answer } from '../recorder.ts';
+import type { Course } from '../run.ts';
+import { partners } from '../world.ts';
+import { type Verdict, type Violation, verdictOf } from './verdict.ts';
+
+/**
+ * How old a page of brands may be: a replica may be a second behind, by what was known of it at the last
+ * look, and looks are a fifth of a second apart; the rest is for a busy machine. Balances are never old.
+ */
+export const stalenessMs = 1_500;
+
+/** What a page shows: whole records, each as it stands in the answer, by id. */
+export interface Shown {
+  readonly answer: Answer;
+  readonly records: ReadonlyMap<string, string>;
+  readonly ids: readonly string[];
+  readonly hasCursor: boolean;
+}
+
+type Judged = Pick<Course, 'history' | 'recorder'>;
+
+function shownBy(answer: Answer): Shown {
+  const page = JSON.parse(answer.body) as Record<string, unknown>;
+  const records = page[answer.listing] as { id: string }[];
+  return {
+    answer,
+    records: new Map(records.map((record) => [record.id, JSON.stringify(record)])),
+    ids: records.map(({ id }) => id),
+    hasCursor: typeof page.cursor === 'string' && page.cursor !== '',
+  };
+}
+
+/** The pages of a walk: of several answers to one question the last is the one that the client took. */
+export function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, readonly Shown[]> {
+  const walks = new Map<number, Shown[]>();
+  for (const answer of answers) {
+    if (answer.status !== 200) continue;
+    const pages = walks.get(answer.walk) ?? [];
+    walks.set(answer.walk, pages);
+    pages[answer.page] = shownBy(answer);
+  }
+  return walks;
+}
+
+export function judgePages(course: Judged): Verdict[] {
+  const { history, recorder } = course;
+  const moments = new Map<number, number>();
+  const [wrong, foreign]: [Violation[], Violation[]] = [[], []];
+  let judged = 0;
+  for (const answer of recorder.answers) {
+    if (answer.status !== 200) continue;
+    judged += 1;
+    const shown = shownBy(answer);
+    const stranger = strangerOn(shown, course);
+    if (stranger !== undefined) foreign.push(violationOf(answer, stranger));
+    const owner = answer.listing === 'brands' ? answer.partnerId : answer.customerId!;
+    const earliestMs =
+      answer.listing === 'balances'
+        ? answer.sentMs
+        : Math.max(answer.sentMs - stalenessMs, moments.get(answer.walk) ?? -Infinity);
+    const found = momentOf(shown, history.rows(answer.listing, owner), earliestMs);
+    if (typeof found === 'string') wrong.push(violationOf(answer, found));
+    else moments.set(answer.walk, found);
+  }
+  return [
+    verdictOf('every page is as the data was at one moment, and none goes back', 'pages', judged, wrong),
+    verdictOf('nothing of another partner', 'pages', judged, foreign),
+  ];
+}
+
+function violationOf(answer: Answer, text: string): Violation {
+  const { walk, page, listing, partnerId, customerId = '' } = answer;
+  const whose = `${partnerId}${customerId && ` of ${customerId}`}`;
+  return { atMs: answer.sentMs, text: `walk ${walk}, page ${page}, ${listing} for ${whose}: ${text}` };
+}
+
+/** The first moment at which the data was as it is shown, or in words why there is none. */
+function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string {
+  const { answer, records, ids, hasCursor } = shown;
+  const wrongForm = formFault(shown);
+  if (wrongForm !== undefined) return wrongForm;
+  const unknown = ids.find((id) => !rows.has(id));
+  if (unknown !== undefined) return `${unknown} never existed`;
+  const last = hasCursor ? ids.at(-1)! : undefined;
+  const spans = [...rows]
+    .filter(([id]) => id > (answer.after ?? '') && (last === undefined || id <= last))
+    .filter(([, row]) => isOfReference(row, answer.referenceId))
+    .map(([id, row]) => ({ id, of: spansOf(row, records.get(id)) }));
+  let moment = earliestMs;
+  for (let isSettled = false; !isSettled; ) {
+    isSettled = true;
+    for (const { id, of } of spans) {
+      const nextMs = momentFrom(of, moment);
+      if (nextMs > answer.receivedMs) return whyNot(id, records.get(id), of, moment, answer);
+      if (nextMs > moment) isSettled = false;
+      moment = nextMs;
+    }
+  }
+  return moment;
+}
+
+/** The first moment from then on that is within one of the spans. */
+function momentFrom(spans: readonly (readonly [number, number])[], fromMs: number): number {
+  const moments = spans.filter(([, end]) => end >= fromMs).map(([begin]) => Math.max(begin, fromMs));
+  return Math.min(Infinity, ...moments);
+}
+
+function whyNot(
+  id: string,
+  record: string | undefined,
+  spans: readonly (readonly [number, number])[],
+  momentMs: number,
+  { sentMs, receivedMs }: Answer,
+): string {
+  const state = record === undefined ? 'left out' : `shown as ${record.slice(0, 80)}`;
+  const endMs = Math.max(-Infinity, ...spans.map(([, end]) => end).filter((end) => end < momentMs));
+  const known = endMs === -Infinity ? 'was never so before' : `was so until ${ago(sentMs - endMs)}`;
+  const asked = `answered in ${Math.round(receivedMs - sentMs)} ms`;
+  return `${id} is ${state}, and ${known} it was asked for (${asked})`;
+}
+
+function ago(ms: number): string {
+  return ms >= 0 ? `${Math.round(ms)} ms before` : `${Math.round(-ms)} ms after`;
+}
+
+/** Bytes as we write them, ids in order and each once, within what was asked for. */
+function formFault({ answer, ids, records, hasCursor }: Shown): string | undefined {
+  if (JSON.stringify(JSON.parse(answer.body)) !== answer.body) return 'not written as records are';
+  if (ids.some((id, index) => id <= (ids[index - 1] ?? answer.after ?? ''))) return 'ids out of order';
+  if (ids.length > answer.limit) return `${ids.length} records, more than ${answer.limit}`;
+  if (hasCursor && ids.length < answer.limit) return `a cursor after ${ids.length} of ${answer.limit}`;
+  const isFit = [...records.values()].every(
+    (record) => answer.referenceId === undefined || JSON.parse(record).reference_id === answer.referenceId,
+  );
+  return isFit ? undefined : 'a record that the filter leaves out';
+}
+
+const referencesOf = new WeakMap<Timeline, string>();
+
+/** Whether a row is in a listing of this reference, or of any. */
+export function isOfReference(row: Timeline, referenceId: string | undefined): boolean {
+  return referenceId === undefined || referenceOf(row) === referenceId;
+}
+
+/** It is the same in all versions of a row. */
+function referenceOf(row: Timeline): string {
+  let reference = referencesOf.get(row);
+  if (reference === undefined) {
+    reference = JSON.parse(row.find(({ value }) => value !== undefined)!.value!).reference_id as string;
+    referencesOf.set(row, reference);
+  }
+  return reference;
+}
+
+/** A record that was at any time another's. Names say whose they are, and so do customers. */
+function strangerOn({ answer, records }: Shown, { history }: Judged): string | undefined {
+  for (const [id, record] of records) {
+    if (answer.listing === 'balances') {
+      if (JSON.parse(record).customer_id !== answer.customerId) return `${id} of another customer`;
+      continue;
+    }
+    for (const other of partners) {
+      if (other === answer.partnerId) continue;
+      const row = history.rows('brands', other).get(id) ?? [];
+      if (row.some(({ value }) => value === record)) return `${id} is a brand of ${other}`;
+    }
+  }
+  return undefined;
+}

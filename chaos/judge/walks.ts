@@ -1,0 +1,61 @@
+/** Walks that came to their end: whatever was there all the time is in them exactly once. */
+import { mayHaveBeen } from '../history.ts';
+import type { Walk } from '../recorder.ts';
+import type { Course } from '../run.ts';
+import { isOfReference, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
+import { type Verdict, type Violation, verdictOf } from './verdict.ts';
+
+type Judged = Pick<Course, 'history' | 'recorder'>;
+
+export function judgeWalks({ history, recorder }: Judged): Verdict[] {
+  const pages = pagesByWalk(recorder.answers);
+  const complete = recorder.walks.filter(({ isComplete }) => isComplete);
+  const last = recorder.walks.filter(({ isLast }) => isLast);
+  const faultOf = ({ walk }: Walk): Violation | undefined => {
+    const own = pages.get(walk) ?? [];
+    const atMs = own[0]?.answer.sentMs ?? 0;
+    const text = own.length === 0 ? 'no page' : walkFault(own, history);
+    return text === undefined ? undefined : { atMs, text: `walk ${walk}: ${text}` };
+  };
+  const unfinished = last.filter(({ isComplete }) => !isComplete);
+  return [
+    verdictOf(
+      'what exists during a whole walk is in it exactly once, in order',
+      'walks',
+      complete.length,
+      complete.map(faultOf),
+    ),
+    verdictOf('nothing that was written is lost in the end', 'last walks', last.length, [
+      ...last.filter(({ isComplete }) => isComplete).map(faultOf),
+      ...unfinished.map(({ walk }) => ({ atMs: 0, text: `walk ${walk} did not come to its end` })),
+    ]),
+  ];
+}
+
+function walkFault(pages: readonly Shown[], history: Judged['history']): string | undefined {
+  if (Array.from(pages).some((page) => page === undefined)) return 'a page is missing';
+  if (pages.some(({ hasCursor }, index) => hasCursor !== index < pages.length - 1)) {
+    return 'cursors do not lead from page to page';
+  }
+  const ids = pages.flatMap((page) => page.ids);
+  if (new Set(ids).size < ids.length)
+    return `${ids.find((id, index) => ids.indexOf(id) < index)} comes twice`;
+  const disorder = ids.find((id, index) => index > 0 && id < ids[index - 1]!);
+  if (disorder !== undefined) return `${disorder} comes after ids that are greater`;
+
+  const { answer } = pages[0]!;
+  const owner = answer.listing === 'brands' ? answer.partnerId : answer.customerId!;
+  const fromMs = answer.sentMs - (answer.listing === 'brands' ? stalenessMs : 0);
+  const toMs = pages.at(-1)!.answer.receivedMs;
+  const shown = new Set(ids);
+  for (const [id, row] of history.rows(answer.listing, owner)) {
+    if (
+      isOfReference(row, answer.referenceId) &&
+      !shown.has(id) &&
+      !mayHaveBeen(row, undefined, fromMs, toMs)
+    ) {
+      return `${id} is left out, and was there all the time`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+/** All parts of a service on one machine, each a real process: what a fault can befall. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { type Balancer, startHaproxy } from '../../packages/testkit/servers/haproxy.ts';
+import type { PostgresServer } from '../../packages/testkit/servers/postgres-process.ts';
+import { startPostgres, startStandby } from '../../packages/testkit/servers/postgres-start.ts';
+import { type OwnRedis, startRedis } from '../../packages/testkit/servers/redis.ts';
+import { fillWorld, publicUrl } from '../world.ts';
+import { createInstance, type Instance } from './instance.ts';
+import type { WireHarm, WireName } from './wires.ts';
+
+export interface Stage {
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer;
+  readonly redis: OwnRedis;
+  readonly instances: readonly [Instance, Instance];
+  readonly balancer: Balancer;
+  /** What partners call. */
+  readonly baseUrl: string;
+  harmWire(wire: WireName, harm: WireHarm): Promise<void>;
+}
+
+/** Between the instances and their servers; who writes data goes another way. */
+async function startWires(t: Lifetime, ports: readonly number[]) {
+  const child = fork(fileURLToPath(new URL('wires.ts', import.meta.url)), ports.map(String));
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const [wirePorts] = (await once(child, 'message')) as [number[]];
+  return {
+    ports: wirePorts,
+    harm: async (wire: WireName, harm: WireHarm) => {
+      child.send({ wire, harm });
+      await once(child, 'message');
+    },
+  };
+}
+
+/** All else in it is what operators get. */
+function tellingWhoAnswered(config: string): string {
+  const [one, two] = ['a', 'b'].map(
+    (name, index) => `    http-response set-header X-Served-By ${name} if { srv_id ${index + 1} }\n`,
+  );
+  return config.replace(/^backend network\n/m, `$&${one}${two}`);
+}
+
+export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
+  const primary = await startPostgres(t);
+  await fillWorld(primary.url());
+  const standby = await startStandby(t, primary);
+  const redis = await startRedis(t);
+  const wires = await startWires(t, [redis.port, primary.port, standby.port]);
+  const [redisPort, primaryPort, standbyPort] = wires.ports;
+  const words = [
+    ...['--environment', 'sandbox', '--public-url', publicUrl],
+    ...['--database', `postgres://postgres@127.0.0.1:${primaryPort}/postgres`],
+    ...['--replica', `postgres://postgres@127.0.0.1:${standbyPort}/postgres`],
+    ...['--redis', `redis://127.0.0.1:${redisPort}`, '--instances', '2'],
+  ];
+  const instanceNamed = (name: string) =>
+    createInstance(t, name, join(folder, `instance-${name}.log`), words);
+  const instances = [await instanceNamed('a'), await instanceNamed('b')] as const;
+  await Promise.all(instances.map((instance) => instance.start()));
+  const balancer = await startHaproxy(t, instances, tellingWhoAnswered);
+  t.after(() => writeFileSync(join(folder, 'haproxy.log'), balancer.words()));
+  return {
+    primary,
+    standby,
+    redis,
+    instances,
+    balancer,
+    baseUrl: `http://127.0.0.1:${balancer.port}/network/v1`,
+    harmWire: wires.harm,
+  };
+}

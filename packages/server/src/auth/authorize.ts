@@ -1,0 +1,16 @@
+import type { Scope } from '@partner-network/contract/scopes';
+import { refusal } from '../http/refusal.ts';
+import type { BalancesAnswer, KeyOnFile } from '../store/port.ts';
+
+export function requireScope(key: KeyOnFile, scope: Scope): void {
+  if (!key.scopes.includes(scope)) throw refusal('INSUFFICIENT_SCOPES', { scope });
+}
+
+/** What an active grant opens, or a refusal that says only what its own partner may know. */
+export function requireGrant(
+  answer: BalancesAnswer,
+  grantId: string | undefined,
+): Extract<BalancesAnswer, { grant: 'ACTIVE' }> {
+  if (answer.grant === 'ACTIVE') return answer;
+  throw refusal(`GRANT_${answer.grant}`, {}, grantId === undefined ? undefined : 'grant_id');
+}

@@ -1,0 +1,32 @@
+import { lengths } from '@partner-network/contract/limits';
+import { shortTime } from '../../command-line/amounts.ts';
+import { optional, plainText } from '../../command-line/options.ts';
+import { paintSwatch, swatchCell } from '../../command-line/swatch.ts';
+import { issuedIdCells, neverShortened } from '../../command-line/table.ts';
+import { partnerListing } from './listing.ts';
+
+export const listBrands = partnerListing({
+  name: 'brands',
+  options: {
+    'reference-id': optional('ID', plainText(lengths.referenceId), 'only those with this reference_id'),
+  },
+  parameters: (values) => ({ reference_id: values['reference-id'] }),
+  list: (network, parameters) => network.brands.list(parameters),
+  records: ({ brands }) => brands,
+  columns: (colorBits) => [
+    { heading: 'NAME', cell: ({ name }) => name },
+    { heading: 'REFERENCE', cell: ({ reference_id }) => reference_id },
+    {
+      heading: 'COLOR',
+      shortestCells: neverShortened,
+      cell: ({ color }) => swatchCell(color, colorBits),
+      paint: (shown, { color }) => paintSwatch(shown, color, colorBits),
+    },
+    { heading: 'ID', shortestCells: issuedIdCells, cell: ({ id }) => id },
+    {
+      heading: 'UPDATED (UTC)',
+      shortestCells: neverShortened,
+      cell: ({ updated_at }) => shortTime(updated_at),
+    },
+  ],
+});

@@ -1,0 +1,64 @@
+/** The flags and variables of a partner's call, whichever it is. */
+import { lengths, pageSize } from '@partner-network/contract/limits';
+import { sandboxAddress } from '@partner-network/contract/operations';
+import {
+  flag,
+  httpUrl,
+  type Option,
+  optional,
+  Problem,
+  plainText,
+  secret,
+  setting,
+  wholeNumber,
+} from '../../command-line/options.ts';
+
+export const keyVariable = 'PARTNER_NETWORK_API_KEY';
+export const addressVariable = 'PARTNER_NETWORK_BASE_URL';
+
+/** Where the service is, and the flag or variable that sets it, to be named where it is wrong. */
+export interface Address {
+  readonly url: string;
+  readonly setBy: string;
+}
+
+/** A sandbox here, unless told otherwise: the first call of a newcomer needs a key alone. */
+function addressSetting(): Option<Address> {
+  const help = `address of the service (${sandboxAddress}, a sandbox here)`;
+  const url = setting('URL', addressVariable, httpUrl, sandboxAddress, help);
+  return {
+    ...url,
+    resolve: (texts, origin, flags) => {
+      const found = url.resolve(texts, origin, flags);
+      if (found instanceof Problem) return found;
+      return { url: found, setBy: texts.length === 0 ? addressVariable : origin };
+    },
+  };
+}
+
+export const callOptions = {
+  limit: optional(
+    'N',
+    wholeNumber(pageSize.min, pageSize.max),
+    `how many a page, up to ${pageSize.max} (${pageSize.default}, and ${pageSize.max} with --all)`,
+  ),
+  cursor: optional('CURSOR', plainText(lengths.cursor), 'start after the page that had this cursor'),
+  all: flag('list every page, not only one'),
+  json: flag('print one JSON document; without it, a pipe gets JSON Lines'),
+  curl: flag('print the call as a curl line, and do not make it'),
+  'base-url': addressSetting(),
+  'api-key': secret(
+    keyVariable,
+    apiKey,
+    'curl',
+    'is not set: put your API key there. A sandbox prints one when it starts.',
+    'your API key (required); a variable only, since others can see flags',
+  ),
+};
+
+/** Whether it is one that exists is for the service to say. */
+function apiKey(text: string): string | Problem {
+  return /^[\u0021-\u007e]+$/.test(text)
+    ? text
+    : new Problem('must be the API key alone, without a space, a line end or anything else around it.');
+}

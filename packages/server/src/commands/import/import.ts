@@ -1,0 +1,154 @@
+import { lengths } from '@partner-network/contract/limits';
+import { ingestBounds } from '../../bounds/ingest.ts';
+import { type Command, tell } from '../../command-line/command.ts';
+import { flag, oneOf, optional, plainText, required } from '../../command-line/options.ts';
+import type { Output } from '../../command-line/output.ts';
+import { createProgress } from '../../command-line/progress.ts';
+import { keepYoungSpaceSmall } from '../../command-line/young-space.ts';
+import { collectFaultyLines } from '../../ingest/faulty-lines.ts';
+import { followRecords } from '../../ingest/follow.ts';
+import {
+  type ImportOptions,
+  type ImportReport,
+  importRecords,
+  type Reading,
+  type RecordOptions,
+} from '../../ingest/import.ts';
+import { kinds } from '../../ingest/kinds.ts';
+import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
+import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { onInterrupt, onStop } from '../../lib/signals.ts';
+import type { ImportKind, Store } from '../../store/port.ts';
+import { onDatabase, requirePartner } from '../database.ts';
+import { bytesOf, sizeOf, standardInput } from './input.ts';
+import { remarkFaults, remarkFormat, remarkRejected, remarkWarnings, summaryOf } from './report.ts';
+
+const partnerId = plainText(lengths.partnerId);
+
+const cutShort = {
+  header: 'correct the header',
+  record: 'what comes after the last rejected line cannot be read',
+};
+
+function importing(kind: ImportKind): Command {
+  return onDatabase({
+    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV where it ends in .csv; - is standard input' }],
+    options: {
+      ...(kind === 'brands' && { partner: required('ID', partnerId, 'whose brands they are') }),
+      format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'what FILE holds, whatever its name'),
+      'skip-invalid': flag('write the good lines even when some are rejected'),
+      'dry-run': flag('check everything, write nothing'),
+      'personal-data': optional(
+        personalDataPolicies.join('|'),
+        oneOf(personalDataPolicies),
+        'what to do about e-mail addresses, phone, card and social security numbers (default reject)',
+      ),
+      follow: flag('keep reading standard input, commit at least every 100 ms, skip bad lines'),
+    },
+    purpose: ({ follow }) => (follow ? 'feed' : 'command'),
+    conflicts: ({ follow, format, 'dry-run': dryRun }, [file]) => {
+      if (!follow) return [];
+      return [
+        ...(file === undefined || file === standardInput
+          ? []
+          : ['--follow reads standard input: FILE is -.']),
+        ...(dryRun ? ['--follow writes as it reads: leave out --dry-run.'] : []),
+        // The end of a CSV record that was cut off can look like one that is whole.
+        ...(format === 'csv' ? ['--follow reads JSON Lines: leave out --format csv.'] : []),
+      ];
+    },
+    run: async (store, values, [file = ''], output) => {
+      keepYoungSpaceSmall();
+      const { partner = '' } = values as { partner?: string };
+      if (kind === 'brands') await requirePartner(store, partner);
+      const records = { kind, partnerId: partner, personalData: values['personal-data'] ?? 'reject' };
+      if (values.follow) {
+        const report = await follow(store, records, output);
+        return tell(output, values.json, report, () => summaryOf(report, false));
+      }
+      const choices = { ...records, skipInvalid: values['skip-invalid'], dryRun: values['dry-run'] };
+      const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
+      const warnings = collectFaultyLines(
+        values.json ? ingestBounds.importReportedLines : ingestBounds.importShownLines,
+      );
+      const watched = { ...choices, warn: warnings.add };
+      const { cutAt, ...report } = await importFile(store, file, isCsv, watched, output);
+      remarkWarnings(output, warnings);
+      if (!values.json) remarkRejected(output, report);
+      if (values.format === undefined && !isCsv) remarkFormat(output, report);
+      tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
+      refuseLoss(cutAt, report.rejected_count > 0 && !choices.skipInvalid);
+    },
+  });
+}
+
+function refuseLoss(cutAt: keyof typeof cutShort | undefined, isRejected: boolean): void {
+  const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutShort[cutAt];
+  if (cutAt !== undefined || isRejected) throw new OperatorError(`Nothing was written: ${why}.`);
+}
+
+export const importBrands = importing('brands');
+export const importBalances = importing('balances');
+export const importGrants = importing('grants');
+
+/** Reads to the end, then writes. A terminal sees how far it is, and that an interruption leaves no trace. */
+async function importFile(
+  store: Store,
+  file: string,
+  isCsv: boolean,
+  choices: Omit<ImportOptions, 'watch'>,
+  output: Output,
+): ReturnType<typeof importRecords> {
+  const size = await sizeOf(file);
+  const progress = createProgress(process.stderr, 'read', size);
+  const carryOn = onInterrupt(() => {
+    progress.clear();
+    output.remark('Interrupted: nothing was written.');
+  });
+  const watch = {
+    read: progress.done,
+    writing: (records: number) => {
+      progress.writing(records);
+      // The embedded database writes without a pause in which we could hear a signal: let it end us.
+      carryOn();
+    },
+  };
+  try {
+    const chunks = bytesOf(file, { taken: progress.bytes });
+    const readings = await readingsOf(chunks, choices.kind, isCsv);
+    const pace = size === undefined ? 'slow' : 'fast';
+    return await importRecords(store, readings, { ...choices, pace, watch });
+  } finally {
+    progress.clear();
+    carryOn();
+  }
+}
+
+async function readingsOf(
+  chunks: AsyncIterable<Uint8Array>,
+  kind: ImportKind,
+  isCsv: boolean,
+): Promise<AsyncIterable<readonly Reading[]>> {
+  if (!isCsv) return readJsonLines(chunks);
+  const { readCsv } = await import('../../ingest/read/csv.ts');
+  return readCsv(chunks, kinds[kind].schema);
+}
+
+/** Goes on until standard input ends, or somebody ends it: then what has arrived is committed, too. */
+async function follow(store: Store, records: RecordOptions, output: Output): Promise<ImportReport> {
+  const stop = new AbortController();
+  const carryOn = onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs));
+  try {
+    return await followRecords(store, readJsonLines(bytesOf(standardInput, { stop: stop.signal })), {
+      ...records,
+      stop,
+      warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
+      rejected: (line, errors) => remarkFaults(output, '', line, errors),
+      waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
+      answering: () => output.remark('The database answers again; going on.'),
+    });
+  } finally {
+    carryOn();
+  }
+}

@@ -1,0 +1,41 @@
+/** The FILE of a command: a path, or standard input. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
+import { ingestBounds } from '../../bounds/ingest.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+
+export const standardInput = '-';
+
+interface ReadingOptions {
+  taken?(bytes: number): void;
+  readonly stop?: AbortSignal;
+}
+
+export async function* bytesOf(
+  file: string,
+  { taken, stop }: ReadingOptions = {},
+): AsyncGenerator<Uint8Array> {
+  const isInput = file === standardInput;
+  const stream = isInput
+    ? process.stdin
+    : createReadStream(file, { highWaterMark: ingestBounds.importReadBytes });
+  if (stop !== undefined) addAbortSignal(stop, stream);
+  try {
+    for await (const chunk of stream) {
+      taken?.(chunk.length);
+      yield chunk;
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined || stop?.aborted) throw error;
+    const known: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
+    throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
+  }
+}
+
+/** Undefined for what has no size, such as a pipe, or cannot be read, of which the reading tells. */
+export async function sizeOf(file: string): Promise<number | undefined> {
+  const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);
+  return stats?.isFile() ? stats.size : undefined;
+}

@@ -1,0 +1,174 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto';
+import type { Environment } from '@partner-network/contract/environments';
+import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
+import { refusal } from '../http/refusal.ts';
+import type { CursorKey } from '../store/port.ts';
+
+/** What a cursor is good for. Used with anything else, it does not open. */
+interface CursorScope {
+  readonly endpoint: string;
+  readonly partnerId: string;
+  readonly filters: readonly (string | undefined)[];
+}
+
+/** Where a walk stands: the last id it returned, and how far into the database's history it has seen. */
+export interface Position {
+  readonly after: string;
+  readonly moment: bigint;
+}
+
+export const firstPosition: Position = { after: '', moment: 0n };
+
+export interface Cursors {
+  /** A cursor for what comes after this position. */
+  seal(scope: CursorScope, position: Position): string;
+  /** The position inside, or one identical refusal for whatever is wrong. */
+  open(scope: CursorScope, cursor: string): Position;
+}
+
+type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
+
+interface RenewableCursors extends Cursors {
+  /** From now on these are the keys; the first seals. */
+  renew(keys: readonly Key[]): void;
+}
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const cipherOptions = { authTagLength: tagBytes };
+const timeBytes = 6;
+const momentBytes = 8;
+/** Key id and nonce, in clear. */
+const headBytes = 1 + nonceBytes;
+const fixedBytes = headBytes + timeBytes + momentBytes + 1 + tagBytes;
+const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
+const lifetimeMs = cursorLifetimeHours * 3_600_000;
+
+/** Drawn a few hundred at a time: the system takes as long to give 12 bytes as to give a thousand. */
+const nonces = Buffer.alloc(nonceBytes * 256);
+let nonceEnd = nonces.length;
+
+function nextNonce(): Buffer {
+  if (nonceEnd === nonces.length) {
+    randomFillSync(nonces);
+    nonceEnd = 0;
+  }
+  nonceEnd += nonceBytes;
+  return nonces.subarray(nonceEnd - nonceBytes, nonceEnd);
+}
+
+interface OpeningKey {
+  readonly id: number;
+  readonly secret: KeyObject;
+  readonly opensUntilMs: number;
+}
+
+/** Cursors sealed by the first key, opened by any: key id, nonce, sealed (expiry, moment, id), tag. */
+export function createCursors(
+  keys: readonly Key[],
+  environment: Environment,
+  nowMs: () => number,
+): RenewableCursors {
+  let sealingKey: OpeningKey;
+  let openingKeys: ReadonlyMap<number, OpeningKey>;
+  renew(keys);
+
+  function renew(renewed: readonly Key[]): void {
+    const all = renewed.map(openingKey);
+    sealingKey = all[0]!;
+    openingKeys = new Map(all.map((key) => [key.id, key]));
+  }
+
+  /** Authenticated but not sent: a cursor does not open in another environment, listing or search. */
+  function bindingOf({ endpoint, partnerId, filters }: CursorScope): Buffer {
+    return Buffer.from(JSON.stringify([environment, endpoint, partnerId, ...filters.map((f) => f ?? null)]));
+  }
+
+  function unseal(scope: CursorScope, cursor: string): Position | undefined {
+    const bytes = Buffer.from(cursor, 'base64url');
+    // Decoding forgives: stray characters and unused bits would make two texts of one cursor.
+    if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
+    const key = openingKeys.get(bytes[0]!);
+    // Past its time it opens nothing, whether it was deleted or not.
+    if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
+    const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
+    decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
+    const sealed = bytes.subarray(headBytes, -tagBytes);
+    const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
+    if (plain.readUIntBE(0, timeBytes) <= nowMs()) return undefined;
+    return {
+      after: unpackId(plain.subarray(timeBytes + momentBytes)),
+      moment: plain.readBigUInt64BE(timeBytes),
+    };
+  }
+
+  return {
+    renew,
+
+    seal(scope, position) {
+      const nonce = nextNonce();
+      const when = Buffer.allocUnsafe(timeBytes + momentBytes);
+      when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
+      when.writeBigUInt64BE(position.moment, timeBytes);
+      const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
+      sealer.setAAD(bindingOf(scope));
+      const sealed = sealer.update(Buffer.concat([when, packId(position.after)]));
+      sealer.final();
+      const cursor = [Buffer.of(sealingKey.id), nonce, sealed, sealer.getAuthTag()];
+      return Buffer.concat(cursor).toString('base64url');
+    },
+
+    open(scope, cursor) {
+      let position: Position | undefined;
+      try {
+        position = unseal(scope, cursor);
+      } catch {
+        // A tag that does not match is thrown; the caller learns only that the cursor is not one.
+      }
+      if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
+      return position;
+    },
+  };
+}
+
+function openingKey({ id, secret, opens_until }: Key): OpeningKey {
+  const opensUntilMs = opens_until === undefined ? Number.POSITIVE_INFINITY : Date.parse(opens_until);
+  return { id, secret: createSecretKey(secret), opensUntilMs };
+}
+
+const asUtf8 = 0;
+const asCodePoints = 1;
+const bitsPerCodePoint = 21n;
+
+/**
+ * An id as bytes that fit: 256 code points take up to 1,024 bytes in UTF-8, more than a cursor of 1,024
+ * characters can hold, but 21 bits each make 672.
+ */
+function packId(id: string): Buffer {
+  const utf8 = Buffer.from(id);
+  if (utf8.length <= largestIdBytes) return Buffer.concat([Buffer.of(asUtf8), utf8]);
+  let bits = 1n;
+  for (const character of id) bits = (bits << bitsPerCodePoint) | BigInt(character.codePointAt(0)!);
+  const hex = bits.toString(16);
+  return Buffer.concat([
+    Buffer.of(asCodePoints),
+    Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex'),
+  ]);
+}
+
+function unpackId(packed: Buffer): string {
+  const body = packed.subarray(1);
+  if (packed[0] === asUtf8) return body.toString();
+  let id = '';
+  for (let bits = BigInt(`0x${body.toString('hex')}`); bits > 1n; bits >>= bitsPerCodePoint) {
+    id = String.fromCodePoint(Number(BigInt.asUintN(Number(bitsPerCodePoint), bits))) + id;
+  }
+  return id;
+}

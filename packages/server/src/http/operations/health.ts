@@ -1,0 +1,65 @@
+import { errorRecord } from '@partner-network/contract/errors';
+import type { Logger } from 'pino';
+import { httpBounds } from '../../bounds/http.ts';
+import { openFileLimit, operatorsWithin } from '../../lib/open-files.ts';
+import type { MetricRead } from '../../observability/metric.ts';
+import type { Reads } from '../../store/port.ts';
+import { anyOtherPath, type Exchange, type Route } from '../handle.ts';
+import { Refusal, refusal } from '../refusal.ts';
+import { addressOf, type Close, createHttpServer, listen, serveRoutes } from '../server/server.ts';
+import { metricsRoute } from './metrics.ts';
+
+interface Health {
+  readonly url: string;
+  /** From now on not ready: balancers take their traffic elsewhere. */
+  drain(): void;
+  readonly close: Close;
+}
+
+/** The operators' listener: whether the process lives, whether it may get traffic, and how it does. */
+export async function startHealth(
+  host: string,
+  port: number,
+  store: Pick<Reads, 'ping'>,
+  readMetrics: () => Promise<readonly MetricRead[]>,
+  log: Logger,
+): Promise<Health> {
+  let isDraining = false;
+
+  async function readiness({ headers }: Exchange): Promise<string> {
+    if (isDraining) throw refusal('SERVICE_UNAVAILABLE');
+    await store.ping();
+    return plainText('ready', headers);
+  }
+
+  const routes = new Map<string, Route>([
+    ['/healthz', async ({ headers }) => plainText('alive', headers)],
+    ['/readyz', readiness],
+    ['/metrics', metricsRoute(readMetrics)],
+    [anyOtherPath, nothingElse],
+  ]);
+  const server = createHttpServer();
+  // Probes come every few seconds: only their failures are worth a line.
+  const { close } = serveRoutes(server, routes, log.child({}, { level: 'warn' }), {
+    room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: httpBounds.unreadCharacters },
+  });
+  const url = addressOf(host, await listen(server, host, port, '--ops-port'));
+  return {
+    url,
+    drain: () => {
+      isDraining = true;
+    },
+    close,
+  };
+}
+
+/** What partners are told instead, to look into /docs, would lead operators nowhere. */
+async function nothingElse(): Promise<never> {
+  const detail = 'Ask for /healthz, /readyz or /metrics: this is the operations address.';
+  throw new Refusal([{ ...errorRecord('NOT_FOUND'), detail }]);
+}
+
+function plainText(text: string, headers: string[]): string {
+  headers.push('Content-Type', 'text/plain; charset=utf-8', 'Cache-Control', 'no-store');
+  return `${text}\n`;
+}

@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+import { overloadBounds } from '../../bounds/overload.ts';
+
+/** A line for each request turned away would cost as much as its answer: one at the start, one at the end. */
+export function createSheddingLog(nowMs: () => number, log: Logger): (reason: string) => void {
+  let count = 0;
+  let startedMs = 0;
+  let latestMs = 0;
+
+  function watchForEnd(): void {
+    setTimeout(() => {
+      if (nowMs() - latestMs < overloadBounds.sheddingQuietMs) return watchForEnd();
+      log.info({ requests: count, duration_ms: Math.round(latestMs - startedMs) }, 'shedding is over');
+      count = 0;
+    }, overloadBounds.sheddingQuietMs).unref();
+  }
+
+  return (reason) => {
+    latestMs = nowMs();
+    count += 1;
+    if (count > 1) return;
+    startedMs = latestMs;
+    log.warn({ reason }, 'shedding: there are more requests than can be answered in time');
+    watchForEnd();
+  };
+}

@@ -1,0 +1,88 @@
+import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
+import { echoedCharacters } from '@partner-network/contract/limits';
+import { factsOf, type Operation, type Parameter } from '@partner-network/contract/operations';
+import { nearest } from '../../lib/suggest.ts';
+import { echo, isCleanText, isLongerThan, isPlainInteger } from '../../lib/text.ts';
+import { Refusal } from '../refusal.ts';
+import { decode, splitQuery } from './query.ts';
+
+type Value<P extends Parameter> = P['schema'] extends { type: 'integer' } ? number : string;
+
+/** What an operation's parameters become: absent ones are undefined, unless they have a default. */
+export type Parameters<O extends Operation> = {
+  readonly [Name in keyof O['parameters']]: O['parameters'][Name] extends
+    | { required: true }
+    | { schema: { default: number } }
+    ? Value<O['parameters'][Name]>
+    : Value<O['parameters'][Name]> | undefined;
+};
+
+/** Reads all parameters or refuses with all that is wrong: known ones in order, then unknown ones. */
+export function parseParameters<O extends Operation>(operation: O, query: string): Parameters<O> {
+  const sent = splitQuery(query);
+  const values: Record<string, string | number | undefined> = {};
+  const errors: ErrorRecord[] = [];
+
+  for (const [name, parameter] of Object.entries(operation.parameters)) {
+    const result = read(sent.get(name), parameter);
+    sent.delete(name);
+    if (typeof result === 'object') errors.push(errorRecord(result.fault, factsOf(parameter), name));
+    else values[name] = result;
+  }
+
+  const known = Object.keys(operation.parameters);
+  for (const name of sent.keys()) {
+    const field = echo(name, echoedCharacters);
+    const facts = { name: field === '' ? 'the nameless parameter' : field, nearest: nearest(field, known) };
+    errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
+  }
+
+  const [first, ...rest] = errors;
+  if (first !== undefined) throw new Refusal([first, ...rest]);
+  return values as Parameters<O>;
+}
+
+/** Those that are right in themselves, of a request that was refused for whatever reason. */
+export function legibleParameters<O extends Operation>(operation: O, query: string): Partial<Parameters<O>> {
+  const sent = splitQuery(query);
+  const legible = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
+    const value = read(sent.get(name), parameter);
+    return typeof value === 'object' ? [] : [[name, value]];
+  });
+  return Object.fromEntries(legible);
+}
+
+interface Fault {
+  readonly fault: ErrorCode;
+}
+
+/** A parameter's value, or the first fault of: given twice, character, empty, length, its own rule. */
+function read(
+  texts: readonly string[] | undefined,
+  { required, schema }: Parameter,
+): string | number | undefined | Fault {
+  if (texts === undefined) {
+    if (required) return { fault: 'MISSING_REQUIRED_PARAMETER' };
+    return schema.type === 'integer' ? schema.default : undefined;
+  }
+  if (texts.length > 1) return { fault: 'CONFLICTING_PARAMETERS' };
+  const text = decode(texts[0]!);
+  if (text === undefined || !isCleanText(text)) return { fault: 'INVALID_CHARACTER' };
+  if (text === '') return { fault: 'VALUE_EMPTY' };
+  if (schema.type === 'integer') return readInteger(text, schema);
+  if (schema.maxLength !== undefined && isLongerThan(text, schema.maxLength))
+    return { fault: 'VALUE_TOO_LONG' };
+  if (schema.enum !== undefined && !schema.enum.includes(text)) return { fault: 'INVALID_ENUM_VALUE' };
+  return text;
+}
+
+function readInteger(
+  text: string,
+  { minimum, maximum }: { minimum: number; maximum: number },
+): number | Fault {
+  if (!isPlainInteger(text)) return { fault: 'EXPECTED_INTEGER' };
+  const number = Number(text);
+  if (number < minimum) return { fault: 'VALUE_TOO_LOW' };
+  if (number > maximum) return { fault: 'VALUE_TOO_HIGH' };
+  return number;
+}

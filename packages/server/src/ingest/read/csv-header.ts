@@ -1,0 +1,57 @@
+/** The first line of CSV: which columns there are, and all that is wrong with them. */
+import type { RecordSchema } from '@partner-network/contract/records';
+import { ingestBounds } from '../../bounds/ingest.ts';
+import { isCleanText } from '../../lib/text.ts';
+import { type ImportFault, importFault, unknownField } from '../faults.ts';
+import { csvFault } from './csv-faults.ts';
+
+/** Where a cell goes: into a field, or under a key of a field that is a map. */
+export interface Column {
+  readonly field: string;
+  readonly key?: string;
+  readonly isInteger: boolean;
+}
+
+export function columnOf(name: string, { properties }: RecordSchema): Column | undefined {
+  const dot = name.indexOf('.');
+  const field = dot === -1 ? name : name.slice(0, dot);
+  const type = Object.hasOwn(properties, field) ? properties[field]!.type : undefined;
+  if (type === undefined || (type === 'object') !== (dot !== -1)) return undefined;
+  const isInteger = type === 'integer';
+  return dot === -1 ? { field, isInteger } : { field, key: name.slice(dot + 1), isInteger };
+}
+
+/** Whether a line would name fields, were it separated as spreadsheets of some countries do it. */
+export function isSeparatedOtherwise(line: string, schema: RecordSchema): boolean {
+  const names = line.replaceAll('"', '').trim().split(/[;\t]/);
+  return names.length > 1 && names.some((name) => columnOf(name, schema) !== undefined);
+}
+
+/** All that is wrong with the header: nothing under it can be understood then. */
+export function faultsOfHeader(header: readonly string[], schema: RecordSchema): ImportFault[] {
+  const isKnown = (name: string) => columnOf(name, schema) !== undefined;
+  // A file without a header begins with a record, and one whose lines end in CR is all one line.
+  if (!header.some(isKnown) || !header.every(isCleanText))
+    return [csvFault('noHeader', { names: schema.required.join(',') })];
+  const nameless = header.indexOf('');
+  if (nameless !== -1) return [csvFault('nameless', { column: nameless + 1 })];
+  const names = columnNames(schema);
+  const given = new Set<string>();
+  const faults = header.flatMap((name, index) => {
+    const isRepeated = given.has(name);
+    given.add(name);
+    const shown = isKnown(name) || looksLikeName.test(name) ? name : `column ${index + 1}`;
+    if (isRepeated) return [importFault('DUPLICATE_KEY', shown)];
+    return isKnown(name) ? [] : [unknownField(name, names, shown)];
+  });
+  const missing = schema.required.filter((field) => !given.has(field));
+  const all = [...missing.map((field) => importFault('MISSING_REQUIRED_FIELD', field)), ...faults];
+  return all.slice(0, ingestBounds.importFaultsOfLine);
+}
+
+/** What does not look like the name of a field may be a value: only its place is told. */
+const looksLikeName = /^[A-Za-z_][A-Za-z0-9_. -]{0,63}$/;
+
+function columnNames({ properties }: RecordSchema): string[] {
+  return Object.entries(properties).map(([field, { type }]) => (type === 'object' ? `${field}.KEY` : field));
+}

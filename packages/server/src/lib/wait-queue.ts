@@ -1,0 +1,52 @@
+/** A first-in, first-out queue of callers that each wait for a value, for a limited time. */
+export interface WaitQueue<T> {
+  readonly length: number;
+  /** Resolves with the value that `give` passes to this caller, or rejects after `waitMs`. */
+  wait(): Promise<T>;
+  /** Passes a value to the caller that has waited longest. Returns false if nobody waits. */
+  give(value: T): boolean;
+  /** Fails the caller that has waited longest, for example because no value can be made for it. */
+  fail(error: unknown): boolean;
+}
+
+/** `late` makes the error of a caller that has waited for `waitMs` milliseconds. */
+export function createWaitQueue<T>(waitMs: number, late: () => Error): WaitQueue<T> {
+  // A Set keeps insertion order, and removing a caller that timed out is cheap.
+  const waiting = new Set<PromiseWithResolvers<T>>();
+
+  function takeOldest(): PromiseWithResolvers<T> | undefined {
+    const [oldest] = waiting;
+    if (oldest !== undefined) waiting.delete(oldest);
+    return oldest;
+  }
+
+  return {
+    get length() {
+      return waiting.size;
+    },
+
+    wait() {
+      const caller = Promise.withResolvers<T>();
+      waiting.add(caller);
+      const timer = setTimeout(() => {
+        waiting.delete(caller);
+        caller.reject(late());
+      }, waitMs);
+      const stop = () => clearTimeout(timer);
+      caller.promise.then(stop, stop);
+      return caller.promise;
+    },
+
+    give(value) {
+      const oldest = takeOldest();
+      oldest?.resolve(value);
+      return oldest !== undefined;
+    },
+
+    fail(error) {
+      const oldest = takeOldest();
+      oldest?.reject(error);
+      return oldest !== undefined;
+    },
+  };
+}

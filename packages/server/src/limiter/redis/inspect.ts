@@ -1,0 +1,82 @@
+/** How it stands with a Redis that is to share the rate limit, found without writing to it. */
+import type { Environment } from '@partner-network/contract/environments';
+import type { Redis } from 'ioredis';
+import { doctorBounds } from '../../bounds/doctor.ts';
+import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
+import { within } from '../../lib/timeout.ts';
+import { instancesKey, optionsOf } from './link.ts';
+import type { RedisAddress } from './url.ts';
+import { reasonOf } from './watch.ts';
+
+export interface RedisInspected {
+  readonly finding: Finding;
+  /** How many processes share their rates through it now; nothing when that is not known. */
+  readonly instances?: number;
+}
+
+/** By the first word of what Redis says, or the code of the operating system. */
+const remedies: Readonly<Record<string, string>> = {
+  WRONGPASS: 'Correct user and password of --redis.',
+  NOAUTH: 'Put its password into --redis: redis://:PASSWORD@HOST:PORT.',
+  NOPERM: 'Let its user run INFO, EVAL and all that is in our scripts on partner-network:*.',
+  ERR: 'Correct --redis: is there a database of that number?',
+  LOADING: 'Wait until it has loaded its data.',
+  ECONNREFUSED: 'Start it, or correct host and port of --redis.',
+  ENOTFOUND: 'Correct the host of --redis.',
+};
+
+const noAnswer = () => new Error('no answer');
+
+export async function inspectRedis(address: RedisAddress, environment: Environment): Promise<RedisInspected> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis({ ...optionsOf(address), lazyConnect: true, retryStrategy: () => null });
+  const where = `Redis at ${address.host}:${address.port}`;
+  // A wrong password is told by an event; what is asked after it says only that there was none.
+  const told: unknown[] = [];
+  redis.on('error', (error) => told.push(error));
+  try {
+    // Connecting has its own bound, but a server that accepts and says nothing would be waited for forever.
+    return await within(doctorBounds.doctorRedisMs, look(redis, address.db, where, environment), noAnswer);
+  } catch (error) {
+    const reason = reasonOf(told[0] ?? error);
+    const remedy = remedies[reason] ?? 'Correct --redis, or see to the server and to the way to it.';
+    return { finding: failed(`${where} cannot be used (${reason}).`, remedy) };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function look(
+  redis: Redis,
+  db: number,
+  where: string,
+  environment: Environment,
+): Promise<RedisInspected> {
+  await redis.connect();
+  // The driver goes on in database 0 where there is none of that number, and says nothing.
+  if (db !== 0) await redis.select(db);
+  const info = readInfo(await redis.info());
+  // A script that does nothing: decisions are made by scripts, which a user may not be allowed to run.
+  await redis.eval('return 1', 0);
+  const instances = await redis.zcard(instancesKey(environment));
+  return { finding: judge(where, info), instances };
+}
+
+type Info = Readonly<Record<string, string>>;
+
+function readInfo(text: string): Info {
+  return Object.fromEntries([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]));
+}
+
+function judge(where: string, { role, maxmemory = '0', maxmemory_policy: policy }: Info): Finding {
+  if (role === 'slave') {
+    return failed(`${where} is a replica, to which nothing can be written.`, 'Name its primary in --redis.');
+  }
+  if (maxmemory !== '0' && policy !== undefined && policy !== 'noeviction') {
+    return warning(
+      `${where} drops keys when its memory is full (${policy}), and with them what was admitted.`,
+      'Run CONFIG SET maxmemory-policy noeviction on it, or give the rate limit a Redis of its own.',
+    );
+  }
+  return ok(`${where} answers.`);
+}

@@ -1,0 +1,72 @@
+import { observabilityBounds } from '../bounds/observability.ts';
+import { ownVersion } from '../lib/version.ts';
+import { createHistogram, type Metric, singleMetric } from './metric.ts';
+
+interface ProcessMetrics {
+  readonly metrics: readonly Metric[];
+  close(): void;
+}
+
+const delaysSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/** What operators can see of this process: what it takes, since when, and how long its work has to wait. */
+export function watchThisProcess(): ProcessMetrics {
+  const delays = createHistogram(delaysSeconds);
+  const stop = watchDelays((seconds) => delays.observe(seconds));
+  return {
+    metrics: [
+      {
+        name: 'partner_network_event_loop_delay_seconds',
+        help: 'How long something that is due at any moment waits until this process gets to it.',
+        type: 'histogram',
+        labels: [],
+        read: () => delays.read(),
+      },
+      singleMetric('process_resident_memory_bytes', 'gauge', 'Memory of this process.', () =>
+        process.memoryUsage.rss(),
+      ),
+      singleMetric('process_cpu_seconds_total', 'counter', 'Processor time of this process.', () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1e6;
+      }),
+      singleMetric(
+        'process_start_time_seconds',
+        'gauge',
+        'When this process was started, in seconds since 1970.',
+        () => performance.timeOrigin / 1_000,
+      ),
+    ],
+    close: stop,
+  };
+}
+
+/**
+ * Tells at every tick by how much it was late. Ticks that fell out meanwhile were late, too, each by less
+ * than the one before: counted as one, a second of standstill would be a tenth of a good second.
+ */
+function watchDelays(tell: (seconds: number) => void): () => void {
+  const tickMs = observabilityBounds.eventLoopTickMs;
+  let dueMs = performance.now() + tickMs;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    let lateMs = Math.max(nowMs - dueMs, 0);
+    do {
+      tell(lateMs / 1_000);
+      lateMs -= tickMs;
+    } while (lateMs > 0);
+    dueMs = nowMs + tickMs;
+  }, tickMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** Which build serves what: a metric that is always 1, for its labels. */
+export function buildInfo(environment: string, engine: string): Metric {
+  const labels = { version: ownVersion(), node: process.versions.node, environment, engine };
+  return {
+    name: 'partner_network_build_info',
+    help: 'Always 1; its labels tell which version serves what.',
+    type: 'gauge',
+    labels: Object.keys(labels),
+    read: () => [{ labels, value: 1 }],
+  };
+}

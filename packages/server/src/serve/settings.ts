@@ -1,0 +1,225 @@
+/** The settings: flags, variables and defaults. Each command takes those that concern it. */
+import { type Environment, environments } from '@partner-network/contract/environments';
+import { brandsPerSecond } from '@partner-network/contract/limits';
+import { commandLineBounds } from '../bounds/command-line.ts';
+import { limiterBounds } from '../bounds/limiter.ts';
+import { postgresBounds } from '../bounds/postgres.ts';
+import { serveBounds } from '../bounds/serve.ts';
+import {
+  httpUrl,
+  oneOf,
+  Problem,
+  plainText,
+  repeatedSetting,
+  setting,
+  type Values,
+  wholeNumber,
+} from '../command-line/options.ts';
+import { instanceName } from '../lib/instance.ts';
+import { parseRedisUrl, type RedisAddress } from '../limiter/redis/url.ts';
+import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from '../store/address.ts';
+import { conflictsOfTracing, tracingSettings } from '../tracing/settings.ts';
+
+const largestPort = 65_535;
+/** An empty one would listen on every interface. */
+const hostName = plainText(commandLineBounds.hostCharacters);
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const postgresForm =
+  'postgres://USER:PASSWORD@HOST:PORT/NAME, in a password %40 for @ and %2F for /, ' +
+  'and after a ? only sslmode, sslrootcert, sslcert or sslkey';
+
+function databaseUrl(text: string): DatabaseAddress | Problem {
+  return parseDatabaseUrl(text) ?? new Problem(`must be sqlite:PATH or ${postgresForm}.`);
+}
+
+function replicaUrl(text: string): string | Problem {
+  return postgresUrls(text)?.[0] ?? new Problem(`must be ${postgresForm}.`);
+}
+
+/** Which database, and what it must be. */
+export const databaseSettings = {
+  environment: setting(
+    'production|sandbox',
+    'ENVIRONMENT',
+    oneOf(environments),
+    'production',
+    'which environment the database belongs to (production)',
+  ),
+  database: setting(
+    'URL',
+    'DATABASE_URL',
+    databaseUrl,
+    undefined,
+    'sqlite:PATH or postgres://… (sqlite:data/<environment>.db)',
+  ),
+};
+
+/** How to use a Postgres database. */
+const postgresSettings = {
+  replica: repeatedSetting(
+    'URL',
+    'DATABASE_REPLICA_URLS',
+    replicaUrl,
+    postgresBounds.replicas,
+    'streaming standby that list brands may read from',
+  ),
+  connections: setting(
+    'N',
+    'DATABASE_CONNECTIONS',
+    wholeNumber(1, postgresBounds.mostPostgresConnections),
+    postgresBounds.postgresConnections,
+    `connections of a process to each Postgres server (${postgresBounds.postgresConnections})`,
+  ),
+  'prepared-statements': setting(
+    'on|off',
+    'PREPARED_STATEMENTS',
+    oneOf(['on', 'off']),
+    'on',
+    'off behind a pooler in transaction mode (on)',
+  ),
+};
+
+export function logLevel(fallback: (typeof logLevels)[number]) {
+  const help = `${logLevels.join(', ')} (${fallback}); info logs a line for each request`;
+  return setting('LEVEL', 'LOG_LEVEL', oneOf(logLevels), fallback, help);
+}
+
+/** Where and how to serve. */
+export const listenSettings = {
+  host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on (127.0.0.1)'),
+  port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on (8080)'),
+  'public-url': setting(
+    'URL',
+    'PUBLIC_URL',
+    httpUrl,
+    undefined,
+    'address that callers reach it by (http://<host>:<port>)',
+  ),
+  'brands-rate': setting(
+    'N',
+    'BRANDS_RATE',
+    wholeNumber(0, limiterBounds.ratePerSecond),
+    brandsPerSecond,
+    'list-brands requests a second of one partner; 0 is off (50)',
+  ),
+  'balances-rate': setting(
+    'N',
+    'BALANCES_RATE',
+    wholeNumber(0, limiterBounds.ratePerSecond),
+    0,
+    'list-balances requests a second of one partner; 0 is off (0)',
+  ),
+  'log-level': logLevel('info'),
+};
+
+/** The sentence does not repeat what was given: a password may be in it. */
+function redisUrl(text: string): RedisAddress | Problem {
+  const form =
+    'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE where it needs them';
+  return parseRedisUrl(text) ?? new Problem(`must be ${form}, special characters percent-encoded.`);
+}
+
+/** What many instances have in common. */
+const sharedSettings = {
+  workers: setting(
+    'N',
+    'WORKERS',
+    wholeNumber(1, serveBounds.workers),
+    1,
+    'processes that answer together; several need a Postgres database (1)',
+  ),
+  redis: setting(
+    'URL',
+    'REDIS_URL',
+    redisUrl,
+    undefined,
+    'shared rate limit of many instances: redis://HOST:PORT (in this process)',
+  ),
+  instances: setting(
+    'N',
+    'INSTANCES',
+    wholeNumber(1, limiterBounds.instances),
+    1,
+    'how many there are that share the rate limit, for when Redis cannot tell (1)',
+  ),
+};
+
+export function ratesOf(config: Values<typeof listenSettings>): { brands: number; balances: number } {
+  return { brands: config['brands-rate'], balances: config['balances-rate'] };
+}
+
+/** How to be watched and stopped. */
+const operationsSettings = {
+  'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'operations address (127.0.0.1)'),
+  'ops-port': setting('PORT', 'OPS_PORT', wholeNumber(0, largestPort), 9090, 'operations port (9090)'),
+  'drain-delay': setting(
+    'SECONDS',
+    'DRAIN_DELAY',
+    wholeNumber(0, serveBounds.drainDelaySeconds),
+    5,
+    'seconds to go on accepting after SIGTERM (5)',
+  ),
+};
+
+/** All that `serve` can be told. */
+export const serveSettings = {
+  ...databaseSettings,
+  ...postgresSettings,
+  ...listenSettings,
+  ...sharedSettings,
+  ...operationsSettings,
+  ...tracingSettings,
+};
+
+export type ServeConfig = Values<typeof serveSettings>;
+
+interface DatabaseConfig {
+  readonly environment: Environment;
+  readonly database: DatabaseAddress;
+}
+
+export function databaseConfig({ environment, database }: Values<typeof databaseSettings>): DatabaseConfig {
+  const fallback: DatabaseAddress = { engine: 'sqlite', path: `data/${environment}.db` };
+  return Object.freeze({ environment, database: database ?? fallback });
+}
+
+/** What is wrong with settings for `serve` that are right each for itself. */
+export function conflictsOfServe(config: ServeConfig): string[] {
+  const both = `--port and --ops-port are both ${config.port}`;
+  const sentence = `${both}: give the operations address a port of its own.`;
+  return [
+    ...conflictsOfEngine(config),
+    ...(isOnePort(config) ? [sentence] : []),
+    ...conflictsOfTracing(config),
+  ];
+}
+
+/** What the embedded database cannot do. */
+export function conflictsOfEngine(config: ServeConfig): string[] {
+  if (databaseConfig(config).database.engine === 'postgres') return [];
+  const needs = 'needs a Postgres database: set --database to one.';
+  return [
+    ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
+    ...(config.workers > 1 ? [`--workers ${needs}`] : []),
+  ];
+}
+
+/** Addresses that mean every interface, and that nobody can call. */
+export const everyInterface: readonly string[] = ['0.0.0.0', '::'];
+
+/** Whether callers and operators would meet. On two interfaces the same port is two. */
+export function isOnePort(config: ServeConfig): boolean {
+  const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
+  const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));
+  return isSameHost && config.port !== 0 && config.port === config['ops-port'];
+}
+
+export function storeOptions(values: Values<typeof postgresSettings>): StoreOptions {
+  return {
+    replicas: values.replica,
+    connections: values.connections,
+    keepsSession: values['prepared-statements'] === 'on',
+    instance: instanceName(),
+  };
+}

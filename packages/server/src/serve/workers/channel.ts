@@ -1,0 +1,73 @@
+/** Questions and answers between a supervisor and its workers, over the channel that Node opens for them. */
+import type { Operation } from '@partner-network/contract/operations';
+import type { Decided } from '../../limiter/port.ts';
+import type { MetricRead } from '../../observability/metric.ts';
+
+/** What can be asked: about what, and what the answer is. */
+interface Questions {
+  admit: { readonly about: { operation: Operation['name']; partnerId: string }; readonly answer: Decided };
+  metrics: { readonly about: undefined; readonly answer: MetricRead[] };
+  drain: { readonly about: undefined; readonly answer: undefined };
+  stop: { readonly about: undefined; readonly answer: undefined };
+}
+
+type Name = keyof Questions;
+type Answer<N extends Name> = Questions[N]['answer'];
+
+export type Answers = {
+  readonly [N in Name]?: (about: Questions[N]['about']) => Promise<Answer<N>> | Answer<N>;
+};
+
+/** This process as its supervisor sees it, or a worker as this process sees it. */
+interface OtherSide {
+  send?(message: Message, onSent: (error: Error | null) => void): boolean;
+  on(event: 'message', listener: (message: Message) => void): unknown;
+}
+
+interface Message {
+  readonly id: number;
+  readonly question?: Name;
+  readonly about?: unknown;
+  readonly answer?: unknown;
+  /** Why there is no answer. */
+  readonly fault?: string;
+}
+
+export type Ask = <N extends Name>(question: N, about: Questions[N]['about']) => Promise<Answer<N>>;
+
+export function openChannel(other: OtherSide, answers: Answers): Ask {
+  const waiting = new Map<number, PromiseWithResolvers<never>>();
+  let lastId = 0;
+
+  async function replyTo({ id, question, about }: Message): Promise<Message> {
+    try {
+      return { id, answer: await answers[question!]!(about as never) };
+    } catch (error) {
+      return { id, fault: String(error) };
+    }
+  }
+
+  other.on('message', async (message) => {
+    if (message.question !== undefined) {
+      // Whoever is gone meanwhile does not need it.
+      other.send?.(await replyTo(message), () => {});
+      return;
+    }
+    const asked = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (message.fault === undefined) asked?.resolve(message.answer as never);
+    else asked?.reject(new Error(message.fault));
+  });
+
+  return (question, about) => {
+    const id = ++lastId;
+    const asked = Promise.withResolvers<never>();
+    waiting.set(id, asked);
+    other.send?.({ id, question, about }, (error) => {
+      if (error === null) return;
+      waiting.delete(id);
+      asked.reject(error);
+    });
+    return asked.promise;
+  };
+}

@@ -1,0 +1,71 @@
+import type { Client } from 'pg';
+import { type Finding, failed, ok, skipped } from '../../../lib/finding.ts';
+import { OperatorError } from '../../../lib/operator-error.ts';
+
+/** What serving does with the tables. To update the use of a key takes reading when it was used before. */
+const needs: Readonly<Record<string, readonly string[]>> = {
+  select: ['settings', 'cursor_keys', 'partners', 'api_keys', 'grants', 'balances', 'brands', 'key_uses'],
+  insert: ['receipts', 'key_uses'],
+  update: ['key_uses'],
+};
+
+interface Need {
+  readonly role: string;
+  /** Whether its transactions write nothing, whatever it may, unless they are told to. */
+  readonly isReadOnly: boolean;
+  readonly privilege: string;
+  readonly name: string;
+  readonly isHeld: boolean;
+  /** A schema that has the table, which the role may not use. */
+  readonly hiddenIn: string | null;
+}
+
+/** A table that is not there yet is a matter of the schema, and not of privileges. */
+const question = `
+  select quote_ident(current_user) as role,
+    current_setting('default_transaction_read_only')::boolean as "isReadOnly",
+    need.privilege, need.name, hidden.schema as "hiddenIn",
+    coalesce(has_table_privilege(to_regclass(need.name), need.privilege), false) as "isHeld"
+  from unnest($1::text[], $2::text[]) as need (privilege, name)
+  left join lateral (
+    select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
+    where relname = need.name and relkind in ('r', 'p') and not has_schema_privilege(n.oid, 'usage') limit 1
+  ) as hidden on to_regclass(need.name) is null
+  where to_regclass(need.name) is not null or hidden.schema is not null`;
+
+export async function privilegesOf(client: Client): Promise<Finding> {
+  const wanted = Object.entries(needs).flatMap(([privilege, names]) =>
+    names.map((name) => [privilege, name]),
+  );
+  const { rows } = await client.query(question, [
+    wanted.map(([privilege]) => privilege),
+    wanted.map(([, name]) => name),
+  ]);
+  return rows.length === 0 ? skipped('There are no tables yet.') : judge(rows);
+}
+
+/** Whoever serves must not find out later what it may not do. */
+export async function requirePrivileges(client: Client): Promise<void> {
+  const { status, detail, remedy } = await privilegesOf(client);
+  if (status === 'failed') throw new OperatorError(`${detail} ${remedy}`);
+}
+
+function judge(found: readonly Need[]): Finding {
+  const { role, isReadOnly } = found[0]!;
+  if (isReadOnly) {
+    const remedy = `Set default_transaction_read_only to off for the role and the database.`;
+    return failed(`The role ${role} writes nothing here, and serving writes receipts.`, remedy);
+  }
+  const lacking = found.filter(({ isHeld }) => !isHeld);
+  if (lacking.length === 0) return ok(`The role ${role} may do all that serving takes.`);
+  const hidden = lacking.find(({ hiddenIn }) => hiddenIn !== null)?.hiddenIn;
+  const byPrivilege = Object.entries(Object.groupBy(lacking, ({ privilege }) => privilege)).map(
+    ([privilege, all]) => `${privilege} on ${all!.map(({ name }) => name).join(', ')}`,
+  );
+  const usage = hidden === undefined ? [] : [`grant usage on schema ${hidden} to ${role};`];
+  const grants = byPrivilege.map((what) => `grant ${what} to ${role};`);
+  return failed(
+    `The role ${role} lacks ${byPrivilege.join(' and ')}.`,
+    `As the owner of the database: ${[...usage, ...grants].join(' ')}`,
+  );
+}

@@ -1,0 +1,78 @@
+/** Partners and their keys on the way from one database to another, in SQL that every engine reads. */
+
+import { AlreadyExists, type Moves, type PartnerWithKeys } from '../port.ts';
+import { insertKey, type Row, type Sql, type Statement, withoutNulls } from './accounts.ts';
+
+/** One statement, so that it sees one moment: no key without its partner. */
+const partnersAndKeys = `
+  select p.id as partner_id, p.name as partner_name, p.created_at as partner_created_at, p.disabled_at,
+    k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at, k.expires_at, k.revoked_at
+  from partners p left join api_keys k on k.partner_id = p.id
+  order by p.id, k.id`;
+
+/** What was taken from a partner or a key since the file was written is not given back by it. */
+const writePartner = `
+  insert into partners (id, name, created_at, disabled_at) values ($1, $2, $3, $4)
+  on conflict (id) do update set
+    name = excluded.name, disabled_at = coalesce(partners.disabled_at, excluded.disabled_at)`;
+
+const bringKeyUpToDate = `
+  on conflict (id) do update set
+    name = excluded.name,
+    expires_at = case
+      when api_keys.expires_at is null or excluded.expires_at < api_keys.expires_at then excluded.expires_at
+      else api_keys.expires_at
+    end,
+    revoked_at = coalesce(api_keys.revoked_at, excluded.revoked_at)
+  where api_keys.partner_id = excluded.partner_id and api_keys.digest = excluded.digest`;
+
+export function createMoves({ rows, write }: Sql): Moves {
+  return {
+    partnersWithKeys: async () => {
+      const byPartner = Map.groupBy(await rows(partnersAndKeys), (row) => row.partner_id);
+      return [...byPartner.values()].map(partnerOf);
+    },
+
+    writePartnersWithKeys: async (partners) => {
+      refuseOthersKeys(await rows('select id, partner_id, digest from api_keys'), partners);
+      await write(
+        ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): Statement[] => [
+          [writePartner, id, name, created_at, disabled_at ?? null],
+          ...keys.map(({ digest, ...key }) => {
+            const [insert, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));
+            return [insert + bringKeyUpToDate, ...values] as const;
+          }),
+        ]),
+      );
+    },
+  };
+}
+
+/** A key never changes hands: whoever holds it would see another partner's records. */
+function refuseOthersKeys(stored: readonly Row[], partners: readonly PartnerWithKeys[]): void {
+  const owners = new Map(stored.map(({ id, partner_id, digest }) => [id, `${partner_id} ${hex(digest)}`]));
+  for (const partner of partners) {
+    for (const { id, digest } of partner.keys) {
+      if (![undefined, `${partner.id} ${digest}`].includes(owners.get(id))) {
+        throw new AlreadyExists(`Key ${id} is another.`);
+      }
+    }
+  }
+}
+
+function hex(bytes: unknown): string {
+  return Buffer.from(bytes as Uint8Array).toString('hex');
+}
+
+function partnerOf(rows: readonly Row[]): PartnerWithKeys {
+  const { partner_id: id, partner_name: name, partner_created_at: created_at, disabled_at } = rows[0]!;
+  const keys = rows.filter((row) => row.id !== null).map(keyOf);
+  return withoutNulls({ id, name, created_at, disabled_at, keys }) as PartnerWithKeys;
+}
+
+function keyOf({ id, name, digest, last_four, scopes, created_at, expires_at, revoked_at }: Row): object {
+  return withoutNulls({
+    ...{ id, name, digest: hex(digest), last_four },
+    ...{ scopes: (scopes as string).split(' '), created_at, expires_at, revoked_at },
+  });
+}

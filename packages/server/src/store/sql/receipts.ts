@@ -1,0 +1,64 @@
+/** How receipts are read and removed, in SQL that every engine reads. */
+import { receiptsBounds } from '../../bounds/receipts.ts';
+import type { Receipt, Receipts } from '../port.ts';
+import type { Sql, Value } from './accounts.ts';
+
+const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
+
+type ReceiptReads = Pick<Receipts, 'listReceipts' | 'countReceipts' | 'pruneReceipts'>;
+
+export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
+  return {
+    listReceipts: async ({ partnerId, keyId, customerId, since, after, limit }) => {
+      const values: Value[] = [];
+      const given = (value: Value) => `$${values.push(value)}`;
+      const conditions = ['true'];
+      if (customerId !== undefined) conditions.push(`customer_id = ${given(customerId)}`);
+      if (partnerId !== undefined) {
+        // A customer has few, a partner may have millions: where both are named, the customer's are read.
+        const column = customerId === undefined ? 'partner_id' : `partner_id || ''`;
+        conditions.push(`${column} = ${given(partnerId)}`);
+      }
+      if (keyId !== undefined) conditions.push(`key_id = ${given(keyId)}`);
+      if (since !== undefined) conditions.push(`at >= ${given(since)}`);
+      if (after !== undefined) {
+        conditions.push(`(at, request_id) < (${given(after.at)}, ${given(after.request_id)})`);
+      }
+      const found = await rows(
+        `select ${columns} from receipts where ${conditions.join(' and ')}
+        order by at desc, request_id desc limit ${given(limit)}`,
+        ...values,
+      );
+      return found.map(receiptOfRow);
+    },
+
+    countReceipts: async (olderThan) => {
+      const [counted] = await rows('select count(*) as found from receipts where at < $1', olderThan);
+      return Number(counted?.found ?? 0);
+    },
+
+    // By time and not by row, for a distributed engine can do that on all nodes at once.
+    pruneReceipts: async (olderThan) => {
+      const [last] = await rows(
+        'select at from receipts where at < $1 order by at limit 1 offset $2',
+        olderThan,
+        receiptsBounds.receiptsPruned - 1,
+      );
+      const removed =
+        last === undefined
+          ? await rows('delete from receipts where at < $1 returning 1 as gone', olderThan)
+          : await rows('delete from receipts where at <= $1 returning 1 as gone', last.at as string);
+      return removed.length;
+    },
+  };
+}
+
+function receiptOfRow(row: Readonly<Record<string, unknown>>): Receipt {
+  const { customer_id, grant_id, ...rest } = row as unknown as Receipt;
+  // No customer is the empty text, for it is a part of a key; no grant is null.
+  return {
+    ...rest,
+    ...(customer_id && { customer_id }),
+    ...(grant_id && { grant_id }),
+  };
+}

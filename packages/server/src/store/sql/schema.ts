@@ -1,0 +1,71 @@
+/** What the engines' migrations share: where they are, and what they refuse. */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Environment } from '@partner-network/contract/environments';
+import { OperatorError } from '../../lib/operator-error.ts';
+
+export interface Migrations {
+  /** The n-th brings version n-1 to version n, so nothing else needs to say which version a file makes. */
+  readonly scripts: readonly (() => string)[];
+  readonly current: number;
+}
+
+export function migrationsIn(folder: URL): Migrations {
+  const files = readdirSync(folder).sort();
+  return {
+    scripts: files.map((file) => () => readFileSync(new URL(file, folder), 'utf8')),
+    current: files.length,
+  };
+}
+
+/** What a database of ours says of itself. */
+export interface Stamp {
+  readonly environment: unknown;
+  readonly version: number;
+}
+
+/** What keeps a database from being used, and what to do about it. */
+export interface Fault {
+  readonly fact: string;
+  readonly remedy: string;
+}
+
+/** A database that is not used for its fault. */
+export class Refused extends OperatorError {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(`${fault.fact}: ${fault.remedy}.`);
+    this.fault = fault;
+  }
+}
+
+export function refuse(fault: Fault | undefined): void {
+  if (fault !== undefined) throw new Refused(fault);
+}
+
+export function faultOfVersion({ version }: Pick<Stamp, 'version'>, current: number): Fault | undefined {
+  if (version <= current) return undefined;
+  return {
+    fact: `The database has schema ${version} and this program knows up to ${current}`,
+    remedy: 'run the newer program',
+  };
+}
+
+export function faultOfOldVersion(version: number, current: number): Fault | undefined {
+  if (version >= current) return undefined;
+  const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${current}`;
+  return { fact: `The database ${state}`, remedy: 'run "partner-network migrate" on it first' };
+}
+
+export function faultOfEnvironment(stamped: unknown, environment: Environment): Fault | undefined {
+  if (stamped === environment) return undefined;
+  return {
+    fact: `This is a ${stamped} database and ${environment} was asked for`,
+    remedy: `pass --environment ${stamped}, or another --database`,
+  };
+}
+
+export const stranger: Fault = {
+  fact: "This is another program's database",
+  remedy: 'choose another --database',
+};

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { apiKeyOf, environmentOfKey, newApiKey } from '../../src/auth/api-key.ts';
+
+test('a new key is its prefix, 43 base62 characters, and the checksum of all that in 6', () => {
+  for (let made = 0; made < 200; made += 1) {
+    const key = newApiKey(made % 2 === 0 ? 'production' : 'sandbox');
+    assert.match(key, made % 2 === 0 ? /^pn_live_[0-9A-Za-z]{49}$/ : /^pn_test_[0-9A-Za-z]{49}$/);
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const checksum = [...key.slice(-6)].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
+    assert.equal(checksum, crc32(key.slice(0, -6)));
+  }
+});
+
+test('keys differ, and use all of their 256 bits', () => {
+  const keys = new Set(Array.from({ length: 500 }, () => newApiKey('sandbox')));
+  assert.equal(keys.size, 500);
+  for (let position = 9; position < 51; position += 1) {
+    assert.ok(
+      new Set([...keys].map((key) => key[position])).size > 50,
+      `character ${position} hardly varies`,
+    );
+  }
+});
+
+test('the checksum is zero-padded', () => {
+  const padded = Array.from({ length: 500 }, (_, n) => apiKeyOf('sandbox', String(n).padStart(43, '0')));
+  const leading = padded.find((key) => key.at(-6) === '0');
+  assert.ok(leading !== undefined && leading.length === 57);
+  assert.equal(environmentOfKey(leading), 'sandbox');
+});
+
+test('a key tells its environment, and with any character changed it is no key', () => {
+  const key = newApiKey('production');
+  assert.equal(environmentOfKey(key), 'production');
+  for (let position = 0; position < key.length; position += 1) {
+    const other = key[position] === 'x' ? 'y' : 'x';
+    assert.equal(environmentOfKey(key.slice(0, position) + other + key.slice(position + 1)), undefined);
+  }
+  assert.equal(environmentOfKey(key.replace('pn_live_', 'pn_test_')), undefined);
+  assert.equal(environmentOfKey(`${key}\n`), undefined);
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import {
+  assertFailed,
+  type CommandLine,
+  spawnCommand,
+  withPartners,
+} from '../../../../testkit/fixtures/run.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
+
+const followBrands = ['import', 'brands', '-', '--partner', 'acme', '--follow'];
+
+function brandLine(id: string): string {
+  return `{"id":"${id}","name":"Name","reference_id":"ref"}\n`;
+}
+
+async function countBrands(line: CommandLine): Promise<number> {
+  const query = { partnerId: 'acme', referenceId: undefined, after: '', limit: 100 };
+  const { records } = await line.inside((store) => store.listBrands(query));
+  return records.match(/"id":/g)?.length ?? 0;
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`commits lines while more may come, and ends with status 0 and a summary on ${signal}`, async (t) => {
+    const line = await withPartners(t, ['acme']);
+    const child = spawnCommand([...followBrands, '--database', line.database]);
+    t.after(() => child.kill('SIGKILL'));
+    const said = { stdout: '', stderr: '' };
+    child.stdout.on('data', (text) => (said.stdout += text));
+    child.stderr.on('data', (text) => (said.stderr += text));
+    const ended = once(child, 'close');
+    child.stdin.write(`${brandLine('a')}nonsense\n`);
+    await until(20_000, async () => (await countBrands(line)) === 1);
+    // The half of a line is not a bad line: its other half may be on its way.
+    child.stdin.write(`${brandLine('b')}{"id":"c","na`);
+    child.kill(signal);
+    assert.deepEqual(await ended, [0, null]);
+    assert.equal(said.stdout, '3 read, 2 written, 0 unchanged, 1 rejected.\n');
+    assert.match(said.stderr, /^line 2: INVALID_JSON: [^\n]*\n$/);
+    assert.equal(await countBrands(line), 2);
+  });
+}
+
+test('hears signals while the embedded database is locked: the second ends it at once', {
+  timeout: 9_000,
+}, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const other = new DatabaseSync(line.databasePath);
+  t.after(() => other.close());
+  other.exec('begin immediate');
+  const child = spawnCommand([...followBrands, '--database', line.database]);
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  child.stdin.write(brandLine('a'));
+  const [told] = await once(child.stderr, 'data');
+  assert.match(String(told), /^The embedded database cannot answer now .* Trying again for 30 s\.\n$/);
+  const signals = setInterval(() => child.kill('SIGTERM'), 100);
+  assert.deepEqual(await ended, [null, 'SIGTERM']);
+  clearInterval(signals);
+});
+
+test('ends with the feed; --json prints one document, and bad lines are on standard error', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const input = `${brandLine('a')}{"name":5,"reference_id":"r"}\n${brandLine('b')}`;
+  const { status, stdout, stderr } = await line.run([...followBrands, '--json'], { input });
+  const { rejected, ...counts } = JSON.parse(stdout);
+  assert.deepEqual([status, counts], [0, { read: 3, written: 2, unchanged: 0, rejected_count: 1 }]);
+  assert.deepEqual([rejected.length, rejected[0].line], [1, 2]);
+  assert.match(stderr, /^line 2: name: EXPECTED_STRING: Write a string here\.\n$/);
+});
+
+test('follows standard input only, JSON Lines only, and not to try', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const words = ['import', 'balances', 'file.csv', '--follow', '--dry-run', '--format', 'csv'];
+  assertFailed(await line.run(words), 2, /FILE is -\./, /leave out --dry-run/, /leave out --format csv/);
+});

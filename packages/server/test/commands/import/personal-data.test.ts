@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertFailed, withPartners } from '../../../../testkit/fixtures/run.ts';
+
+const words = ['import', 'brands', '-', '--partner', 'acme'];
+
+function brandLines(count: number): string {
+  const lines = Array.from({ length: count }, (_, index) => ({
+    ...{
+      id: `b${index}`,
+      name: 'Name',
+      reference_id: 'ref',
+      metadata: { owner: `jane${index}@example.com` },
+    },
+  }));
+  return lines.map((line) => JSON.stringify(line)).join('\n');
+}
+
+test('tells of personal data on standard error under --personal-data warn, and writes it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const warn = [...words, '--personal-data', 'warn'];
+  const machine = await line.run([...warn, '--json'], { input: brandLines(30) });
+  assert.equal(machine.status, 0);
+  const report = { read: 30, written: 30, unchanged: 0, rejected_count: 0, rejected: [] };
+  assert.deepEqual(JSON.parse(machine.stdout), report);
+  assert.equal(
+    machine.stderr.match(/^warning: line \d+: metadata\.owner: PERSONAL_DATA: Take .*\.$/gm)?.length,
+    30,
+  );
+  assert.doesNotMatch(machine.stdout + machine.stderr, /jane/);
+
+  const person = await line.run(warn, { input: brandLines(30) });
+  assert.deepEqual([person.status, person.stdout], [0, '30 read, 0 written, 30 unchanged, 0 rejected.\n']);
+  assert.equal(person.stderr.match(/^warning: /gm)?.length, 20);
+  assert.match(person.stderr, /^… and 10 more lines with warnings\.$/m);
+});
+
+test('rejects personal data unless it is told otherwise, and does not repeat it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { status, stdout, stderr } = await line.run(words, { input: brandLines(1) });
+  assert.deepEqual([status, stdout], [1, '1 read, 0 written, 0 unchanged, 1 rejected.\n']);
+  assert.match(stderr, /^line 1: metadata\.owner: PERSONAL_DATA: Take out .* e-mail address; .*\.$/m);
+  assert.doesNotMatch(stderr, /jane/);
+  const allowed = await line.run([...words, '--personal-data', 'allow'], { input: brandLines(1) });
+  assert.deepEqual([allowed.status, allowed.stderr], [0, '']);
+});
+
+test('takes --personal-data with every kind, for scripts that pass it always', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  for (const kind of ['balances', 'grants']) {
+    const { status } = await line.run(['import', kind, '-', '--personal-data', 'reject'], { input: '' });
+    assert.equal(status, 0);
+  }
+  assertFailed(
+    await line.run([...words, '--personal-data', 'ignore']),
+    2,
+    /--personal-data must be one of allow, warn, reject\./,
+  );
+});

@@ -1,0 +1,202 @@
+/** What a process knows of the keys of cursors: read again and again, and over the days after a rotation. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { cursorsBounds } from '../../src/bounds/cursors.ts';
+import { createCursors } from '../../src/cursors/cursors.ts';
+import { openCursors } from '../../src/cursors/key-refresh.ts';
+import { toTime } from '../../src/lib/times.ts';
+import { type CursorKey, StoreUnavailable } from '../../src/store/port.ts';
+import { livingKeys, type StoredCursorKey } from '../../src/store/sql/cursor-keys.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
+const position = { after: 'b1', moment: 0n };
+const refused = { status: 400 };
+
+const { log: silent } = watchedLog();
+
+function storeOf(read: () => Promise<readonly CursorKey[]>) {
+  return { environment: 'sandbox', cursorKeys: read } as const;
+}
+
+test('cursors of before a rotation work until they expire, and then no key makes more', async (t) => {
+  let now = Date.parse('2026-06-01T00:00:00Z');
+  const key = (id: number, ms: number): StoredCursorKey => {
+    return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(ms) };
+  };
+  const stored = [key(0, now - 48 * hour)];
+  const cursors = await openCursors(
+    storeOf(async () => livingKeys(stored, now)),
+    () => now,
+    silent,
+  );
+  t.after(cursors.close);
+  const before = cursors.seal(scope, position);
+  stored.unshift(key(1, now));
+
+  // What the instance has read long ago is not what counts: the time is.
+  const rotated = livingKeys(stored, now);
+  now += day - 1;
+  const running = createCursors(rotated, 'sandbox', () => now);
+  assert.deepEqual(running.open(scope, before), position);
+  now += 1;
+  assert.throws(() => running.open(scope, before), refused);
+
+  // With the old key one could make a cursor that never expires.
+  const forever = createCursors([stored[1]!], 'sandbox', () => now + 365 * day).seal(scope, position);
+  assert.deepEqual(running.open(scope, forever), position);
+  now += cursorsBounds.cursorKeySettleMs + 60_000 - 1;
+  assert.deepEqual(running.open(scope, forever), position);
+  now += 1;
+  assert.throws(() => running.open(scope, forever), refused);
+});
+
+/** Reads its keys from `stage`, on a clock that goes on when it is told to. */
+async function onStage(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { log, logs } = watchedLog();
+  const stage = { keys: [keyOf(3)], elapsed: 1_000_000, takesMs: 0, isAway: false, reads: 0 };
+  const read = async () => {
+    stage.reads += 1;
+    stage.elapsed += stage.takesMs;
+    if (stage.isAway) throw new Error('away');
+    return stage.keys;
+  };
+  const cursors = await openCursors(storeOf(read), Date.now, log, () => stage.elapsed);
+  t.after(cursors.close);
+  const pass = async (ms: number) => {
+    stage.elapsed += ms;
+    t.mock.timers.tick(ms);
+    await new Promise(setImmediate);
+  };
+  const lines = () =>
+    logs()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  return { stage, cursors, pass, lines };
+}
+
+function keyOf(id: number): CursorKey {
+  return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(0), status: 'sealing' };
+}
+
+test('an instance that cannot read the keys goes on for 5 s, then answers 503 until it can', async (t) => {
+  const { stage, cursors, pass, lines } = await onStage(t);
+  const told = () => lines().map(({ level, msg, err }) => [level, msg, err?.message]);
+  await pass(cursorsBounds.cursorKeysReadMs);
+  assert.equal(stage.reads, 2);
+  stage.isAway = true;
+  await pass(cursorsBounds.cursorKeysReadMs);
+  stage.elapsed += cursorsBounds.cursorKeysStaleMs - cursorsBounds.cursorKeysReadMs - 1;
+  const cursor = cursors.seal(scope, position);
+  assert.deepEqual(cursors.open(scope, cursor), position);
+  assert.deepEqual(told(), []);
+
+  stage.elapsed += 1;
+  assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
+  assert.throws(() => cursors.open(scope, cursor), StoreUnavailable);
+  assert.throws(() => cursors.open(scope, cursor), /keys of cursors could not be read for too long/);
+  for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.cursorKeysRetryMs);
+  assert.equal(stage.reads, 6);
+  const away = [50, 'the keys of cursors cannot be read; nothing is sealed or opened', 'away'];
+  assert.deepEqual(told(), [away]);
+
+  stage.isAway = false;
+  await pass(cursorsBounds.cursorKeysRetryMs);
+  assert.deepEqual(cursors.open(scope, cursor), position);
+  const again = [40, 'the keys of cursors are read again', undefined];
+  assert.deepEqual(told(), [away, again]);
+  await pass(cursorsBounds.cursorKeysReadMs);
+  assert.deepEqual(told(), [away, again], 'once');
+
+  stage.isAway = true;
+  stage.elapsed += cursorsBounds.cursorKeysStaleMs;
+  await pass(cursorsBounds.cursorKeysReadMs);
+  assert.deepEqual(told(), [away, again, away], 'and the next time, too');
+});
+
+test('the keys that were read last seal and open, and it is told when another one seals', async (t) => {
+  const { stage, cursors, pass, lines } = await onStage(t);
+  const before = cursors.seal(scope, position);
+  stage.keys = [keyOf(4), keyOf(3)];
+  await pass(cursorsBounds.cursorKeysReadMs);
+  const after = cursors.seal(scope, position);
+  assert.equal(Buffer.from(after, 'base64url')[0], 4);
+  for (const cursor of [before, after]) assert.deepEqual(cursors.open(scope, cursor), position);
+
+  stage.keys = [keyOf(4)];
+  await pass(cursorsBounds.cursorKeysReadMs);
+  assert.throws(() => cursors.open(scope, before), refused);
+  assert.deepEqual(cursors.open(scope, after), position);
+  assert.deepEqual(
+    lines().map(({ level, msg, cursor_key }) => [level, msg, cursor_key]),
+    [[30, 'cursors are sealed with another key', 4]],
+  );
+});
+
+test('what was read is as old as the question, not as the answer', async (t) => {
+  const { stage, cursors, pass } = await onStage(t);
+  stage.takesMs = cursorsBounds.cursorKeysStaleMs - 1;
+  await pass(cursorsBounds.cursorKeysReadMs);
+  cursors.seal(scope, position);
+  stage.elapsed += 1;
+  assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
+});
+
+test('by itself it counts on the clock of the process, from its first reading', async (t) => {
+  const clock = t.mock.method(performance, 'now', () => 70_000);
+  const cursors = await openCursors(
+    storeOf(async () => [keyOf(3)]),
+    Date.now,
+    silent,
+  );
+  t.after(cursors.close);
+  cursors.seal(scope, position);
+  clock.mock.mockImplementation(() => 70_000 + cursorsBounds.cursorKeysStaleMs);
+  assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
+});
+
+test('closed, it reads no more, also where it was reading just then', async (t) => {
+  const { stage, cursors, pass } = await onStage(t);
+  cursors.close();
+  await pass(10 * cursorsBounds.cursorKeysReadMs);
+  assert.equal(stage.reads, 1);
+
+  const answer = Promise.withResolvers<CursorKey[]>();
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    return reads === 1 ? [keyOf(3)] : answer.promise;
+  };
+  const reading = await openCursors(storeOf(read), Date.now, silent);
+  await pass(cursorsBounds.cursorKeysReadMs);
+  reading.close();
+  answer.resolve([keyOf(3)]);
+  for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.cursorKeysReadMs);
+  assert.equal(reads, 2);
+});
+
+test('the next reading does not keep a process from its end', async (t) => {
+  const timers = t.mock.method(globalThis, 'setTimeout');
+  const cursors = await openCursors(
+    storeOf(async () => [keyOf(3)]),
+    Date.now,
+    silent,
+  );
+  t.after(cursors.close);
+  assert.equal(timers.mock.calls.at(-1)!.result!.hasRef(), false);
+});
+
+test('does not start without any key, and says what makes one', async () => {
+  await assert.rejects(
+    openCursors(
+      storeOf(async () => []),
+      Date.now,
+      silent,
+    ),
+    /"partner-network cursor-key rotate" makes one\.$/,
+  );
+});

@@ -1,0 +1,122 @@
+/** A network between the service and a server: it falls silent, hangs up, is slow, and leads elsewhere. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
+
+/** A server of any kind. */
+interface Target {
+  readonly port: number;
+}
+
+export interface Network {
+  readonly port: number;
+  /** The database's address on this side of the network. */
+  readonly url: string;
+  /** From now on connections lead to another server; those that there are stay where they are. */
+  leadTo(server: Target): void;
+  /** Nothing passes any more, not even that somebody hung up. New connections come about, and are silent. */
+  fallSilent(): void;
+  /** All goes on as if nothing had been. */
+  goOn(): void;
+  /** New connections work. The old ones stay silent for ever, as behind a router that was restarted. */
+  forget(): void;
+  /** New connections come about, and are silent from then on. */
+  greetOnly(): void;
+  /** From now on everything takes this much longer. */
+  slowDown(ms: number): void;
+  /** Ends all connections. */
+  hangUp(): void;
+}
+
+interface Link {
+  readonly ends: readonly [near: Socket, far: Socket];
+  /** What it carries to the server before it falls silent: a greeting is the first packet. */
+  packetsLeft: number;
+  isForgotten: boolean;
+}
+
+export async function startNetwork(t: Lifetime, server: Target): Promise<Network> {
+  const links = new Set<Link>();
+  let target = server.port;
+  let isSilent = false;
+  let packets = Number.POSITIVE_INFINITY;
+  let delayMs = 0;
+
+  /** What one end sends goes to the other, and so does its end. */
+  function pass(link: Link, from: Socket, to: Socket): void {
+    const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];
+    /** What is due, in the order in which it came. */
+    const deliver = () => {
+      while (late.length > 0 && late[0]!.dueMs <= performance.now()) to.write(late.shift()!.bytes);
+      if (late.length > 0) setTimeout(deliver, late[0]!.dueMs - performance.now());
+    };
+    const send = (bytes: Buffer) => {
+      if (delayMs === 0 && late.length === 0) return to.write(bytes);
+      if (late.push({ bytes, dueMs: performance.now() + delayMs }) === 1) setTimeout(deliver, delayMs);
+    };
+    from.on('data', (bytes) => {
+      if (from === link.ends[0]) link.packetsLeft -= 1;
+      if (link.packetsLeft >= 0) send(bytes);
+    });
+    from.on('error', () => {});
+    from.on('close', () => {
+      // To hang up is a message, too, which nobody gets on a silent line.
+      if (!isSilent && !link.isForgotten) hangUp(link);
+    });
+  }
+
+  function hangUp(link: Link): void {
+    links.delete(link);
+    for (const end of link.ends) end.destroy();
+  }
+
+  const listener = createServer((near) => {
+    const far = connect(target, '127.0.0.1');
+    const link: Link = { ends: [near, far], packetsLeft: packets, isForgotten: false };
+    links.add(link);
+    pass(link, near, far);
+    pass(link, far, near);
+    if (isSilent) for (const end of link.ends) end.pause();
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  t.after(() => {
+    listener.close();
+    for (const link of links) hangUp(link);
+  });
+
+  const { port } = listener.address() as AddressInfo;
+  return {
+    port,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    leadTo: (other) => {
+      target = other.port;
+    },
+    fallSilent: () => {
+      isSilent = true;
+      for (const { ends } of links) for (const end of ends) end.pause();
+    },
+    goOn: () => {
+      isSilent = false;
+      for (const link of links) {
+        if (link.isForgotten) continue;
+        if (link.ends.some((end) => end.destroyed)) hangUp(link);
+        else for (const end of link.ends) end.resume();
+      }
+    },
+    slowDown: (ms) => {
+      delayMs = ms;
+    },
+    greetOnly: () => {
+      packets = 1;
+    },
+    forget: () => {
+      isSilent = false;
+      packets = Number.POSITIVE_INFINITY;
+      for (const link of links) link.isForgotten = true;
+    },
+    hangUp: () => {
+      isSilent = false;
+      for (const link of links) hangUp(link);
+    },
+  };
+}

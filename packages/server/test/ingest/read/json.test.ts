@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { anyText } from '../../../../../fuzz/words.ts';
+import { InexactNumber, readAnyJson, readJson } from '../../../src/ingest/read/json.ts';
+
+const invalid = { fault: 'INVALID_JSON' };
+
+const notJson = [
+  ['nothing', ''],
+  ['a word', 'nul'],
+  ['an open object', '{"a":1'],
+  ['a trailing comma', '{"a":1,}'],
+  ['single quotes', "{'a':1}"],
+  ['a bare key', '{a:1}'],
+  ['a comment', '{"a":1} // one'],
+  ['two documents', '{"a":1}{"b":2}'],
+  ['a leading zero', '{"a":007}'],
+  ['a plus sign', '{"a":+1}'],
+  ['NaN', '{"a":NaN}'],
+  ['Infinity', '{"a":Infinity}'],
+  ['hexadecimal', '{"a":0x10}'],
+  ['a raw tab in a string', '{"a":"\t"}'],
+  ['a raw NUL in a string', '{"a":"\u0000"}'],
+  ['an unknown escape', '{"a":"\\x41"}'],
+  ['100,000 nested arrays', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ['100,000 nested objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+  ['100,000 arrays that never close', '['.repeat(100_000)],
+] as const;
+
+for (const [what, text] of notJson) {
+  test(`refuses ${what} as INVALID_JSON`, () => {
+    assert.deepEqual(readJson(text), invalid);
+  });
+}
+
+test('takes a number only in plain digits that JavaScript holds exactly', () => {
+  for (const digits of ['0', '1', '-1', '10', '9007199254740991', '-9007199254740991']) {
+    assert.deepEqual(readJson(digits), { value: Number(digits) });
+  }
+  const others = ['-0', '0.0', '1.0', '1.5', '1e3', '1E3', '10e-1', '1e400', '-1e400', '9007199254740992'];
+  for (const digits of [...others, '9007199254740993', '-9007199254740992', '1'.repeat(400)]) {
+    assert.deepEqual(readJson(digits), { value: new InexactNumber(digits) });
+  }
+});
+
+test('keeps the digits of every number that it does not take, wherever it stands', () => {
+  assert.deepEqual(readJson('{"a":[1,1.0,{"b":-0}],"__proto__":2e0}'), {
+    value: JSON.parse('{"a":[1,null,{"b":null}],"__proto__":null}', (key, value) =>
+      value === null ? new InexactNumber({ 1: '1.0', b: '-0', ['__proto__']: '2e0' }[key]!) : value,
+    ),
+  });
+});
+
+test('tells an exact integer from any other number as exact arithmetic does', () => {
+  const integers = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String);
+  const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number));
+  const decimals = fc
+    .tuple(integers, fc.constantFrom('.0', '.5', 'e0', 'E+2'))
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.oneof(integers, doubles, decimals), (digits) => {
+      const isExact = /^-?\d+$/.test(digits) && BigInt(Number.MAX_SAFE_INTEGER) >= magnitude(BigInt(digits));
+      const value = isExact ? Number(digits) : new InexactNumber(digits);
+      assert.deepEqual(readJson(`{"amount":${digits}}`), { value: { amount: value } });
+    }),
+  );
+});
+
+function magnitude(integer: bigint): bigint {
+  return integer < 0n ? -integer : integer;
+}
+
+const repeated = [
+  ['twice on the first level', '{"a":1,"a":2}', 'a'],
+  ['twice with the same value', '{"a":1,"a":1}', 'a'],
+  ['once plain and once escaped', '{"a":1,"\\u0061":2}', 'a'],
+  ['once as an emoji and once as its surrogates', '{"🦊":1,"\\ud83e\\uDD8A":2}', '🦊'],
+  ['with a space before its colon', '{"a" :1,"b":2,"a"\t:3}', 'a'],
+  ['twice and empty', '{"":1,"":2}', ''],
+  ['twice as a quotation mark', '{"\\"":1,"\\u0022":2}', '"'],
+  ['twice as __proto__', '{"__proto__":1,"__proto__":2}', '__proto__'],
+  ['again after an object between', '{"a":1,"b":{"a":2},"a":3}', 'a'],
+  ['again after a string with a brace', '{"a":"}","a":"{"}', 'a'],
+] as const;
+
+for (const [what, text, key] of repeated) {
+  test(`refuses a key that stands ${what}`, () => {
+    assert.deepEqual(readJson(text), { fault: 'DUPLICATE_KEY', path: [key] });
+  });
+}
+
+test('refuses a key that stands twice in nested metadata', () => {
+  for (const text of ['{"metadata":{"tier":"a","tier":"b"}}', '{"metadata":{"tier":"a","\\u0074ier":"b"}}']) {
+    const reading = readJson(text);
+    assert.equal('fault' in reading && reading.fault, 'DUPLICATE_KEY');
+  }
+});
+
+test('lets the same key stand in different objects, and in strings', () => {
+  const texts = [
+    '{"a":{"a":{"a":1}}}',
+    '{"x":{"a":1},"y":{"a":1}}',
+    '{"x":[{"a":1},{"a":1}]}',
+    '{"a":"a","b":"a","c":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":"{\\"b\\":1,\\"b\\":2}","b":"\\\\"}',
+    '{"A":1,"a":2}',
+    '{"e\u0301":1,"\u00e9":2}',
+  ];
+  for (const text of texts) assert.deepEqual(readJson(text), { value: JSON.parse(text) });
+});
+
+/** A string as JSON, with some of its characters written as escapes. */
+const spelled = (text: string, isEscaped: readonly boolean[]) =>
+  `"${[...Array(text.length).keys()]
+    .map((index) =>
+      isEscaped[index % isEscaped.length]
+        ? `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`
+        : JSON.stringify(text[index]).slice(1, -1),
+    )
+    .join('')}"`;
+
+const escapes = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
+
+test('finds a repeated key in any spelling, and none where there is none', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(anyText(6), { minLength: 1, maxLength: 6 }),
+      escapes,
+      escapes,
+      fc.nat(),
+      (keys, firstSpelling, secondSpelling, choice) => {
+        const members = keys.map((key) => `${spelled(key, firstSpelling)}:{"a":"b"}`);
+        const expected = Object.fromEntries(keys.map((key) => [key, { a: 'b' }]));
+        assert.deepEqual(readJson(`{${members.join(',')}}`), { value: expected });
+        const key = keys[choice % keys.length]!;
+        const again = [...members, `${spelled(key, secondSpelling)}:1`];
+        assert.deepEqual(readJson(`{${again.join(',')}}`), { fault: 'DUPLICATE_KEY', path: [key] });
+      },
+    ),
+  );
+});
+
+test('reads a string as long as a line may be', () => {
+  const text = '"\\'.repeat(250_000);
+  assert.deepEqual(readJson(JSON.stringify({ text })), { value: { text } });
+});
+
+/** Pieces of JSON, in their places more often than not. */
+const numbers = [
+  '0',
+  '-0',
+  '1',
+  '-7',
+  '1.0',
+  '1e3',
+  '2E-1',
+  '007',
+  '9007199254740991',
+  '9007199254740992',
+  '1e400',
+];
+const strings = ['""', '"a"', '":"', '"{"', '"a.e"', '"\\u0061"', '"\\""', '"é"', '"\t"', '"'];
+const pieces = [...numbers, ...strings, 'true', 'false', 'null', ' ', '\t', ':', ',', '{', '}', '[', ']'];
+const { json } = fc.letrec<Record<'json' | 'member', string>>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(...numbers, ...strings, 'true', 'false', 'null'),
+    fc.array(tie('member'), { maxLength: 4 }).map((members) => `{${members.join(',')}}`),
+    fc.array(tie('json'), { maxLength: 3 }).map((values) => `[${values.join(', ')}]`),
+  ),
+  member: fc
+    .tuple(fc.constantFrom('"a"', '"b"', '"\\u0061"', '"__proto__"', '"1"', '":"'), tie('json'))
+    .chain(([key, value]) => fc.constantFrom(`${key}:${value}`, `${key} : ${value}`)),
+}));
+
+test('reads what is simple by a shorter way, and to the same end', () => {
+  const jumbled = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
+  const mended = fc
+    .tuple(json, fc.constantFrom(...pieces), fc.nat(60))
+    .map(([text, piece, at]) => text.slice(0, at) + piece + text.slice(at));
+  fc.assert(
+    fc.property(fc.oneof(json, mended, jumbled), (text) => {
+      assert.deepEqual(readJson(text), readAnyJson(text), text);
+    }),
+    { numRuns: 2_000 },
+  );
+});

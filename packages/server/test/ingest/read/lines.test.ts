@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { ingestBounds } from '../../../src/bounds/ingest.ts';
+import type { Reading } from '../../../src/ingest/import.ts';
+import { readJsonLines } from '../../../src/ingest/read/json-lines.ts';
+import { type Line, readLines } from '../../../src/ingest/read/lines.ts';
+
+type Bytes = string | Uint8Array;
+
+async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+async function linesOf(...chunks: Bytes[]): Promise<Line[]> {
+  return (await Array.fromAsync(readLines(chunksOf(chunks)))).flat();
+}
+
+async function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
+  return (await Array.fromAsync(readJsonLines(chunksOf(chunks)))).flat();
+}
+
+/** What was read, or the code of why not. */
+async function outcomesOf(...chunks: Bytes[]): Promise<[number, unknown][]> {
+  const readings = await recordsOf(...chunks);
+  return readings.map((reading) => [
+    reading.line,
+    'faults' in reading ? reading.faults[0]?.code : reading.value,
+  ]);
+}
+
+test('reads nothing from an empty file, blank lines or a BOM alone', async () => {
+  for (const text of ['', '\n', '\r\n', '\n\n\n', ' \t \n \r\n', '\ufeff', '\ufeff\n', '\ufeff\r\n\n']) {
+    assert.deepEqual(await recordsOf(text), [], JSON.stringify(text));
+  }
+});
+
+test('numbers lines from 1 and counts the blank ones that it skips', async () => {
+  assert.deepEqual(await outcomesOf('\n{"a":1}\n\n \t\r\n{"a":2}\n\n{"a":3}'), [
+    [2, { a: 1 }],
+    [5, { a: 2 }],
+    [7, { a: 3 }],
+  ]);
+});
+
+test('reads the last line with and without a line end', async () => {
+  assert.deepEqual(await outcomesOf('{"a":1}\n{"a":2}'), await outcomesOf('{"a":1}\n{"a":2}\n'));
+});
+
+test('reads CRLF as it reads LF', async () => {
+  assert.deepEqual(await outcomesOf('{"a":1}\r\n\r\n{"a":2}\r\n'), await outcomesOf('{"a":1}\n\n{"a":2}\n'));
+});
+
+test('skips a leading BOM, also when it comes in pieces', async () => {
+  assert.deepEqual(await outcomesOf('\ufeff{"a":1}\n'), [[1, { a: 1 }]]);
+  const bytes = Buffer.from('\ufeff{"a":1}\n');
+  assert.deepEqual(await outcomesOf(bytes.subarray(0, 1), bytes.subarray(1, 2), bytes.subarray(2)), [
+    [1, { a: 1 }],
+  ]);
+});
+
+test('skips only one BOM, and only at the start of the file', async () => {
+  assert.deepEqual(await outcomesOf('\ufeff\ufeff{"a":1}\n\ufeff{"a":2}\n{"a":"\ufeff"}'), [
+    [1, 'INVALID_JSON'],
+    [2, 'INVALID_JSON'],
+    [3, { a: '\ufeff' }],
+  ]);
+});
+
+const notUtf8 = [
+  ['a lone continuation byte', [0x80]],
+  ['a byte that UTF-8 does not have', [0xff]],
+  ['a character cut short', [0xe2, 0x82]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+  ['a code point past the last', [0xf4, 0x90, 0x80, 0x80]],
+] as const;
+
+for (const [what, bytes] of notUtf8) {
+  test(`refuses a line with ${what} as INVALID_JSON, and reads the next`, async () => {
+    const line = [Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')];
+    assert.deepEqual(await outcomesOf('{"a":1}\n', ...line, '\n{"a":"é🦊"}\n', ...line), [
+      [1, { a: 1 }],
+      [2, 'INVALID_JSON'],
+      [3, { a: 'é🦊' }],
+      [4, 'INVALID_JSON'],
+    ]);
+  });
+}
+
+test('tells which line of many is not UTF-8 or too long, and reads the others', async () => {
+  const bad = Buffer.concat([Buffer.from('b'), Buffer.from([0xff]), Buffer.from('\n')]);
+  const long = 'x'.repeat(ingestBounds.importLineBytes + 1);
+  const together = Buffer.concat([Buffer.from('a\n'), bad, Buffer.from(`é\n\n${long}\nc\nd`)]);
+  assert.deepEqual(await linesOf(together), [
+    { number: 1, text: 'a' },
+    { number: 2, text: undefined },
+    { number: 3, text: 'é' },
+    { number: 5, text: undefined },
+    { number: 6, text: 'c' },
+    { number: 7, text: 'd' },
+  ]);
+});
+
+test('reads the same lines however the bytes are cut into chunks', async () => {
+  const words = ['a', '\n', '\r\n', ' ', 'é', '🦊', '\ufeff', '\u2028'].map((text) => Buffer.from(text));
+  const broken = [Buffer.from([0xff]), Buffer.from([0xe2, 0x82])];
+  const parts = fc.array(fc.constantFrom(...words, ...broken));
+  await fc.assert(
+    fc.asyncProperty(parts, fc.array(fc.nat(40), { maxLength: 8 }), async (given, cuts) => {
+      const bytes = Buffer.concat(given);
+      const edges = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
+      const chunks = edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
+      assert.deepEqual(await linesOf(...chunks), await linesOf(bytes));
+    }),
+  );
+});
+
+test('splits at a line feed and at nothing else', async () => {
+  const lines = await linesOf('a\u2028b\u2029c\u0085d\u000be\u000cf\rg\nh');
+  assert.deepEqual(lines, [
+    { number: 1, text: 'a\u2028b\u2029c\u0085d\u000be\u000cf\rg' },
+    { number: 2, text: 'h' },
+  ]);
+});
+
+test('reads a line of exactly the bound, and refuses one of a byte more', async () => {
+  const fits = 'x'.repeat(ingestBounds.importLineBytes);
+  assert.deepEqual(await linesOf(`${fits}\nnext`), [
+    { number: 1, text: fits },
+    { number: 2, text: 'next' },
+  ]);
+  for (const chunks of [[`${fits}x\nnext`], [fits, 'x\nnext'], [fits, 'x', '\n', 'next']]) {
+    assert.deepEqual(await linesOf(...chunks), [
+      { number: 1, text: undefined },
+      { number: 2, text: 'next' },
+    ]);
+  }
+});
+
+test('refuses a last line past the bound that never ends', async () => {
+  assert.deepEqual(
+    await outcomesOf('{"a":1}\n', ...Array(3).fill('x'.repeat(ingestBounds.importLineBytes))),
+    [
+      [1, { a: 1 }],
+      [2, 'INVALID_JSON'],
+    ],
+  );
+});
+
+test('does not hold a line past the bound in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const given: WeakRef<ArrayBufferLike>[] = [];
+  let held: unknown[] = [];
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (let count = 0; count < 64; count += 1) {
+      const chunk = Buffer.alloc(ingestBounds.importLineBytes, 'x');
+      given.push(new WeakRef(chunk.buffer));
+      yield chunk;
+    }
+    // What a weak reference points to stays until the turn of the event loop is over.
+    await setImmediate();
+    collectGarbage();
+    held = given.filter((reference) => reference.deref() !== undefined);
+    yield Buffer.from('\nnext');
+  }
+  const lines = (await Array.fromAsync(readLines(endless()))).flat();
+  assert.deepEqual(lines, [
+    { number: 1, text: undefined },
+    { number: 2, text: 'next' },
+  ]);
+  assert.ok(held.length <= 2, `${held.length} of 64 chunks are held`);
+});

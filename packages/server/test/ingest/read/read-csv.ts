@@ -1,0 +1,31 @@
+/** Reads CSV, and says what came of each line. */
+
+import type { Reading } from '../../../src/ingest/import.ts';
+import { kinds } from '../../../src/ingest/kinds.ts';
+import { readCsv } from '../../../src/ingest/read/csv.ts';
+import type { ImportKind } from '../../../src/store/port.ts';
+
+export type Bytes = string | Uint8Array;
+
+export async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/** By line what was read, or the codes of why not; a fault after which nothing is read is marked. */
+export async function outcomesOf(kind: ImportKind, ...chunks: Bytes[]): Promise<[number, unknown][]> {
+  return (await readingsOf(kind, chunks)).map((reading) => {
+    if ('value' in reading) return [reading.line, JSON.parse(JSON.stringify(reading.value))];
+    const codes = reading.faults.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`));
+    return [reading.line, [...codes, ...(reading.cutAt ? ['and no more'] : [])]];
+  });
+}
+
+/** What is said of all that is wrong, a line each. */
+export async function saidOf(kind: ImportKind, ...chunks: Bytes[]): Promise<string> {
+  const faults = (await readingsOf(kind, chunks)).flatMap((one) => ('faults' in one ? one.faults : []));
+  return faults.map(({ field, detail }) => `${field ?? 'line'}: ${detail}`).join('\n');
+}
+
+async function readingsOf(kind: ImportKind, chunks: readonly Bytes[]): Promise<Reading[]> {
+  return (await Array.fromAsync(readCsv(chunksOf(chunks), kinds[kind].schema))).flat();
+}

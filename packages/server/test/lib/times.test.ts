@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { normalizeTime } from '../../src/lib/times.ts';
+
+const digits = (count: number) =>
+  fc.nat(10 ** count - 1).map((number) => String(number).padStart(count, '0'));
+
+/** Fields that are in their range more often than not, and all that can be just outside. */
+const times = fc
+  .tuple(
+    fc.oneof(digits(4), fc.constantFrom('0000', '0001', '1900', '2000', '2023', '2024', '9999')),
+    fc.integer({ min: 0, max: 13 }),
+    fc.integer({ min: 0, max: 32 }),
+    fc.integer({ min: 0, max: 25 }),
+    fc.constantFrom(0, 59, 60),
+    fc.constantFrom(0, 59, 60, 61),
+    digits(3),
+  )
+  .map(([year, ...[month, day, hour, minute, second, millisecond]]) => {
+    const two = (number: number) => String(number).padStart(2, '0');
+    return `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}.${millisecond}Z`;
+  });
+
+test('takes a time exactly where the calendar and the clock have it', () => {
+  fc.assert(
+    fc.property(times, (text) => {
+      const instant = new Date(text);
+      const exists = !Number.isNaN(instant.getTime()) && instant.toISOString() === text;
+      assert.equal(normalizeTime(text), exists && !text.startsWith('0000') ? text : undefined);
+    }),
+    { numRuns: 5_000 },
+  );
+});

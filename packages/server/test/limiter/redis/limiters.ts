@@ -1,0 +1,62 @@
+/** Limiters on a real Redis, each with a connection of its own as an instance has it. */
+import type { TestContext } from 'node:test';
+import type { Span } from '../../../../testkit/fixtures/spans.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
+import { watchedLog } from '../../../../testkit/watch/logs.ts';
+import { type OpenLimiters, openLimiters } from '../../../src/limiter/open.ts';
+import type { Decided } from '../../../src/limiter/port.ts';
+import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
+
+export interface TestLimiter {
+  admit(partnerId: string): Promise<Decided>;
+  /** Decides, and tells when it was asked and when it had decided. */
+  timed(partnerId: string): Promise<Decided & Span>;
+  /** Decisions of one source, or those made here because Redis was missed. */
+  decisions(source: 'redis' | 'local'): number;
+  fallbacks(): number;
+  instances(): number;
+  close(): Promise<void>;
+  logs(): string;
+}
+
+interface Choices {
+  readonly environment?: 'production' | 'sandbox';
+  readonly operation?: 'brands' | 'balances';
+  readonly rate?: number;
+  /** How many there are at least. */
+  readonly instances?: number;
+}
+
+export async function openLimiter(t: TestContext, url: string, choices: Choices = {}): Promise<TestLimiter> {
+  const { environment = 'sandbox', operation = 'brands', rate = 50, instances = 1 } = choices;
+  const { log, logs } = watchedLog();
+  const config = { environment, rates: { [operation]: rate }, instances, redis: parseRedisUrl(url) };
+  const opened = await openLimiters(config, log);
+  t.after(opened.close);
+  const admit = async (partnerId: string) => opened.limiters[operation]!.admit(partnerId);
+  return {
+    admit,
+    timed: async (partnerId) => {
+      const sentMs = performance.now();
+      const decision = await admit(partnerId);
+      return { ...decision, sentMs, receivedMs: performance.now() };
+    },
+    decisions: (source) => sumOf(opened, 'decisions_total', source),
+    fallbacks: () => sumOf(opened, 'fallbacks_total'),
+    instances: () => sumOf(opened, 'instances'),
+    close: opened.close,
+    logs,
+  };
+}
+
+/** So many instances that know of each other. */
+export async function openLimiterInstances(t: TestContext, url: string, count: number) {
+  const limiters = await Promise.all(Array.from({ length: count }, () => openLimiter(t, url)));
+  await until(10_000, () => limiters.every((limiter) => limiter.instances() === count));
+  return limiters;
+}
+
+function sumOf({ metrics }: OpenLimiters, name: string, source?: string): number {
+  const readings = metrics.find((metric) => metric.name === `partner_network_limiter_${name}`)!.read();
+  return readings.filter(({ labels }) => labels.source === source).reduce((sum, { value }) => sum + value, 0);
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
+
+const plain = {
+  host: 'cache.example',
+  port: 6379,
+  username: undefined,
+  password: undefined,
+  db: 0,
+  isEncrypted: false,
+};
+
+test('takes a host, and a port, user, password and database where they are given', () => {
+  const taken = {
+    'redis://cache.example': plain,
+    'redis://cache.example/': plain,
+    'redis://cache.example:6380/15': { ...plain, port: 6380, db: 15 },
+    'rediss://cache.example': { ...plain, isEncrypted: true },
+    'redis://:p%40ss%2F@cache.example': { ...plain, password: 'p@ss/' },
+    'redis://us%3Aer:pw@cache.example': { ...plain, username: 'us:er', password: 'pw' },
+    'redis://127.0.0.1:1': { ...plain, host: '127.0.0.1', port: 1 },
+    'redis://[::1]:7000': { ...plain, host: '::1', port: 7000 },
+  };
+  for (const [url, address] of Object.entries(taken)) assert.deepEqual(parseRedisUrl(url), address, url);
+});
+
+test('takes nothing that could be meant otherwise', () => {
+  const refused = [
+    ...['', 'cache.example:6379', 'http://cache.example', 'redis:cache.example', 'redis://', 'redis:///0'],
+    ...['redis://cache.example:port', 'redis://cache.example:65536', 'redis://cache.example/zero'],
+    ...['redis://cache.example/0/1', 'redis://cache.example?db=1', 'redis://:a#b@cache.example'],
+    ...[
+      'redis://:%zz@cache.example',
+      'redis://%zz:pw@cache.example',
+      'redis://cache.example/-1',
+      'redis:// cache.example',
+    ],
+  ];
+  for (const url of refused) assert.equal(parseRedisUrl(url), undefined, url);
+});

@@ -1,0 +1,54 @@
+/** What becomes of a log whose process ends, or whose reader is slow. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { observabilityBounds } from '../../src/bounds/observability.ts';
+
+const logModule = new URL('../../src/observability/log.ts', import.meta.url).href;
+
+const programOf = (script: string) => `
+  const { createLog } = await import('${logModule}');
+  const log = createLog({ 'log-level': 'info' });
+  ${script}`;
+
+/** A process that does this with a log on its standard output. */
+function logging(script: string) {
+  return spawn(process.execPath, ['--input-type=module', '--eval', programOf(script)]);
+}
+
+test('a line is there within a moment, and no later than the end, also of a process that fails', async () => {
+  const waiting = logging(`log.info('soon'); process.stdin.resume();`);
+  const [line] = await once(waiting.stdout, 'data');
+  assert.match(String(line), /"soon"/);
+  waiting.stdin.end();
+
+  for (const end of ['process.exit(3)', `throw new Error('fault')`, '']) {
+    const ending = logging(`log.info('last'); ${end}`);
+    assert.match(await text(ending.stdout), /"last"/, end);
+  }
+});
+
+test('a process whose log nobody takes any more ends all the same', async () => {
+  // A pipe of the shell: what a process of ours is given by us is a socket, and fails in another way.
+  const pipe = 'set -o pipefail; "$1" --input-type=module --eval "$2" | true';
+  const script = programOf(`setTimeout(() => { log.info('last'); process.exit(3); }, 100);`);
+  const ending = spawn('bash', ['-c', pipe, 'bash', process.execPath, script], { timeout: 10_000 });
+  const [status] = await once(ending, 'close');
+  assert.equal(status, 3);
+});
+
+test('lines that nobody reads wait in memory up to a bound, and the process goes on', async () => {
+  const lines = Math.ceil((2 * observabilityBounds.logWaitingCharacters) / 1_000);
+  const busy = logging(`
+    for (let line = 0; line < ${lines}; line += 1) log.info('${'x'.repeat(1_000)}');
+    process.stderr.write('done');
+    process.stdin.on('end', () => log.info('after')).resume();`);
+  await once(busy.stderr, 'data');
+  const read = text(busy.stdout);
+  busy.stdin.end();
+  const characters = (await read).length;
+  assert.ok(characters > observabilityBounds.logWaitingCharacters * 0.9, String(characters));
+  assert.ok(characters < observabilityBounds.logWaitingCharacters * 1.2, String(characters));
+});

@@ -1,0 +1,135 @@
+/** What the settings of Postgres come to, seen on the way between the service and its server. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
+import { start } from '../../../testkit/fixtures/run.ts';
+import {
+  emptyDatabaseOn,
+  type PostgresServer,
+  startPostgres,
+  wholeFile,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
+import { type Said, saidTo } from '../../../testkit/servers/postgres-wire.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { postgresBounds } from '../../src/bounds/postgres.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
+import { planSettings } from '../../src/store/postgres/connections/pool.ts';
+import * as statements from '../../src/store/postgres/statements.ts';
+
+const limits = { timeout: 30_000, skip: withoutOwnServers() };
+
+let server: Promise<PostgresServer> | undefined;
+
+/** One for all tests here. */
+async function proxyToServer(t: TestContext) {
+  server ??= startFilled();
+  return startProxy(t, (await server).port);
+}
+
+async function startFilled(): Promise<PostgresServer> {
+  const started = await startPostgres(wholeFile);
+  await emptyDatabaseOn(started, 'network');
+  const store = await openStore(parseDatabaseUrl(started.url('network'))!, 'sandbox', 'migrate');
+  await fillFixture(store);
+  await store.close();
+  return started;
+}
+
+interface Served extends Caller {
+  /** What was said on each connection. */
+  said(): Said[];
+  /** On those that answer requests; on others it looks at the schema and the server, or writes receipts. */
+  saidInPool(): Said[];
+}
+
+function urlOf({ port }: { port: number }): string {
+  return `postgres://postgres@127.0.0.1:${port}/network`;
+}
+
+async function serve(t: TestContext, variables: Record<string, string>): Promise<Served> {
+  const primary = await proxyToServer(t);
+  const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0', '--brands-rate', '0'];
+  const running = start(t, words, { variables: { DATABASE_URL: urlOf(primary), ...variables } });
+  const [, port = ''] = await running.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+),/);
+  const caller = createCaller(Number(port));
+  t.after(() => caller.disconnect());
+  const said = () =>
+    primary
+      .sent()
+      .filter((bytes) => bytes.length > 0)
+      .map(saidTo);
+  const isOfPool = ({ settings }: Said) =>
+    'options' in settings && settings.application_name !== 'partner-network receipts';
+  return { ...caller, said, saidInPool: () => said().filter(isOfPool) };
+}
+
+/** Each listing in each way, so many times. */
+async function callEverything({ brands, balances }: Caller, times: number): Promise<void> {
+  const key = keys.acme;
+  const customer = '?customer_id=alice&type=CHECKING';
+  for (let time = 0; time < times; time += 1) {
+    assert.equal((await brands('', { key })).status, 200);
+    assert.equal((await brands('?reference_id=shared', { key })).status, 200);
+    assert.equal((await balances(customer, { key })).status, 200);
+    assert.equal((await balances(`${customer}&grant_id=g-active`, { key })).status, 200);
+  }
+}
+
+const { written, replayed, ...hot } = statements;
+const hotNames = Object.values(hot).map(({ name }) => name!);
+
+test(
+  'prepares each hot statement once on a connection, under the settings for its plan',
+  limits,
+  async (t) => {
+    const served = await serve(t, { DATABASE_CONNECTIONS: '1' });
+    await callEverything(served, 5);
+    const [said, ...others] = served.saidInPool();
+    assert.deepEqual(others, []);
+    const named = said!.prepared.filter((name) => name !== '');
+    // The keys of cursors are read twice a second, whatever is asked.
+    assert.deepEqual(named.toSorted(), [...hotNames, 'cursor_keys'].toSorted());
+    // And that of the caller once in half a second, however often it calls.
+    for (const name of hotNames.filter((name) => name !== 'key_by_digest')) {
+      assert.equal(said!.bound.filter((bound) => bound === name).length, 5, name);
+    }
+    assert.equal(said!.settings.options, planSettings);
+    assert.equal(said!.settings.statement_timeout, String(postgresBounds.postgresStatementMs));
+  },
+);
+
+test('names no statement and sends no setting of a session when they are off', limits, async (t) => {
+  const served = await serve(t, { PREPARED_STATEMENTS: 'off' });
+  await callEverything(served, 5);
+  for (const { settings, prepared } of served.said()) {
+    assert.deepEqual(
+      prepared.filter((name) => name !== ''),
+      [],
+    );
+    const usual = ['application_name', 'client_encoding', 'database', 'user'];
+    assert.deepEqual(Object.keys(settings).toSorted(), usual);
+  }
+  assert.ok(served.said().flatMap(({ bound }) => bound).length > 20);
+});
+
+test('makes as many connections as it may when many ask at once, and no more', limits, async (t) => {
+  for (const [variables, most] of [
+    [{ DATABASE_CONNECTIONS: '3' }, 3],
+    [{}, postgresBounds.postgresConnections],
+  ] as const) {
+    const served = await serve(t, variables);
+    const crowd = () => Promise.all(Array.from({ length: 40 }, () => served.brands('', { key: keys.acme })));
+    while (served.saidInPool().length < most) await crowd();
+    await crowd();
+    assert.equal(served.saidInPool().length, most);
+  }
+});
+
+test('connects to each of the replicas that are named with commas between', limits, async (t) => {
+  const replicas = [await proxyToServer(t), await proxyToServer(t)];
+  const served = await serve(t, { DATABASE_REPLICA_URLS: replicas.map(urlOf).join() });
+  while (replicas.some((replica) => replica.sent().length === 0)) await callEverything(served, 1);
+});

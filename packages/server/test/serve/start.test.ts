@@ -1,0 +1,44 @@
+/** What a start takes: the ratio that is promised of it is measured by the bench, what it loads here. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { commandLine, start } from '../../../testkit/fixtures/run.ts';
+
+const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
+
+/** What the first answer of the embedded database needs nothing of. */
+const unneeded = [
+  // The client behind fetch, for whose sake an import of node:http by name takes 14 to 22 % of a start.
+  /internal\/deps\/undici/,
+  /node_modules\/(pg|pg-copy-streams|ioredis|prom-client|csv-parse|image-size|@opentelemetry)\//,
+  /contract\/src\/openapi/,
+  /src\/commands\/(?!serve\.ts)/,
+  /src\/(store\/postgres|ingest|images|demo|doctor|serve\/workers)\//,
+  /src\/reference\/guides/,
+];
+
+test('loads nothing before the first answer that it does not need', { timeout: 30_000 }, async (t) => {
+  const line = commandLine(t);
+  await line.inside(fillFixture, 'sandbox');
+  const flags = ['--database', line.database, '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+  const variables = { NODE_OPTIONS: `--import=${preload}` };
+  const serve = start(t, ['serve', ...flags], { variables });
+  const [, port] = await serve.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+), /);
+  const caller = createCaller(Number(port));
+  t.after(() => caller.disconnect());
+  assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
+  serve.signal('SIGINT');
+  await serve.ended;
+  const loaded: string[] = JSON.parse(serve.texts().stderr.trimEnd().split('\n').at(-1)!);
+  for (const needed of [/serve\/app\.ts$/, /^NativeModule http$/]) {
+    assert.ok(
+      loaded.some((name) => needed.test(name)),
+      `${needed} is not told of`,
+    );
+  }
+  assert.deepEqual(
+    loaded.filter((name) => unneeded.some((form) => form.test(name))),
+    [],
+  );
+});

@@ -1,0 +1,267 @@
+/** Several real processes behind one address, on a real Postgres. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable, type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
+import { requestsShed } from '../../../testkit/fixtures/requests-shed.ts';
+import { assertFailed, type Running, run, start } from '../../../testkit/fixtures/run.ts';
+import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { freePort } from '../../../testkit/servers/free-port.ts';
+import {
+  connectTo,
+  databaseLike,
+  startPostgres,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
+import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
+import { httpBounds } from '../../src/bounds/http.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
+
+const limits = { timeout: 60_000 };
+
+interface Served extends Running {
+  readonly caller: Caller;
+  readonly operationsUrl: string;
+  readonly database: string;
+  /** The processes that have answered so far. */
+  pids(): number[];
+}
+
+async function fixtureDatabase(t: TestContext): Promise<string> {
+  return databaseLike(t, 'fixture', async (url) => {
+    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+    await fillFixture(store);
+    await store.close();
+  });
+}
+
+async function serveWith(t: TestContext, workers: number, ...words: string[]): Promise<Served> {
+  return serveOn(t, await fixtureDatabase(t), workers, ...words);
+}
+
+async function serveOn(
+  t: TestContext,
+  database: string,
+  workers: number,
+  ...words: string[]
+): Promise<Served> {
+  const anyPort = words.includes('--port') ? [] : ['--port', '0'];
+  const delay = words.includes('--drain-delay') ? [] : ['--drain-delay', '0'];
+  const flags = ['--workers', String(workers), ...anyPort, '--ops-port', '0', ...delay];
+  const running = start(t, ['serve', '--database', database, '--environment', 'sandbox', ...flags, ...words]);
+  const said = new RegExp(
+    `^Serving sandbox at .*; ${workers} workers listening on (\\S+), operations on (\\S+)\\.$`,
+    'm',
+  );
+  const [, address = '', operationsUrl = ''] = await running.says('stderr', said);
+  const caller = createCaller(Number(new URL(address).port));
+  t.after(() => caller.disconnect());
+  const pids = () =>
+    [...running.texts().stdout.matchAll(/"pid":(\d+).*"msg":"request"/g)].map(([, pid]) => Number(pid));
+  return { ...running, caller, operationsUrl, database, pids: () => [...new Set(pids())] };
+}
+
+interface Called extends Span {
+  readonly status: number;
+}
+
+/** Calls on connections of their own, so that every worker gets some; who is turned away is told so. */
+async function callOften({ caller }: Served, count: number): Promise<Called[]> {
+  const calls = Array.from({ length: count }, async () => {
+    const sentMs = performance.now();
+    const answer = await caller.brands('?limit=1', { key: keys.acme });
+    if (answer.status === 503) assertUnavailable(answer);
+    return { status: answer.status, sentMs, receivedMs: performance.now() };
+  });
+  return Promise.all(calls);
+}
+
+/** The processes, when so many have answered. */
+async function pidsOfAll(served: Served, workers: number): Promise<number[]> {
+  await until(20_000, async () => {
+    await callOften(served, 20);
+    return served.pids().length === workers;
+  });
+  return served.pids();
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('all workers answer on one address, and count the rate of a partner together', limits, async (t) => {
+  const served = await serveWith(t, 3, '--brands-rate', '20');
+  const answers: Called[] = [];
+  const ends = performance.now() + 2_000;
+  while (performance.now() < ends) {
+    answers.push(...(await callOften(served, 40)));
+    // Ten times the rate is enough.
+    await wait(200);
+  }
+  const having = (wanted: number) => answers.filter(({ status }) => status === wanted);
+  const [admitted, refused, turnedAway] = [having(200), having(429), having(503)];
+  assert.equal(admitted.length + refused.length + turnedAway.length, answers.length);
+  assert.ok(turnedAway.length <= (await requestsShed(served.operationsUrl)));
+  assert.equal(served.pids().length, 3);
+  assert.ok(mostWithinASecond(admitted) <= 20);
+  // On a machine that is too busy for so many, fewer.
+  assert.ok(admitted.length >= (turnedAway.length === 0 ? 40 : 20), `${admitted.length} in two seconds`);
+
+  const client = await connectTo(t, served.database);
+  const { rows: shown } = await client.query(`
+    select count(*)::integer as connections, count(distinct application_name)::integer as instances
+    from pg_stat_activity
+    where datname = current_database() and application_name ~ '^partner-network serve [0-9a-f]{12}$'`);
+  assert.ok(shown[0].connections >= 4, 'of three workers and their supervisor');
+  assert.equal(shown[0].instances, 1);
+
+  const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
+  const counted = Number(/source="memory",outcome="admitted"\} (\d+)\n/.exec(metrics)?.[1]);
+  // Who is turned away late was admitted before.
+  assert.ok(counted >= admitted.length && counted <= admitted.length + turnedAway.length, metrics);
+  for (const worker of [1, 2, 3]) {
+    assert.match(metrics, new RegExp(`database_connections\\{state="open",worker="${worker}"\\} \\d`));
+  }
+});
+
+test('a killed worker is replaced while others answer; none outlives a supervisor', limits, async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0');
+  const before = await pidsOfAll(served, 2);
+  served.caller.disconnect();
+  process.kill(before[0]!, 'SIGKILL');
+  await served.says('stdout', /a worker ended; another takes its place/);
+  // A connection that was on its way to the one that is gone may be lost with it.
+  await until(10_000, () => callOften(served, 20).then(areAnswered, () => false));
+  await until(20_000, async () => {
+    served.caller.disconnect();
+    areAnswered(await callOften(served, 20));
+    return served.pids().length === 3;
+  });
+  served.signal('SIGKILL');
+  await until(10_000, () => !served.pids().some(isAlive));
+});
+
+/** Some are; on a machine that is too busy the others are turned away, and none is told anything else. */
+function areAnswered(answers: readonly Called[]): boolean {
+  for (const { status } of answers) assert.ok(status === 200 || status === 503, `status ${status}`);
+  return answers.some(({ status }) => status === 200);
+}
+
+test('SIGTERM to the supervisor drains all workers; what is under way is answered', limits, async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0');
+  const workers = await pidsOfAll(served, 2);
+  const other = await connectTo(t, served.database);
+  await other.query('begin; lock table brands in access exclusive mode');
+  const underWay = callOften(served, 4);
+  const waiting = `select count(*)::integer as count from pg_locks where not granted`;
+  await until(5_000, async () => (await other.query(waiting)).rows[0].count === 4);
+  served.signal('SIGTERM');
+  await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+  await other.query('rollback');
+  for (const { status, sentMs, receivedMs } of await underWay) {
+    // Where all this took longer than an answer may, they are told so.
+    assert.equal(status, receivedMs - sentMs < httpBounds.answerMs ? 200 : 503);
+  }
+  assert.equal(await served.ended, 0);
+  assert.deepEqual(workers.filter(isAlive), []);
+  assert.doesNotMatch(served.texts().stdout, /a worker ended/);
+  assert.match(served.texts().stdout, /"msg":"draining"\}\n.*"msg":"stopped"\}\n$/s);
+});
+
+test(
+  'while the supervisor drains, no worker keeps a connection; a second signal ends all, also who is frozen',
+  limits,
+  async (t) => {
+    const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
+    const connectionsOf = async () => {
+      const calls = Array.from({ length: 20 }, () => served.caller.brands('?limit=1', { key: keys.acme }));
+      return new Set((await Promise.all(calls)).map(({ headers }) => headers.connection));
+    };
+    assert.deepEqual([...(await connectionsOf())], ['keep-alive']);
+    served.signal('SIGTERM');
+    await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+    await until(5_000, async () => !(await connectionsOf()).has('keep-alive'));
+    const workers = served.pids();
+    process.kill(workers[0]!, 'SIGSTOP');
+    t.after(() => isAlive(workers[0]!) && process.kill(workers[0]!, 'SIGKILL'));
+    served.signal('SIGTERM');
+    assert.equal(await served.ended, 0);
+    await until(10_000, () => !workers.some(isAlive));
+  },
+);
+
+test('workers that end while the database is away come back with it, and are not ready before', {
+  ...limits,
+  skip: withoutOwnServers(),
+}, async (t) => {
+  const server = await startPostgres(t);
+  const store = await openStore(parseDatabaseUrl(server.url())!, 'sandbox', 'migrate');
+  await fillFixture(store);
+  await store.close();
+  // A port that the system chooses would be another one when nobody listened for a while.
+  const port = String(await freePort());
+  const served = await serveOn(t, server.url(), 2, '--brands-rate', '0', '--port', port);
+  const workers = await pidsOfAll(served, 2);
+  await server.stop();
+  for (const pid of workers) process.kill(pid, 'SIGKILL');
+  const statusOf = async (path: string) => (await fetch(`${served.operationsUrl}${path}`)).status;
+  await until(10_000, async () => (await statusOf('/readyz')) === 503);
+  await server.start();
+  // Those that are just starting are asked for their metrics, too.
+  await until(20_000, async () => {
+    assert.equal(await statusOf('/metrics'), 200);
+    return (await statusOf('/readyz')) === 200;
+  });
+  served.caller.disconnect();
+  await until(10_000, () => callOften(served, 5).then(areAnswered, () => false));
+  served.signal('SIGTERM');
+  assert.equal(await served.ended, 0);
+});
+
+test('workers count in Redis where there is one, and tell of it', needsRedis, async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '20', '--redis', await redisUrl(t));
+  const answers: Called[] = [];
+  const ofRedis =
+    /limiter_decisions_total\{operation="brands",source="redis",outcome="admitted",worker="\d"\} (\d+)/g;
+  // On a busy machine Redis may be late, and the workers decide in its place.
+  await until(10_000, async () => {
+    answers.push(...(await callOften(served, 30)));
+    const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
+    const counted = [...metrics.matchAll(ofRedis)].map(([, count]) => Number(count));
+    assert.equal(counted.length, 2, metrics);
+    return counted[0]! + counted[1]! > 0;
+  });
+  assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= 20);
+});
+
+test('what keeps workers from starting is said once', limits, async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const { port } = taken.address() as { port: number };
+  const database = ['--database', await fixtureDatabase(t), '--environment', 'sandbox'];
+  const words = ['serve', ...database, '--workers', '3', '--port', String(port), '--ops-port', '0'];
+  const finished = await run(words);
+  assertFailed(finished, 1, /Port \d+ on 127\.0\.0\.1 is taken/);
+  assert.equal(finished.stderr.match(/is taken/g)?.length, 1);
+});
+
+test('several workers need a Postgres database, and so do replicas', limits, async () => {
+  const words = ['serve', '--workers', '2', '--replica', 'postgres://a/b', '--database', 'sqlite:x.db'];
+  assertFailed(
+    await run(words),
+    2,
+    /--workers needs a Postgres database/,
+    /--replica needs a Postgres database/,
+  );
+});

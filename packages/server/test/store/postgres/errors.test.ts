@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freePort } from '../../../../testkit/servers/free-port.ts';
+import { connectTo, emptyDatabase } from '../../../../testkit/servers/postgres.ts';
+import { StoreUnavailable } from '../../../src/store/port.ts';
+import { Connection } from '../../../src/store/postgres/connections/connection.ts';
+import { translated } from '../../../src/store/postgres/connections/errors.ts';
+
+test('tells of a connection that is no more in words for an operator', async () => {
+  const client = new Connection({ host: '127.0.0.1', port: await freePort() });
+  await assert.rejects(client.connect());
+  const asked = await client.query('select 1').then(String, (error: Error) => error);
+  const known = 'Client has encountered a connection error and is not queryable';
+  for (const error of [asked, new Error(known)]) {
+    const told = translated(error);
+    assert.ok(told instanceof StoreUnavailable);
+    assert.equal(told.message, 'The database cannot be reached (the connection broke off).');
+  }
+});
+
+test('tells nothing of a value that the server refuses, in whatever words it does', async (t) => {
+  const client = await connectTo(t, await emptyDatabase(t));
+  await client.query('create table things (id text primary key, price integer check (price > 0))');
+  await client.query('insert into things values (\'of "Alice"\', 1)');
+  const refused = [
+    ['select $1::bigint', ['of "Alice"']],
+    ['select $1::timestamptz', ['of "Alice"']],
+    ['select $1::json', ['of "Alice"']],
+    ['select $1::text::integer', ['4242424242']],
+    ['insert into things values ($1, 1)', ['of "Alice"']],
+    ['insert into things values ($1, -1)', ['of "Alice"']],
+    ['select * from things where id = $1 and missing', ['of "Alice"']],
+  ] as const;
+  for (const [statement, values] of refused) {
+    const fault = await client.query(statement, [...values]).then(String, translated);
+    assert.ok(fault instanceof Error);
+    const told = JSON.stringify(Object.entries(fault)) + fault.message + fault.stack;
+    assert.doesNotMatch(told, /Alice|4242424242/, statement);
+  }
+});

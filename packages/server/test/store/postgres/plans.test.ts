@@ -1,0 +1,247 @@
+/**
+ * Every statement of a request reads a bounded piece of an index, whatever the planner knows of the tables:
+ * nothing yet, nothing since a large import, or all.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import pg from 'pg';
+import { migratedDatabase, serveOptions } from '../../../../testkit/fixtures/database.ts';
+import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
+import { connectTo, databaseLike } from '../../../../testkit/servers/postgres.ts';
+import { postgresBounds } from '../../../src/bounds/postgres.ts';
+import { planSettings } from '../../../src/store/postgres/connections/pool.ts';
+import { openPostgres } from '../../../src/store/postgres/open.ts';
+import * as statements from '../../../src/store/postgres/statements.ts';
+
+/** A step of a plan, as `explain` tells it. */
+interface Step {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly Step[];
+}
+
+const limit = 50;
+const page = ['p07', 'b00500', limit];
+const balances = ['c07', 'b00500', limit, 'CHECKING', 'p07', '2026-06-01T00:00:00.000Z'];
+
+interface Hot {
+  /** They lead into the middle of the data below. */
+  readonly values: readonly (string | number)[];
+  /** The tables that it reads, as often as it does, and what each scan knows when it enters the index. */
+  readonly scans: readonly (readonly [table: string, ...conditions: string[]])[];
+}
+
+const ofBrands = ['brands', '(partner_id = $1)', '(id > '] as const;
+const ofReference = [
+  'brands',
+  '(partner_id = $1)',
+  `(ROW(hashtextextended(reference_id, '0'::bigint), id) > `,
+  `(hashtextextended(reference_id, '0'::bigint) <= `,
+] as const;
+const ofBalances = ['balances', '(customer_id = $1)', '(id > '] as const;
+const namedGrant = ['grants', '(customer_id = $1)', '(id = $7)'] as const;
+const anyGrant = ['grants', '(customer_id = $1)', '(partner_id = $5)', '(status = '] as const;
+
+const hot: Readonly<Record<string, Hot>> = {
+  keyByDigest: {
+    values: [`\\x${'00'.repeat(30)}07d0`],
+    scans: [
+      // The one before, the one after, and the row itself.
+      ...Array.from({ length: 3 }, () => ['api_keys', '(digest '] as const),
+      ['partners', '(id = k.partner_id)'],
+    ],
+  },
+  brandsPage: { values: page, scans: [ofBrands, ofBrands] },
+  brandsPageByReference: { values: [...page, 'shared'], scans: [ofReference, ofReference] },
+  balancesUnderGrant: { values: [...balances, 'g02500'], scans: [ofBalances, ofBalances, namedGrant] },
+  balancesUnderAnyGrant: { values: balances, scans: [ofBalances, ofBalances, anyGrant] },
+};
+
+/** What spreads the rows of a large table over nodes. */
+const shardKeys: Readonly<Record<string, string>> = {
+  brands: 'partner_id',
+  balances: 'customer_id',
+  grants: 'customer_id',
+};
+
+/** 1,000 brands for each of 20 partners, every other one of the same reference; as many balances. */
+const filling = `
+  insert into partners (id, name, created_at)
+  select 'p' || lpad(p::text, 2, '0'), 'Name', '2026-01-01Z' from generate_series(0, 19) as p;
+
+  insert into api_keys (id, partner_id, digest, last_four, scopes, created_at)
+  select 'k' || k, 'p' || lpad((k % 20)::text, 2, '0'), decode(lpad(to_hex(k), 64, '0'), 'hex'), 'abcd',
+    'BRANDS_READ', '2026-01-01Z'
+  from generate_series(1, 4000) as k;
+
+  insert into brands (partner_id, id, name, reference_id, created_at, updated_at)
+  select partners.id, 'b' || lpad(b::text, 5, '0'), 'Name',
+    case b % 2 when 0 then 'shared' else 'ref ' || b end, '2026-01-01Z', '2026-01-01Z'
+  from partners, generate_series(1, 1000) as b;
+
+  insert into balances (customer_id, id, type, currency, amount, created_at, updated_at)
+  select 'c' || lpad(c::text, 2, '0'), 'b' || lpad(b::text, 5, '0'), 'CHECKING', 'USD', b, '2026-01-01Z',
+    '2026-01-01Z'
+  from generate_series(0, 19) as c, generate_series(1, 1000) as b;
+
+  -- One customer who was asked often: of 5,000 grants a third is revoked, and of the rest one goes on.
+  insert into grants (customer_id, id, partner_id, action, status, expires_at, created_at, updated_at)
+  select 'c07', 'g' || lpad(g::text, 5, '0'), 'p07', 'CHECKING_BALANCE',
+    case g % 3 when 0 then 'REVOKED' else 'ACTIVE' end,
+    case g when 2500 then '2026-06-02Z' else '2026-01-01Z'::timestamptz + g * interval '1 minute' end,
+    '2026-01-01Z', '2026-01-01Z'
+  from generate_series(1, 5000) as g;`;
+
+async function onDatabase(url: string, script: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(script);
+  await client.end();
+}
+
+/** What the planner knows of the tables must not change under the test. */
+const uncounted = ['partners', 'api_keys', 'brands', 'balances', 'grants']
+  .map((table) => `alter table ${table} set (autovacuum_enabled = off);`)
+  .join('');
+
+async function emptyTables(t: Lifetime): Promise<string> {
+  const url = await migratedDatabase(t);
+  await onDatabase(url, uncounted);
+  return url;
+}
+
+/** Filled once, and copied. */
+function filledTables(t: Lifetime): Promise<string> {
+  return databaseLike(t, 'filled', async (template) => {
+    await (await openPostgres([template], 'sandbox', 'migrate', serveOptions)).close();
+    await onDatabase(template, uncounted + filling);
+  });
+}
+
+/** A session as the service has it, in which all hot statements are prepared. */
+async function sessionOn(t: Lifetime, url: string, options = planSettings): Promise<pg.Client> {
+  const client = await connectTo(t, url, { options });
+  for (const name of Object.keys(hot)) {
+    const { text } = (statements as unknown as Record<string, statements.Statement>)[name]!;
+    await client.query(`prepare "${name}" as ${text}`);
+  }
+  return client;
+}
+
+/** All steps of the plan that a prepared statement has. */
+async function stepsOf(client: pg.Client, name: string, how = ''): Promise<Step[]> {
+  const values = hot[name]!.values.map((value) => pg.escapeLiteral(String(value))).join(', ');
+  const { rows } = await client.query(`explain (${how} format json) execute "${name}" (${values})`);
+  const withAllBelow = (step: Step): Step[] => [step, ...(step.Plans ?? []).flatMap(withAllBelow)];
+  return withAllBelow(rows[0]['QUERY PLAN'][0].Plan);
+}
+
+/** Steps that hand on what they get, row by row. */
+const passing = ['Limit', 'Aggregate', 'Result', 'Subquery Scan', 'CTE Scan', 'Nested Loop'];
+
+/** What is wrong with a plan, by its shape. */
+async function faultsOf(client: pg.Client, name: string): Promise<string[]> {
+  const { scans } = hot[name]!;
+  const steps = await stepsOf(client, name);
+  const faults = steps.flatMap((step) => {
+    const { 'Node Type': type, 'Relation Name': table, 'Index Cond': known = '' } = step;
+    if (table === undefined) return passing.includes(type) ? [] : [type];
+    if (!/^Index (Only )?Scan$/.test(type)) return [`${type} of ${table}`];
+    const shardKey = shardKeys[table] === undefined ? [] : [`(${shardKeys[table]} = $1)`];
+    const conditions = scans.find(([scanned]) => scanned === table)?.slice(1) ?? [];
+    const missing = [...shardKey, ...conditions].filter((condition) => !known.includes(condition));
+    return missing.map((condition) => `${table} without ${condition}`);
+  });
+  const tables = steps.flatMap(({ 'Relation Name': table }) => table ?? []).toSorted();
+  const expected = scans.map(([table]) => table).toSorted();
+  return tables.join() === expected.join() ? faults : [...faults, `reads ${tables.join()}`];
+}
+
+/** Scans that touch more rows than the page has, and the one that follows it; or none at all. */
+async function unboundedScans(client: pg.Client, name: string): Promise<string[]> {
+  return (await stepsOf(client, name, 'analyze,')).flatMap((step) => {
+    // What is only looked at when something else found nothing is looked at no time.
+    if (step['Relation Name'] === undefined || step['Actual Loops'] === 0) return [];
+    const found = step['Actual Rows'] ?? 0;
+    const passed = (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Index Recheck'] ?? 0);
+    const touched = (found + passed) * (step['Actual Loops'] ?? 0);
+    return found > 0 && touched <= limit + 1 ? [] : [`${step['Relation Name']} ${touched}`];
+  });
+}
+
+async function assertShapes(client: pg.Client): Promise<void> {
+  for (const name of Object.keys(hot)) assert.deepEqual(await faultsOf(client, name), [], name);
+}
+
+async function assertBounds(client: pg.Client): Promise<void> {
+  for (const name of Object.keys(hot)) assert.deepEqual(await unboundedScans(client, name), [], name);
+}
+
+test('the plan of every hot statement is looked at here', () => {
+  const { written, replayed, ...onTables } = statements;
+  for (const { text } of [written, replayed]) assert.doesNotMatch(text, /\bfrom\b/);
+  assert.deepEqual(Object.keys(onTables).toSorted(), Object.keys(hot).toSorted());
+});
+
+test('finds rows by an index and their shard key in large tables, uncounted and counted', async (t) => {
+  const client = await sessionOn(t, await filledTables(t));
+  await assertShapes(client);
+  await assertBounds(client);
+  await client.query('analyze');
+  await assertShapes(client);
+  await assertBounds(client);
+});
+
+test('finds them so in empty tables, and keeps to it when they are filled', async (t) => {
+  const url = await emptyTables(t);
+  const client = await sessionOn(t, url);
+  await assertShapes(client);
+  await onDatabase(url, filling);
+  await assertBounds(client);
+});
+
+test('a role behind a pooler is given the settings that a session gets', () => {
+  const page = readFileSync(new URL('../../../../../docs/operators/scale.md', import.meta.url), 'utf8');
+  const documented = [...page.matchAll(/^alter role network set (\w+) = '?(\w+)'?;$/gm)].map(
+    ([, name, value]) => `-c ${name}=${value}`,
+  );
+  const sent = ['-c statement_timeout=2s', ...planSettings.split(/ (?=-c)/)];
+  assert.equal(postgresBounds.postgresStatementMs, 2_000);
+  assert.deepEqual(documented.toSorted(), sent.toSorted());
+});
+
+const withoutIndexes =
+  '-c plan_cache_mode=force_generic_plan -c enable_indexscan=off -c enable_indexonlyscan=off';
+
+test('would see a table that is read whole or sorted, and an index that is missing', async (t) => {
+  const url = await filledTables(t);
+  const seen = async (options: string) => {
+    const client = await sessionOn(t, url, options);
+    return [...new Set(await faultsOf(client, 'brandsPage'))];
+  };
+  assert.deepEqual(await seen(`${withoutIndexes} -c enable_bitmapscan=off`), ['Sort', 'Seq Scan of brands']);
+  assert.deepEqual(await seen(withoutIndexes), ['Sort', 'Bitmap Heap Scan of brands', 'Bitmap Index Scan']);
+
+  const client = await sessionOn(t, url);
+  await client.query('drop index brands_by_reference');
+  const faults = await faultsOf(client, 'brandsPageByReference');
+  assert.ok(faults.some((fault) => fault.startsWith('brands without (ROW(hashtextextended')));
+  assert.deepEqual(await unboundedScans(client, 'brandsPageByReference'), ['brands 1000', 'brands 1000']);
+});
+
+test('would see a search that does not know its shard key, and one more table', async (t) => {
+  const client = await sessionOn(t, await filledTables(t));
+  const careless = `
+    select record from brands join partners on partners.id = brands.partner_id
+    where brands.id > $2 and partners.name <> $1 limit $3`;
+  await client.query(`deallocate "brandsPage"; prepare "brandsPage" as ${careless}`);
+  const faults = await faultsOf(client, 'brandsPage');
+  assert.ok(faults.includes('brands without (partner_id = $1)'));
+  assert.ok(faults.includes('reads brands,partners'));
+});

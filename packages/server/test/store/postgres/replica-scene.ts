@@ -1,0 +1,110 @@
+/** A real primary with two real streaming standbys, and a store that reads from them. */
+import type { TestContext } from 'node:test';
+import type { Client } from 'pg';
+import { serveOptions } from '../../../../testkit/fixtures/database.ts';
+import { fillFixture } from '../../../../testkit/fixtures/fixture.ts';
+import {
+  connectTo,
+  emptyDatabaseOn,
+  type PostgresServer,
+  startPostgres,
+  startStandby,
+  wholeFile,
+} from '../../../../testkit/servers/postgres.ts';
+import { parseDatabaseUrl } from '../../../src/store/address.ts';
+import { openStore } from '../../../src/store/engines.ts';
+import type { Page, Store } from '../../../src/store/port.ts';
+
+export const database = 'network';
+export const limitMs = 20_000;
+
+export interface Replicated {
+  readonly primary: PostgresServer;
+  readonly standbys: readonly [PostgresServer, PostgresServer];
+}
+
+export async function startReplicated(): Promise<Replicated> {
+  const primary = await startPostgres(wholeFile);
+  await fillDatabase(primary);
+  return {
+    primary,
+    standbys: [await startStandby(wholeFile, primary), await startStandby(wholeFile, primary)],
+  };
+}
+
+export async function fillDatabase(server: PostgresServer, name = database): Promise<void> {
+  await emptyDatabaseOn(server, name);
+  const store = await openStore(parseDatabaseUrl(server.url(name))!, 'sandbox', 'migrate');
+  await fillFixture(store);
+  await store.close();
+}
+
+export function openOn(
+  t: TestContext,
+  primary: PostgresServer,
+  servers: readonly PostgresServer[],
+): Promise<Store> {
+  const replicas = servers.map((server) => server.url(database));
+  return openAt(t, primary, replicas);
+}
+
+export async function openAt(
+  t: TestContext,
+  primary: PostgresServer,
+  replicas: readonly string[],
+): Promise<Store> {
+  const address = parseDatabaseUrl(primary.url(database))!;
+  const store = await openStore(address, 'sandbox', 'serve', { ...serveOptions, replicas });
+  t.after(() => store.close());
+  return store;
+}
+
+/** Goes on from test to test, for they share their servers. */
+let version = 0;
+
+/** The primary's brands all have the version as their name; a transaction gives all of them the next one. */
+interface Scene {
+  readonly store: Store;
+  write(): Promise<number>;
+  /** On one standby. */
+  execute(standby: PostgresServer, statement: string): Promise<void>;
+}
+
+export async function openScene(t: TestContext, { primary, standbys }: Replicated): Promise<Scene> {
+  const writer: Client = await connectTo(t, primary.url(database));
+  return {
+    store: await openOn(t, primary, standbys),
+    write: async () => {
+      version += 1;
+      await writer.query(`update brands set name = $1 where partner_id = 'acme'`, [String(version)]);
+      return version;
+    },
+    execute: async (standby, statement) => {
+      const client = await connectTo(t, standby.url(database));
+      await client.query(statement);
+    },
+  };
+}
+
+function readings(store: Store, metric: string): number[] {
+  return store.metrics
+    .find(({ name }) => name.endsWith(metric))!
+    .read()
+    .map(({ value }) => value);
+}
+
+export const used = (store: Store) => readings(store, 'replica_used');
+export const areAllUsed = (store: Store) => used(store).every((isUsed) => isUsed === 1);
+export const pagesOfReplicas = (store: Store) => readings(store, 'replica_pages_total');
+
+export function pageAfter(store: Store, after: string, moment = 0n, limit = 1): Promise<Page> {
+  return store.listBrands({ partnerId: 'acme', referenceId: undefined, after, limit, moment });
+}
+
+export function versionOf({ records }: Page): number {
+  return Number(JSON.parse(`[${records.replaceAll('\u0001', '')}]`)[0].name);
+}
+
+export async function readVersion(store: Store): Promise<number> {
+  return versionOf(await pageAfter(store, ''));
+}

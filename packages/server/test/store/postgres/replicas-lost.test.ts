@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../../testkit/fixtures/until.ts';
+import {
+  caughtUp,
+  connectTo,
+  freshCluster,
+  type PostgresServer,
+  promote,
+  startPostgres,
+  startStandby,
+  withoutOwnServers,
+} from '../../../../testkit/servers/postgres.ts';
+import { assertFinding, findingsOf } from '../../doctor/examined.ts';
+import {
+  areAllUsed,
+  database,
+  fillDatabase,
+  limitMs,
+  openAt,
+  openOn,
+  openScene,
+  pageAfter,
+  pagesOfReplicas,
+  type Replicated,
+  readVersion,
+  startReplicated,
+  used,
+} from './replica-scene.ts';
+
+let replicated: Replicated;
+
+describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
+  before(async () => {
+    replicated = await startReplicated();
+  });
+
+  test('a replica that is cut off is left out, though it knows of nothing that it lacks', async (t) => {
+    const { store, write, execute } = await openScene(t, replicated);
+    await until(limitMs, () => areAllUsed(store));
+    const [cut] = replicated.standbys;
+    const { primary_conninfo } = await conninfoOf(t, cut);
+    const reload = async (value: string) => {
+      await execute(cut, `alter system set primary_conninfo = '${value}'`);
+      await execute(cut, 'select pg_reload_conf()');
+    };
+    t.after(() => reload(primary_conninfo));
+    await reload('host=127.0.0.1 port=1');
+    await until(limitMs, async () => !(await isStreaming(t, cut)));
+    const version = await write();
+    await until(limitMs, () => used(store)[0] === 0);
+    assert.equal(await readVersion(store), version);
+    await reload(primary_conninfo);
+    await until(limitMs, () => used(store)[0] === 1);
+  });
+
+  test('a replica that is killed or frozen costs nobody an answer, and comes back by itself', async (t) => {
+    const { store, write } = await openScene(t, replicated);
+    const isUsedIs = (index: number, expected: number) =>
+      until(limitMs, () => used(store)[index] === expected);
+    await until(limitMs, () => areAllUsed(store));
+    let longestMs = 0;
+    let isGoing = true;
+    const reading = (async () => {
+      while (isGoing) {
+        const startedMs = performance.now();
+        await readVersion(store);
+        longestMs = Math.max(longestMs, performance.now() - startedMs);
+        await wait(1);
+      }
+    })();
+    const [first, second] = replicated.standbys;
+    await first.kill();
+    await isUsedIs(0, 0);
+    second.freeze();
+    t.after(() => second.thaw());
+    await isUsedIs(1, 0);
+    const version = await write();
+    assert.equal(await readVersion(store), version, 'with none left, the primary serves');
+    second.thaw();
+    await first.start();
+    await Promise.all([isUsedIs(0, 1), isUsedIs(1, 1)]);
+    isGoing = false;
+    await reading;
+    assert.ok(longestMs < 2_000, `${longestMs} ms`);
+    t.diagnostic(`the longest that somebody waited: ${Math.round(longestMs)} ms`);
+  });
+
+  test('doctor tells which replica is behind, and which is of another database', async (t) => {
+    const { primary, standbys } = replicated;
+    const { write, execute } = await openScene(t, replicated);
+    const replicasOf = async (primaryUrl: string, ...urls: string[]) => {
+      const flags = urls.flatMap((url) => ['--replica', url]);
+      return (await findingsOf(['--environment', 'sandbox', '--database', primaryUrl, ...flags])).replicas!;
+    };
+    const [url, ...both] = [primary, ...standbys].map((server) => server.url(database)) as [
+      string,
+      ...string[],
+    ];
+    assertFinding(
+      await replicasOf(url, ...both),
+      'ok',
+      /^(127\.0\.0\.1:\d+ is less than 1 s behind\. ?){2}$/,
+    );
+
+    const resume = () => execute(standbys[0], 'select pg_wal_replay_resume()');
+    await execute(standbys[0], 'select pg_wal_replay_pause()');
+    t.after(resume);
+    await write();
+    const behind = await replicasOf(url, ...both);
+    assertFinding(behind, 'warning', /more than 1 s behind.*less than 1 s behind/, /replay is not paused/);
+    await resume();
+
+    const elsewhere = standbys[1].url('postgres');
+    assertFinding(
+      await replicasOf(url, elsewhere),
+      'failed',
+      /settings|another database/,
+      /this very database/,
+    );
+    const alone = await replicasOf('postgres://postgres@127.0.0.1:1/network', both[1]!);
+    assertFinding(alone, 'ok', /is a standby, of whatever primary/);
+  });
+
+  test('a standby of another cluster is no replica, however far its log is', async (t) => {
+    const stranger = await startPostgres(t, {}, freshCluster());
+    await fillDatabase(stranger);
+    const { primary, standbys } = replicated;
+    const store = await openOn(t, primary, [await startStandby(t, stranger), standbys[0]]);
+    await until(limitMs, () => used(store)[1] === 1);
+    for (let round = 0; round < 20; round += 1) await readVersion(store);
+    assert.deepEqual(used(store), [0, 1]);
+    assert.deepEqual(pagesOfReplicas(store), [0, 20]);
+  });
+
+  test('another database of the same cluster is no replica', async (t) => {
+    const { primary, standbys } = replicated;
+    await fillDatabase(primary, 'other');
+    await caughtUp(standbys[0], primary);
+    const urls = [standbys[0].url('other'), standbys[1].url(database)];
+    const store = await openAt(t, primary, urls);
+    await until(limitMs, () => used(store)[1] === 1);
+    for (let round = 0; round < 20; round += 1) await readVersion(store);
+    assert.deepEqual(used(store), [0, 1]);
+  });
+
+  test('a standby that followed a primary after it was replaced is no replica of the new one', async (t) => {
+    const old = await startPostgres(t);
+    await fillDatabase(old);
+    const standby = await startStandby(t, old);
+    const astray = await startStandby(t, old);
+    await promote(standby);
+    const client = await connectTo(t, old.url(database));
+    await client.query(`update brands set name = 'lost' where partner_id = 'acme'`);
+    await caughtUp(astray, old);
+    await old.kill();
+    const store = await openOn(t, standby, [astray]);
+    for (let round = 0; round < 100; round += 1) {
+      const { records } = await pageAfter(store, '');
+      assert.doesNotMatch(records, /lost/);
+      await wait(10);
+    }
+  });
+
+  test('a server that is no standby is left out, and one that is down at first taken in later', async (t) => {
+    const { primary, standbys } = replicated;
+    const [first, second] = standbys;
+    await first.kill();
+    const store = await openOn(t, primary, [first, primary, second]);
+    await until(limitMs, () => used(store)[2] === 1);
+    assert.deepEqual(used(store), [0, 0, 1]);
+    await first.start();
+    await until(limitMs, () => used(store)[0] === 1);
+    assert.deepEqual(used(store), [1, 0, 1]);
+  });
+});
+
+async function conninfoOf(t: TestContext, standby: PostgresServer): Promise<{ primary_conninfo: string }> {
+  return (await (await connectTo(t, standby.url())).query('show primary_conninfo')).rows[0];
+}
+
+async function isStreaming(t: TestContext, standby: PostgresServer): Promise<boolean> {
+  const { rows } = await (await connectTo(t, standby.url())).query('select 1 from pg_stat_wal_receiver');
+  return rows.length > 0;
+}

@@ -1,0 +1,94 @@
+/** Seen on the wire: what a request asks of Postgres, it asks in one round trip. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { openTestDatabase, serveOptions } from '../../../../testkit/fixtures/database.ts';
+import { fillFixture, future, keys } from '../../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
+import {
+  caughtUp,
+  emptyDatabaseOn,
+  startPostgres,
+  startStandby,
+  withoutOwnServers,
+} from '../../../../testkit/servers/postgres.ts';
+import { startProxy } from '../../../../testkit/servers/proxy.ts';
+import { digestOfKey } from '../../../src/auth/api-key.ts';
+import { parseDatabaseUrl, type StoreOptions } from '../../../src/store/address.ts';
+import { openStore } from '../../../src/store/engines.ts';
+import type { Store } from '../../../src/store/port.ts';
+
+const brands = { partnerId: 'acme', after: '', limit: 2, moment: 0n };
+const balances = {
+  partnerId: 'acme',
+  customerId: 'alice',
+  type: 'CHECKING',
+  at: future,
+  after: '',
+  limit: 2,
+};
+
+const asked: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'a key': (store) => store.findKey(digestOfKey(keys.acme)),
+  'a page of brands': (store) => store.listBrands({ ...brands, referenceId: undefined }),
+  'a page of brands by reference': (store) => store.listBrands({ ...brands, referenceId: 'shared' }),
+  'a grant and its balances': (store) => store.listBalances({ ...balances, grantId: 'g-active' }),
+  'any grant and its balances': (store) => store.listBalances({ ...balances, grantId: undefined }),
+};
+
+async function openThrough(t: TestContext, url: string, options: StoreOptions): Promise<Store> {
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
+  t.after(() => store.close());
+  return store;
+}
+
+function withPort(url: string, port: number): string {
+  const through = new URL(url);
+  through.port = String(port);
+  return through.href;
+}
+
+const rounds = 20;
+
+/** Servers are also asked how they are, some times a second: the fewest of many is what the work takes. */
+async function fewestQuestions(questions: () => number, work: () => Promise<unknown>): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const before = questions();
+    await work();
+    fewest = Math.min(fewest, questions() - before);
+  }
+  return fewest;
+}
+
+for (const keepsSession of [true, false]) {
+  const how = keepsSession ? 'with' : 'without';
+  for (const [what, ask] of Object.entries(asked)) {
+    test(`${what} takes one round trip, ${how} prepared statements`, async (t) => {
+      const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+      const { port, questions } = await startProxy(t, Number(new URL(url).port));
+      const options = { ...serveOptions, connections: 1, keepsSession };
+      const store = await openThrough(t, withPort(url, port), options);
+      await ask(store);
+      assert.equal(await fewestQuestions(questions, () => ask(store)), 1);
+    });
+  }
+}
+
+test('so does a page from a replica', { skip: withoutOwnServers() }, async (t) => {
+  const primary = await startPostgres(t);
+  await emptyDatabaseOn(primary, 'network');
+  const filling = await openStore(parseDatabaseUrl(primary.url('network'))!, 'sandbox', 'migrate');
+  await fillFixture(filling);
+  await filling.close();
+  const standby = await startStandby(t, primary);
+  await caughtUp(standby, primary);
+  const { port, questions } = await startProxy(t, standby.port);
+  const replicas = [withPort(standby.url('network'), port)];
+  const store = await openThrough(t, primary.url('network'), { ...serveOptions, replicas });
+  const metricOf = (name: string) => store.metrics.find((metric) => metric.name.endsWith(name))!;
+  await until(5_000, () => metricOf('replica_used').read()[0]!.value === 1);
+  const ask = asked['a page of brands']!;
+  await ask(store);
+  assert.equal(await fewestQuestions(questions, () => ask(store)), 1);
+  assert.equal(metricOf('replica_pages_total').read()[0]!.value, 1 + rounds);
+});

@@ -1,0 +1,103 @@
+/** The large tables can be spread over many nodes: there is nothing in the schema that Citus refuses. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type pg from 'pg';
+import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';
+import { connectTo } from '../../../../testkit/servers/postgres.ts';
+
+/** What each large table is spread by; the others are small, and go to every node. */
+const shardKeys = {
+  balances: 'customer_id',
+  brands: 'partner_id',
+  grants: 'customer_id',
+  receipts: 'customer_id',
+} as const;
+const everywhere = ['api_keys', 'cursor_keys', 'key_uses', 'partners', 'settings'];
+
+/** What a distributed engine refuses, or what would not be the same on every node; each row is a fault. */
+const faults = {
+  'a unique index that does not begin with the shard key': `
+    select i.indexrelid::regclass::text as name
+    from pg_index i join spread s on i.indrelid = s.relation::regclass
+    where (i.indisunique or i.indisexclusion)
+      and s.shard_key is distinct from (
+        select attname::text from pg_attribute where attrelid = i.indrelid and attnum = i.indkey[0]
+      )`,
+  'a large table without a primary key': `
+    select relation as name from spread
+    where not exists (select 1 from pg_index where indrelid = relation::regclass and indisprimary)`,
+  'a reference to a table that is spread': `
+    select conname as name from pg_constraint join spread on confrelid = relation::regclass`,
+  'a trigger': `
+    select tgname as name from pg_trigger where tgrelid in (select oid from ours) and not tgisinternal`,
+  'a sequence, a view, or a table of another kind': `select relname as name from ours where relkind not in ('r', 'i')`,
+  'a column that numbers itself': `
+    select attname as name from pg_attribute
+    where attrelid in (select oid from ours) and attidentity <> ''`,
+  'a rule': `select rulename as name from pg_rewrite where ev_class in (select oid from ours)`,
+  'a default that each node would work out by itself': `
+    select attname as name from pg_attribute
+    where attrelid in (select oid from ours) and atthasdef and attgenerated = ''`,
+  'a text that is not compared by its bytes': `
+    select attrelid::regclass || '.' || attname as name from pg_attribute
+    where attrelid in (select oid from ours where relkind = 'r') and attnum > 0
+      and attcollation not in (0, '"C"'::regcollation)`,
+} as const;
+
+async function migrated(t: TestContext): Promise<pg.Client> {
+  return connectTo(t, await migratedDatabase(t));
+}
+
+async function found(client: pg.Client, fault: keyof typeof faults): Promise<string[]> {
+  const spread = Object.entries(shardKeys).map(([table, key]) => `('${table}', '${key}')`);
+  const { rows } = await client.query(`
+    with spread (relation, shard_key) as (values ${spread.join(', ')}),
+      ours as (select * from pg_class where relnamespace = 'public'::regnamespace)
+    ${faults[fault]}`);
+  return rows.map(({ name }) => name);
+}
+
+test('there is no table but those that are spread by a key and those that go to every node', async (t) => {
+  const client = await migrated(t);
+  const { rows } = await client.query(
+    `select tablename from pg_tables where schemaname = 'public' order by tablename collate "C"`,
+  );
+  const known = [...Object.keys(shardKeys), ...everywhere].toSorted();
+  assert.deepEqual(
+    rows.map(({ tablename }) => tablename),
+    known,
+  );
+});
+
+test('there is nothing in the schema that a distributed engine refuses', async (t) => {
+  const client = await migrated(t);
+  for (const fault of Object.keys(faults) as (keyof typeof faults)[]) {
+    assert.deepEqual(await found(client, fault), [], fault);
+  }
+});
+
+/** Each of these changes brings one of the faults, and only shows that it would be seen. */
+const changes: Readonly<Record<keyof typeof faults, string>> = {
+  'a unique index that does not begin with the shard key': 'create unique index on brands (id, partner_id)',
+  'a large table without a primary key': 'alter table grants drop constraint grants_pkey',
+  'a reference to a table that is spread':
+    'create table notes (c text, g text, foreign key (c, g) references grants (customer_id, id))',
+  'a trigger': `
+    create function nothing() returns trigger language plpgsql as 'begin return new; end';
+    create trigger nothing before insert on brands for each row execute function nothing()`,
+  'a sequence, a view, or a table of another kind': 'create view names as select name from brands',
+  'a column that numbers itself': 'alter table brands add line bigint generated always as identity',
+  'a rule': 'create rule silent as on insert to brands do instead nothing',
+  'a default that each node would work out by itself':
+    'alter table brands alter created_at set default now()',
+  'a text that is not compared by its bytes': 'alter table brands add slogan text',
+};
+
+test('would see each of those things', async (t) => {
+  const client = await migrated(t);
+  for (const [fault, change] of Object.entries(changes) as [keyof typeof faults, string][]) {
+    await client.query(`begin; ${change}`);
+    assert.equal((await found(client, fault)).length, 1, fault);
+    await client.query('rollback');
+  }
+});

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { createdAt } from '../../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
+import { OperatorError } from '../../../src/lib/operator-error.ts';
+import { backUpSqlite } from '../../../src/store/sqlite/backup.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { mountSmallDisk } from '../../faults/scene/small-disk.ts';
+import { receiptAt } from '../suite/receipts.ts';
+
+/** A database with a partner and a receipt, which nobody has open. */
+async function madeDatabase(t: TestContext): Promise<{ path: string; target: string }> {
+  const path = join(temporaryFolder(t), 'test.db');
+  const store = openSqlite(path, 'sandbox', 'create');
+  await store.createPartner({ id: 'acme', name: 'Acme', created_at: createdAt });
+  await store.recordReceipts([receiptAt(0)]);
+  await store.close();
+  return { path, target: join(temporaryFolder(t), 'copy.db') };
+}
+
+function connect(t: TestContext, path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  return db;
+}
+
+function filesBeside(path: string): string[] {
+  return readdirSync(dirname(path)).sort();
+}
+
+const neverInterrupted = () => () => {};
+
+function backUp(path: string, target: string) {
+  return backUpSqlite(path, 'sandbox', target, neverInterrupted);
+}
+
+function refusesToCopy(path: string, target: string, why: RegExp): Promise<void> {
+  return assert.rejects(
+    backUp(path, target),
+    (error) => error instanceof OperatorError && why.test(error.message),
+  );
+}
+
+test('copies the database and its receipts for the owner alone, and leaves nothing else', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const before = process.umask(0o000);
+  t.after(() => process.umask(before));
+  const { database, receipts } = await backUp(path, target);
+  assert.deepEqual([database.file, receipts?.file], [target, `${target}-receipts`]);
+  for (const { file, bytes } of [database, receipts!]) {
+    assert.deepEqual([statSync(file).mode & 0o777, statSync(file).size], [0o600, bytes]);
+  }
+  assert.deepEqual(filesBeside(target), ['copy.db', 'copy.db-receipts']);
+  assert.deepEqual(filesBeside(path), ['test.db', 'test.db-receipts']);
+
+  const restored = openSqlite(target, 'sandbox', 'serve');
+  t.after(() => restored.close());
+  assert.deepEqual(
+    (await restored.listPartners()).map(({ id }) => id),
+    ['acme'],
+  );
+  assert.equal((await restored.listReceipts({ limit: 10 })).length, 1);
+});
+
+test('holds what is in the log, ends, and is of one moment, whoever writes meanwhile', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const writer = connect(t, path);
+  writer.exec(`pragma synchronous = off;
+    create table first (n integer, filler blob); insert into first values (0, zeroblob(2000000));
+    create table last (n integer); insert into last values (0)`);
+  let isCopying = true;
+  const copying = backUp(path, target).finally(() => {
+    isCopying = false;
+  });
+  let writes = 0;
+  while (isCopying) {
+    writes += 1;
+    writer.exec(`begin; update first set n = ${writes}; update last set n = ${writes}; commit`);
+    await new Promise(setImmediate);
+  }
+  await copying;
+  assert.ok(writes > 1);
+  const pairs = connect(t, target).prepare('select first.n as a, last.n as b from first, last');
+  const { a, b } = pairs.get() as { a: number; b: number };
+  assert.equal(a, b);
+});
+
+test('overwrites no file, neither of a database nor of receipts', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  for (const taken of [target, `${target}-receipts`]) {
+    const folder = temporaryFolder(t);
+    const there = taken.replace(dirname(target), folder);
+    writeFileSync(there, 'precious');
+    await refusesToCopy(path, join(folder, 'copy.db'), /exists already, and a backup overwrites nothing/);
+    assert.equal(readFileSync(there, 'utf8'), 'precious');
+    assert.equal(readdirSync(folder).length, 1);
+  }
+});
+
+test('replaces no link, though it leads nowhere', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const nowhere = join(dirname(target), 'not-there');
+  for (const link of [target, `${target}-receipts`]) {
+    symlinkSync(nowhere, link);
+    await refusesToCopy(path, target, /exists already, and a backup overwrites nothing/);
+    assert.equal(readlinkSync(link), nowhere);
+    rmSync(link);
+  }
+});
+
+test('of two at once under one name, one is refused and the other is whole', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const both = [backUp(path, target), backUp(path, target)];
+  const outcomes = await Promise.allSettled(both);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  );
+  assert.match(
+    String((outcomes[1] as PromiseRejectedResult).reason),
+    /copy\.db\.partial.* exist already: a backup is under way/,
+  );
+  assert.deepEqual(filesBeside(target), ['copy.db', 'copy.db-receipts']);
+});
+
+test('leaves nothing behind when a signal ends it', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  let interrupt = () => {};
+  const copying = backUpSqlite(path, 'sandbox', target, (cleanUp) => {
+    interrupt = cleanUp;
+    return () => {};
+  });
+  assert.deepEqual(filesBeside(target).filter(isPartial), ['copy.db-receipts.partial', 'copy.db.partial']);
+  interrupt();
+  assert.deepEqual(filesBeside(target).filter(isPartial), []);
+  await assert.rejects(copying);
+  assert.deepEqual(filesBeside(target), []);
+});
+
+const isPartial = (name: string) => name.endsWith('.partial');
+
+test('names all that an interrupted backup has left, at once', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const left = ['.partial', '.partial-journal', '-receipts.partial'].map((ending) => `${target}${ending}`);
+  for (const name of left) writeFileSync(name, '');
+  await refusesToCopy(
+    path,
+    target,
+    new RegExp(`^${left.join(', ')} exist already: .* remove these files\\.$`),
+  );
+  assert.equal(filesBeside(target).length, left.length);
+});
+
+test('says which file a full disk has no room for, and leaves nothing there', async (t) => {
+  const disk = mountSmallDisk(1);
+  if (typeof disk === 'string') return t.skip(disk);
+  t.after(disk.remove);
+  const { path } = await madeDatabase(t);
+  disk.fillUp(8_192);
+  const target = join(disk.folder, 'copy.db');
+  await refusesToCopy(path, target, new RegExp(`^Cannot write ${target}: database or disk is full\\.$`));
+  assert.deepEqual(filesBeside(target), ['filling']);
+});
+
+test('does not pass damage on: a database that is not whole is told of, and no copy is made', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const { root } = connect(t, path)
+    .prepare(`select rootpage as root from sqlite_master where name = 'api_keys_of_partner'`)
+    .get() as { root: number };
+  for (const damage of [() => overwrite(path, (root - 1) * 4_096), () => overwrite(path, 0)]) {
+    damage();
+    await refusesToCopy(path, target, /test\.db is damaged \(.*\): nothing was copied\. Keep the backups/s);
+    assert.deepEqual(filesBeside(target), []);
+  }
+});
+
+test('tells damage of the receipts from that of the database, which need not be restored then', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  overwrite(`${path}-receipts`, 0);
+  await refusesToCopy(
+    path,
+    target,
+    /test\.db-receipts is damaged .* The database itself is whole: stop the/s,
+  );
+  assert.deepEqual(filesBeside(target), []);
+});
+
+function overwrite(path: string, position: number): void {
+  const descriptor = openSync(path, 'r+');
+  writeSync(descriptor, Buffer.alloc(64, 0x5a), 0, 64, position);
+  closeSync(descriptor);
+}
+
+test('migrates nothing: the copy has the schema of the original, whichever that is', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  connect(t, path).exec('pragma user_version = 77');
+  await backUp(path, target);
+  assert.equal(connect(t, target).prepare('pragma user_version').get()?.user_version, 77);
+});
+
+test('says in a sentence why it makes no copy', async (t) => {
+  const { path, target } = await madeDatabase(t);
+  const stranger = join(temporaryFolder(t), 'stranger.db');
+  connect(t, stranger).exec('create table songs (name text)');
+  await refusesToCopy(stranger, target, /another program's database/);
+  await refusesToCopy(`${path}x`, target, /There is no database .*test\.dbx/);
+  await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /There is no folder .*away/);
+  await refusesToCopy(path, `${dirname(target)}/away/`, /There is no folder .*away/);
+  await refusesToCopy(path, dirname(target), /is a folder: name a file in it/);
+  await refusesToCopy(path, `${path}-receipts`, /keeps its own files under .*test\.db-…/);
+  const link = join(temporaryFolder(t), 'link');
+  symlinkSync(dirname(path), link);
+  await refusesToCopy(path, join(link, 'test.db-wal'), /keeps its own files under/);
+  await refusesToCopy(join(link, 'test.db'), `${path}-shm`, /keeps its own files under/);
+  await assert.rejects(
+    backUpSqlite(path, 'production', target, neverInterrupted),
+    /This is a sandbox database/,
+  );
+  assert.deepEqual(filesBeside(target), []);
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
+import { run } from '../../../../testkit/fixtures/run.ts';
+import { OperatorError } from '../../../src/lib/operator-error.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { createReads } from '../../../src/store/sqlite/reads.ts';
+import { storeSuite } from '../suite/suite.ts';
+
+const paths = new WeakMap<TestContext, string>();
+
+/** The same test gets the same file. */
+function pathOf(t: TestContext): string {
+  const path = paths.get(t) ?? join(temporaryFolder(t), 'new', 'test.db');
+  paths.set(t, path);
+  return path;
+}
+
+storeSuite('the embedded database', async (t, environment) => {
+  const store = openSqlite(pathOf(t), environment, 'create');
+  t.after(() => store.close());
+  return store;
+});
+
+function rawConnection(t: TestContext): DatabaseSync {
+  const db = new DatabaseSync(pathOf(t));
+  t.after(() => db.close());
+  return db;
+}
+
+function opens(t: TestContext): void {
+  const store = openSqlite(pathOf(t), 'sandbox', 'create');
+  t.after(() => store.close());
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+test('keeps its files for the owner alone, and the folder that it makes', (t) => {
+  const before = process.umask(0o000);
+  t.after(() => process.umask(before));
+  opens(t);
+  const path = pathOf(t);
+  assert.deepEqual([path, `${path}-wal`, `${path}-shm`].map(modeOf), ['600', '600', '600']);
+  assert.equal(modeOf(join(path, '../..')), '700');
+});
+
+test('writes ahead, so that readers do not wait for a writer', async (t) => {
+  opens(t);
+  const db = rawConnection(t);
+  assert.equal(db.prepare('pragma journal_mode').get()?.journal_mode, 'wal');
+});
+
+test('a copy that is put back is one that can be read while another writes', async (t) => {
+  opens(t);
+  const copy = `${pathOf(t)}.copy`;
+  rawConnection(t).prepare('vacuum into ?').run(copy);
+  const restored = openSqlite(copy, 'sandbox', 'serve');
+  t.after(() => restored.close());
+  const writer = new DatabaseSync(copy);
+  t.after(() => writer.close());
+  writer.exec('begin exclusive');
+  assert.equal((await restored.listPartners()).length, 0);
+});
+
+test('migrates once when ten processes migrate at the same time', async (t) => {
+  const words = ['migrate', '--json', '--database', `sqlite:${pathOf(t)}`];
+  const ended = await Promise.all(Array.from({ length: 10 }, () => run(words)));
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    Array(10).fill(0),
+    ended.map(({ stderr }) => stderr).join(''),
+  );
+  const froms = ended.map(({ stdout }) => JSON.parse(stdout).from).sort();
+  const { to } = JSON.parse(ended[0]!.stdout);
+  assert.deepEqual(froms, [0, ...Array(9).fill(to)]);
+  const db = rawConnection(t);
+  assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
+});
+
+test('refuses a schema that is newer than the program, and leaves it as it is', (t) => {
+  opens(t);
+  const db = rawConnection(t);
+  db.exec('pragma user_version = 999');
+  assert.throws(
+    () => openSqlite(pathOf(t), 'sandbox', 'create'),
+    (error) => {
+      return error instanceof OperatorError && /schema 999.*newer program/.test(error.message);
+    },
+  );
+  assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
+});
+
+test('says so in a sentence when it cannot open a file, and leaves the file as it is', (t) => {
+  const folder = temporaryFolder(t);
+  const letter = join(folder, 'letter.txt');
+  const text = 'This is a letter and no database. '.repeat(100);
+  writeFileSync(letter, text);
+  for (const path of [letter, folder, join(letter, 'below.db')]) {
+    assert.throws(
+      () => openSqlite(path, 'sandbox', 'create'),
+      (error) =>
+        error instanceof OperatorError && error.message.startsWith(`Cannot open the database ${path}`),
+    );
+  }
+  assert.equal(readFileSync(letter, 'utf8'), text);
+  assert.deepEqual(readdirSync(folder), ['letter.txt']);
+});
+
+/** A real connection that remembers what was prepared on it. */
+class RememberingDatabase extends DatabaseSync {
+  readonly prepared: string[] = [];
+
+  override prepare(sql: string): StatementSync {
+    this.prepared.push(sql);
+    return super.prepare(sql);
+  }
+}
+
+/** How a request's statements find their rows: by all that they know, never by looking at the rest. */
+const searches = [
+  ['api_keys', /digest = \$digest/, 'digest=?'],
+  ['brands', /reference_id = \?/, 'partner_id=? AND reference_id=? AND id>?'],
+  ['brands', /partner_id = \?/, 'partner_id=? AND id>?'],
+  ['balances', /customer_id = \?/, 'customer_id=? AND id>?'],
+  ['grants', / id = \?/, 'customer_id=? AND id=?'],
+  ['grants', /status = 'ACTIVE'/, 'customer_id=? AND partner_id=? AND status=?'],
+] as const;
+
+test('answers every request from an index: no scan of a table, and no sorting', (t) => {
+  opens(t);
+  const db = new RememberingDatabase(pathOf(t));
+  t.after(() => db.close());
+  createReads(db);
+  const hot = [...db.prepared].filter((sql) => /from (brands|balances|grants|api_keys)\b/.test(sql));
+  assert.equal(hot.length, searches.length);
+  for (const sql of hot) {
+    const steps = db.prepare(`explain query plan ${sql}`).all();
+    const plan = steps.map(({ detail }) => String(detail));
+    for (const step of plan) assert.doesNotMatch(step, /SCAN (?!\(subquery)|TEMP B-TREE|AUTOMATIC/, sql);
+    const [table, , key] = searches.find(([name, mark]) => sql.includes(`from ${name}`) && mark.test(sql))!;
+    const found = plan.filter((step) => step.startsWith(`SEARCH ${table === 'api_keys' ? 'k' : table} `));
+    assert.ok(found.length > 0, sql);
+    for (const step of found) assert.ok(step.includes(`(${key}`), `${step} for ${sql}`);
+  }
+});
+
+test('plans no statement of a request again, whatever it is asked for', async (t) => {
+  opens(t);
+  const db = rawConnection(t);
+  const time = '2026-01-01T00:00:00.000Z';
+  for (const number of [1, 2]) {
+    db.exec(`
+      insert into partners (id, name, created_at) values ('P${number}', 'P', '${time}');
+      insert into grants (customer_id, id, partner_id, action, status, created_at, updated_at)
+      values ('C${number}', 'G${number}', 'P${number}', 'CHECKING_BALANCE', 'ACTIVE', '${time}', '${time}')`);
+  }
+  const reads = createReads(db);
+  let plans = 0;
+  // SQLite asks whenever it plans a statement, and at no other time; all are planned anew to be asked about.
+  db.setAuthorizer(() => {
+    plans += 1;
+    return constants.SQLITE_OK;
+  });
+  async function askAll(limit: number): Promise<void> {
+    const page = { partnerId: `P${limit}`, after: `A${limit}`, limit };
+    await reads.findKey(new Uint8Array(32).fill(limit));
+    for (const referenceId of [undefined, `R${limit}`]) await reads.listBrands({ ...page, referenceId });
+    for (const grantId of [undefined, `G${limit}`]) {
+      const whose = { customerId: `C${limit}`, type: 'CHECKING', grantId, at: time };
+      assert.equal((await reads.listBalances({ ...page, ...whose })).grant, 'ACTIVE');
+    }
+  }
+  await askAll(1);
+  assert.ok(plans > 0);
+  plans = 0;
+  await askAll(2);
+  assert.equal(plans, 0);
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import type { CursorKey, Store } from '../../../src/store/port.ts';
+import type { StoreTests } from './records.ts';
+
+/** Engines give bytes in classes of their own. */
+const comparable = (keys: readonly CursorKey[]) =>
+  keys.map(({ secret, ...key }) => ({ ...key, secret: Buffer.from(secret).toString('hex') }));
+
+const idsOf = (keys: readonly CursorKey[]) => keys.map(({ id }) => id);
+
+/** All keys, the newest first. */
+async function newestFirst(store: Store): Promise<CursorKey[]> {
+  return (await store.cursorKeys()).toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+}
+
+export const cursorKeyTests: StoreTests = {
+  'adds a key that waits while the one before it seals, for every handle at once': async (open) => {
+    const [store, other] = [await open(), await open()];
+    const [before] = await store.cursorKeys();
+    const { key, retired, discarded } = await store.rotateCursorKey('keep');
+    assert.deepEqual(comparable(await other.cursorKeys()), comparable([...retired, key]));
+    assert.deepEqual([idsOf(retired), discarded], [[before!.id], []]);
+    assert.deepEqual([key.status, retired[0]!.status], ['waiting', 'sealing']);
+    const [old, made] = [retired[0]!, key].map(({ secret }) => Buffer.from(secret));
+    assert.ok(old!.equals(before!.secret) && !made!.equals(before!.secret));
+    assert.equal(made!.length, 32);
+  },
+
+  'discards all other keys, and then the new one seals at once': async (open) => {
+    const [store, other] = [await open(), await open()];
+    const first = await store.rotateCursorKey('keep');
+    const { key, retired, discarded } = await store.rotateCursorKey('discard');
+    assert.deepEqual([retired, discarded.toSorted()], [[], [...idsOf(first.retired), first.key.id]]);
+    assert.equal(key.status, 'sealing');
+    assert.deepEqual(comparable(await other.cursorKeys()), comparable([key]));
+  },
+
+  'keeps every key of rotations that happen at once, each with an id of its own': async (open) => {
+    const handles = await Promise.all(Array.from({ length: 5 }, () => open()));
+    const rounds = handles.flatMap((store) => [store, store, store]);
+    const made = await Promise.all(rounds.map((store) => store.rotateCursorKey('keep')));
+    const ids = made.map(({ key }) => key.id).toSorted((a, b) => a - b);
+    assert.deepEqual(
+      ids,
+      ids.map((_id, index) => index + 1),
+    );
+    const kept = await newestFirst(handles[0]!);
+    assert.deepEqual(idsOf(kept), [...ids.toReversed(), 0]);
+    const secretOf = (keys: readonly CursorKey[], id: number) =>
+      comparable(keys).find((key) => key.id === id)?.secret;
+    for (const { key } of made) assert.equal(secretOf(kept, key.id), secretOf([key], key.id));
+    assert.equal(new Set(kept.map(({ created_at }) => created_at)).size, kept.length);
+  },
+};

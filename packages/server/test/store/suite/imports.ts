@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
+import type { Grant, Store } from '../../../src/store/port.ts';
+import {
+  brandRow,
+  createPartners,
+  grant,
+  plainBalance,
+  plainBrand,
+  type StoreTests,
+  writeRows,
+} from './records.ts';
+
+async function brandTexts(store: Store): Promise<string> {
+  return (await store.listBrands({ partnerId: 'acme', referenceId: undefined, after: '', limit: 100 }))
+    .records;
+}
+
+async function balanceTexts(store: Store): Promise<string> {
+  const query = { partnerId: 'acme', customerId: 'alice', type: 'CHECKING', grantId: undefined };
+  const answer = await store.listBalances({ ...query, at: createdAt, after: '', limit: 100 });
+  return 'page' in answer ? answer.page.records : assert.fail(answer.grant);
+}
+
+const full = { color: '#000000', profile_image_url: 'https://x.example/', metadata: { a: '1' } };
+
+export const importTests: StoreTests = {
+  'shows nothing of an import to another handle before it is written, and all of it after': async (open) => {
+    const [writer, reader] = [await open(), await open()];
+    await createPartners(writer, 'acme');
+    const run = await writer.beginImport('brands');
+    await run.stage([brandRow('acme', plainBrand('a'))]);
+    assert.equal(await brandTexts(reader), '');
+    await run.stage([brandRow('acme', plainBrand('b'))]);
+    assert.equal(await brandTexts(reader), '');
+    await run.write('keep');
+    await run.end();
+    assert.match(await brandTexts(reader), /"id":"a".*"id":"b"/);
+  },
+
+  'leaves everything as it was when an import is only tried, and lets the next one in': async (open) => {
+    const [writer, reader] = [await open(), await open()];
+    await createPartners(writer, 'acme');
+    await writeRows(writer, 'brands', [brandRow('acme', plainBrand('a'))]);
+    const before = await brandTexts(reader);
+    const run = await writer.beginImport('brands');
+    await run.stage([
+      brandRow('acme', plainBrand('a', { name: 'Changed' })),
+      brandRow('acme', plainBrand('b')),
+    ]);
+    assert.deepEqual(await run.write('try'), { written: 2, unchanged: 0 });
+    await run.end();
+    assert.equal(await brandTexts(reader), before);
+    assert.equal(await brandTexts(writer), before);
+    assert.deepEqual(await writeRows(reader, 'brands', [brandRow('acme', plainBrand('b'))]), {
+      written: 1,
+      unchanged: 0,
+    });
+  },
+
+  'keeps nobody else from writing while its rows are staged': async (open) => {
+    const [importer, other] = [await open(), await open()];
+    await createPartners(importer, 'acme');
+    const run = await importer.beginImport('brands');
+    await run.stage([brandRow('acme', plainBrand('a'))]);
+    await other.setPartnerDisabled('acme', past);
+    assert.equal((await other.findPartner('acme'))?.disabled_at, past);
+    assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 0 });
+    await run.end();
+  },
+
+  'stages and writes again in one run, and counts only what was staged since the last write': async (
+    open,
+  ) => {
+    const [store, other] = [await open(), await open()];
+    await createPartners(store, 'acme');
+    const run = await store.beginImport('brands');
+    await run.stage(['a', 'b', 'c'].map((id) => brandRow('acme', plainBrand(id))));
+    assert.deepEqual(await run.write('keep'), { written: 3, unchanged: 0 });
+    assert.deepEqual(await run.write('keep'), { written: 0, unchanged: 0 });
+    // Had the rows stayed, they would win their ids back from whoever wrote in between.
+    await writeRows(other, 'brands', [brandRow('acme', plainBrand('b', { name: 'Meanwhile' }))]);
+    await run.stage(['a', 'd'].map((id) => brandRow('acme', plainBrand(id))));
+    assert.deepEqual(await run.write('try'), { written: 1, unchanged: 1 });
+    assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 1 });
+    await run.end();
+    assert.match(await brandTexts(store), /Meanwhile/);
+  },
+
+  'writes what comes fast as if in turn, whether it comes in order or not': async (open) => {
+    const [store, other] = [await open(), await open()];
+    await createPartners(store, 'acme');
+    const rows = (names: string, name: string) =>
+      [...names].map((id) => brandRow('acme', plainBrand(id, { name })));
+    await writeRows(store, 'brands', rows('b', 'Old'));
+    const before = await brandTexts(other);
+    for (const mode of ['try', 'keep'] as const) {
+      const run = await store.beginImport('brands', 'fast');
+      for (const given of ['abc', 'de', 'ca', 'f']) await run.stage(rows(given, given));
+      assert.equal(await brandTexts(other), before);
+      assert.deepEqual(await run.write(mode), { written: 8, unchanged: 0 });
+      await run.end();
+    }
+    const written = JSON.parse(`[${(await brandTexts(other)).replaceAll('\u0001', '')}]`);
+    assert.deepEqual(
+      written.map(({ id, name }: { id: string; name: string }) => `${id} ${name}`),
+      ['a ca', 'b abc', 'c ca', 'd de', 'e de', 'f f'],
+    );
+  },
+
+  'writes nothing of what comes fast when the table refuses a row of it, and lets others in': async (
+    open,
+  ) => {
+    const [store, other] = [await open(), await open()];
+    await createPartners(store, 'acme');
+    const run = await store.beginImport('brands', 'fast');
+    const stageAndWrite = async () => {
+      await run.stage([brandRow('acme', plainBrand('a'))]);
+      await run.stage([brandRow('acme', plainBrand('b', { name: 'A\tB' }))]);
+      await run.stage([brandRow('acme', plainBrand('c'))]);
+      await run.write('keep');
+    };
+    await assert.rejects(stageAndWrite(), /constraint/i);
+    await run.end();
+    await run.end();
+    assert.equal(await brandTexts(other), '');
+    await writeRows(other, 'brands', [brandRow('acme', plainBrand('d'))]);
+  },
+
+  'writes nothing where there is nothing to write': async (open) => {
+    const store = await open();
+    assert.deepEqual(await writeRows(store, 'balances', []), { written: 0, unchanged: 0 });
+  },
+
+  'counts a brand that is equal but for its times as unchanged, and keeps it': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    const rows = [brandRow('acme', plainBrand('a', full)), brandRow('acme', plainBrand('b'))];
+    assert.deepEqual(await writeRows(store, 'brands', rows), { written: 2, unchanged: 0 });
+    const before = await brandTexts(store);
+    const later = rows.map((row) => ({ ...row, created_at: past, updated_at: future }));
+    assert.deepEqual(await writeRows(store, 'brands', later), { written: 0, unchanged: 2 });
+    assert.equal(await brandTexts(store), before);
+  },
+
+  'replaces a brand whole but for its created_at': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    await writeRows(store, 'brands', [brandRow('acme', plainBrand('a', full))]);
+    const bare = plainBrand('a', { created_at: past, updated_at: future });
+    assert.deepEqual(await writeRows(store, 'brands', [brandRow('acme', bare)]), {
+      written: 1,
+      unchanged: 0,
+    });
+    const again = JSON.parse((await brandTexts(store)).replaceAll('\u0001', ''));
+    assert.deepEqual(again, {
+      ...bare,
+      created_at: createdAt,
+      profile_image_url: '/assets/brand-placeholder.png',
+    });
+  },
+
+  'takes each change of one field as a change, from and to nothing too': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    const { color, profile_image_url, metadata } = full;
+    const changes = [
+      { name: 'Other' },
+      { reference_id: 'other' },
+      { color },
+      { profile_image_url },
+      { metadata },
+    ];
+    for (const change of [...changes, { metadata: {} }]) {
+      await writeRows(store, 'brands', [brandRow('acme', plainBrand('a'))]);
+      for (const row of [plainBrand('a', change), plainBrand('a')]) {
+        const counts = await writeRows(store, 'brands', [brandRow('acme', row)]);
+        assert.deepEqual(counts, { written: 1, unchanged: 0 }, JSON.stringify(change));
+      }
+    }
+  },
+
+  'replaces a balance when its amount changes, and only then': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    await store.createGrant(grant);
+    const first = plainBalance('alice', 'b', 1);
+    const later = { created_at: past, updated_at: future };
+    await writeRows(store, 'balances', [first]);
+    assert.deepEqual(await writeRows(store, 'balances', [{ ...first, ...later }]), {
+      written: 0,
+      unchanged: 1,
+    });
+    assert.equal(await balanceTexts(store), JSON.stringify(first));
+    const changed = { ...first, amount: -2, ...later };
+    assert.deepEqual(await writeRows(store, 'balances', [changed]), { written: 1, unchanged: 0 });
+    assert.equal(await balanceTexts(store), JSON.stringify({ ...changed, created_at: createdAt }));
+  },
+
+  'replaces a grant when its partner, status or expiry changes, and only then': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme', 'zenith');
+    const later = { created_at: past, updated_at: future };
+    const changes = [{ partner_id: 'zenith' }, { status: 'REVOKED' }, { expires_at: future }] as const;
+    for (const [index, change] of changes.entries()) {
+      const first: Grant = { ...grant, id: `g${index}` };
+      await writeRows(store, 'grants', [first]);
+      const same = await writeRows(store, 'grants', [{ ...first, ...later }]);
+      assert.deepEqual(same, { written: 0, unchanged: 1 });
+      const changed = { ...first, ...change, ...later };
+      assert.deepEqual(await writeRows(store, 'grants', [changed]), { written: 1, unchanged: 0 });
+      assert.deepEqual(await store.findGrants(first.id), [{ ...changed, created_at: createdAt }]);
+    }
+  },
+
+  'writes lines with one id as if in turn, and counts each that changes something': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    await store.createGrant(grant);
+    const minute = (number: number) => new Date(Date.parse(createdAt) + number * 60_000).toISOString();
+    const line = (amount: number, number: number) => ({
+      ...plainBalance('alice', 'b', amount),
+      updated_at: minute(number),
+    });
+    const lines = [1, 1, 2, 2, 1, 3, 3].map((amount, index) => line(amount, index));
+    assert.deepEqual(await writeRows(store, 'balances', lines), { written: 4, unchanged: 3 });
+    assert.match(
+      await balanceTexts(store),
+      new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(5)}"`),
+    );
+    const again = [3, 4, 3].map((amount, index) => line(amount, 10 + index));
+    assert.deepEqual(await writeRows(store, 'balances', again), { written: 2, unchanged: 1 });
+    assert.match(
+      await balanceTexts(store),
+      new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(12)}"`),
+    );
+    const many = Array.from({ length: 5_000 }, (_, index) => line(index % 2, 20 + index));
+    assert.deepEqual(await writeRows(store, 'balances', many), { written: 5_000, unchanged: 0 });
+  },
+
+  'lets the later row win where one write has an id twice': async (open) => {
+    const store = await open();
+    await createPartners(store, 'acme');
+    const rows = ['First', 'Second', 'Last'].map((name) => brandRow('acme', plainBrand('a', { name })));
+    const { written, unchanged } = await writeRows(store, 'brands', rows);
+    assert.equal(written + unchanged, 3);
+    const [brand, ...others] = JSON.parse(`[${(await brandTexts(store)).replaceAll('\u0001', '')}]`);
+    assert.deepEqual([brand.name, others], ['Last', []]);
+  },
+
+  'writes a thousand rows at once': async (open) => {
+    const store = await open();
+    const rows = Array.from({ length: 1_000 }, (_, index) => plainBalance('alice', `b${index}`, index));
+    assert.deepEqual(await writeRows(store, 'balances', rows), { written: 1_000, unchanged: 0 });
+    assert.deepEqual(await writeRows(store, 'balances', rows), { written: 0, unchanged: 1_000 });
+  },
+};

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { receiptsBounds } from '../../../src/bounds/receipts.ts';
+import { toTime } from '../../../src/lib/times.ts';
+import type { Receipt, ReceiptsQuery, Store } from '../../../src/store/port.ts';
+import type { StoreTests } from './records.ts';
+
+const startMs = Date.parse('2026-06-01T00:00:00.000Z');
+
+export function receiptAt(ms: number, more: Partial<Receipt> = {}): Receipt {
+  const who = { partner_id: 'acme', key_id: 'KEY_1', customer_id: 'alice', grant_id: 'g' };
+  return { at: toTime(startMs + ms), request_id: randomUUID(), ...who, outcome: 'GRANTED', ...more };
+}
+
+/** All that it has, page by page. */
+async function walk(store: Store, query: Omit<ReceiptsQuery, 'limit'>, limit: number): Promise<Receipt[]> {
+  const all: Receipt[] = [];
+  while (true) {
+    const page = await store.listReceipts({ ...query, after: all.at(-1), limit });
+    all.push(...page);
+    if (page.length < limit) return all;
+  }
+}
+
+export const receiptTests: StoreTests = {
+  'has no receipts and no uses of keys to begin with, and none to remove': async (open) => {
+    const store = await open();
+    assert.deepEqual(await store.listReceipts({ limit: 10 }), []);
+    assert.deepEqual(await store.lastUses(['KEY_1']), new Map());
+    assert.equal(await store.countReceipts(toTime(startMs)), 0);
+    assert.equal(await store.pruneReceipts(toTime(startMs)), 0);
+  },
+
+  'gives receipts back as they were recorded, to every handle': async (open) => {
+    const store = await open();
+    const { customer_id: _, grant_id: __, ...ofNobody } = receiptAt(1, { outcome: 'API_KEY_REVOKED' });
+    const { grant_id: ___, ...withoutGrant } = receiptAt(2, { customer_id: '"é\\ 🦊' });
+    const longest = receiptAt(3, { customer_id: '🦊'.repeat(128), grant_id: '🦊'.repeat(256) });
+    await store.recordReceipts([ofNobody, withoutGrant, longest]);
+    assert.deepEqual(await (await open()).listReceipts({ limit: 10 }), [longest, withoutGrant, ofNobody]);
+  },
+
+  'keeps a receipt once, however often it is recorded': async (open) => {
+    const store = await open();
+    const [first, second] = [receiptAt(0), receiptAt(1)];
+    await store.recordReceipts([first]);
+    await store.recordReceipts([first, second]);
+    assert.deepEqual(await store.listReceipts({ limit: 10 }), [second, first]);
+  },
+
+  'lists receipts newest first, by partner, key, customer and time, each exactly once': async (open) => {
+    const store = await open();
+    // Three in the same millisecond, so that the time alone is no order.
+    const all = Array.from({ length: 60 }, (_, index) =>
+      receiptAt(Math.floor(index / 3), {
+        partner_id: index % 2 === 0 ? 'acme' : 'zenith',
+        key_id: index % 4 === 0 ? 'KEY_1' : 'KEY_2',
+        customer_id: index % 5 === 0 ? 'alice' : 'zoe',
+      }),
+    );
+    await store.recordReceipts(all);
+    const newestFirst = all.toSorted((one, other) =>
+      one.at + one.request_id < other.at + other.request_id ? 1 : -1,
+    );
+    const since = toTime(startMs + 7);
+    const matches = (query: Omit<ReceiptsQuery, 'limit'>) =>
+      newestFirst.filter(
+        ({ partner_id, key_id, customer_id, at }) =>
+          partner_id === (query.partnerId ?? partner_id) &&
+          key_id === (query.keyId ?? key_id) &&
+          customer_id === (query.customerId ?? customer_id) &&
+          at >= (query.since ?? at),
+      );
+    for (const partnerId of [undefined, 'acme', 'nobody']) {
+      for (const customerId of [undefined, 'alice', 'ALICE']) {
+        for (const query of [
+          { partnerId, customerId },
+          { partnerId, customerId, since },
+          { partnerId, customerId, since, keyId: 'KEY_2' },
+        ]) {
+          assert.deepEqual(await walk(store, query, 4), matches(query));
+        }
+      }
+    }
+  },
+
+  'removes what is older than a time, in pieces, the oldest first, and nothing else': async (open) => {
+    const store = await open();
+    const count = receiptsBounds.receiptsPruned + 100;
+    const receipts = Array.from({ length: count }, (_, index) => receiptAt(index));
+    await store.recordReceipts(receipts);
+    const limit = toTime(startMs + count - 10);
+    assert.equal(await store.countReceipts(limit), count - 10);
+    assert.equal(await store.pruneReceipts(limit), receiptsBounds.receiptsPruned);
+    assert.equal((await walk(store, {}, 500)).at(-1)?.at, toTime(startMs + receiptsBounds.receiptsPruned));
+    assert.equal(await store.pruneReceipts(limit), 90);
+    assert.equal(await store.pruneReceipts(limit), 0);
+    assert.deepEqual(await store.listReceipts({ limit: 100 }), receipts.slice(-10).toReversed());
+  },
+
+  'remembers the last use of each key, and no earlier one that comes later': async (open) => {
+    const store = await open();
+    const [first, second] = [toTime(startMs), toTime(startMs + 60_000)];
+    await store.recordKeyUses([
+      { keyId: 'KEY_2', usedAt: second },
+      { keyId: 'KEY_1', usedAt: first },
+    ]);
+    await store.recordKeyUses([
+      { keyId: 'KEY_1', usedAt: second },
+      { keyId: 'KEY_2', usedAt: first },
+      { keyId: 'KEY_3', usedAt: first },
+    ]);
+    assert.deepEqual(
+      await (await open()).lastUses(['KEY_1', 'KEY_2', 'KEY_4']),
+      new Map([
+        ['KEY_1', second],
+        ['KEY_2', second],
+      ]),
+    );
+  },
+};

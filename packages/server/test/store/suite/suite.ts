@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { Environment } from '@partner-network/contract/environments';
+import { OperatorError } from '../../../src/lib/operator-error.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { accountTests } from './accounts.ts';
+import { cursorKeyTests } from './cursor-keys.ts';
+import { exportTests } from './exports.ts';
+import { importTests } from './imports.ts';
+import { pageTests } from './pages.ts';
+import { receiptTests } from './receipts.ts';
+import type { StoreTests } from './records.ts';
+
+/** Opens the test's own database; called again within a test, it opens another handle on the same one. */
+type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
+
+/** What every engine promises. */
+export function storeSuite(name: string, open: OpenStore): void {
+  describe(name, () => {
+    for (const [promise, keep] of Object.entries({
+      ...openingTests,
+      ...pageTests,
+      ...accountTests,
+      ...cursorKeyTests,
+      ...importTests,
+      ...exportTests,
+      ...receiptTests,
+    })) {
+      test(promise, (t) => keep((environment = 'sandbox') => open(t, environment)));
+    }
+  });
+}
+
+const openingTests: StoreTests = {
+  'brings a new database to the current schema, and finds it there the next time': async (open) => {
+    const first = await open();
+    assert.equal(first.migration.from, 0);
+    assert.ok(first.migration.to > 0);
+    const second = await open();
+    assert.deepEqual(second.migration, { from: first.migration.to, to: first.migration.to });
+  },
+
+  'refuses to be opened as the other environment, and says which it is': async (open) => {
+    for (const store of [await open(), await open('sandbox')]) assert.equal(store.environment, 'sandbox');
+    await assert.rejects(
+      open('production'),
+      (error) => error instanceof OperatorError && /--environment sandbox/.test(error.message),
+    );
+  },
+
+  'gives every handle the same keys for cursors': async (open) => {
+    const keys = await (await open()).cursorKeys();
+    assert.ok(keys.length > 0);
+    for (const { id, secret } of keys) {
+      assert.ok(Number.isInteger(id) && id >= 0 && id <= 255);
+      assert.equal(secret.length, 32);
+    }
+    assert.deepEqual(await (await open()).cursorKeys(), keys);
+  },
+
+  'answers a ping': async (open) => {
+    await (await open()).ping();
+  },
+};

@@ -1,0 +1,26 @@
+/** The rules of methods that hold for both listings. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertRefused } from '../fixtures/http.ts';
+import { startTestService } from '../fixtures/service.ts';
+
+export function isReadOnly(listing: 'brands' | 'balances'): void {
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
+    test(`answers METHOD_NOT_ALLOWED to ${method}, before it asks for credentials`, async (t) => {
+      const service = await startTestService(t);
+      const answer = await service[listing]('', { method });
+      assertRefused(answer, 405, 'METHOD_NOT_ALLOWED');
+      assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+    });
+  }
+}
+
+export function tellsItsMethods(listing: 'brands' | 'balances'): void {
+  test('OPTIONS needs no credentials and answers 204 with the methods', async (t) => {
+    const service = await startTestService(t);
+    const { status, headers, text } = await service[listing]('?anything=goes', { method: 'OPTIONS' });
+    assert.equal(status, 204);
+    assert.equal(headers.allow, 'GET, HEAD, OPTIONS');
+    assert.equal(text, '');
+  });
+}

@@ -1,0 +1,69 @@
+/** The rules of parameters that hold for both listings. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keys } from '../fixtures/fixture.ts';
+import { type Answer, assertRefused, errorsOf } from '../fixtures/http.ts';
+import { startTestService } from '../fixtures/service.ts';
+
+type Listing = 'brands' | 'balances';
+
+interface Case {
+  readonly promise: string;
+  readonly query: string;
+  readonly errors: readonly [string, string][];
+}
+
+/** A test for each query: it is refused with exactly these codes and fields, in this order. */
+export function refusesParameters(listing: Listing, cases: readonly Case[]): void {
+  for (const { promise, query, errors } of cases) {
+    test(promise, async (t) => {
+      const service = await startTestService(t);
+      assertRefused(await service[listing](query, { key: keys.acme }), 400, ...errors);
+    });
+  }
+}
+
+/** The limits that are not plain integers, too low and too high; `rest` is what the listing needs besides. */
+export function refusesLimits(listing: Listing, rest: string): void {
+  const cases: Record<string, string[]> = {
+    EXPECTED_INTEGER: [
+      '5.0',
+      '1e2',
+      '%2B5',
+      '+5',
+      '5+',
+      '0x5',
+      '007',
+      '-0',
+      'five',
+      '٣',
+      '1_0',
+      '--1',
+      '5,0',
+    ],
+    VALUE_TOO_LOW: ['0', '-1', '-99999999999999999999'],
+    VALUE_TOO_HIGH: ['101', '99999999999999999999', `1${'0'.repeat(400)}`],
+  };
+  for (const [code, limits] of Object.entries(cases)) {
+    test(`answers ${code} to limits such as ${limits[0]}`, async (t) => {
+      const service = await startTestService(t);
+      for (const limit of limits) {
+        const encoded = limit.startsWith('%') || limit.includes('+') ? limit : encodeURIComponent(limit);
+        const answer = await service[listing](`?${rest}limit=${encoded}`, { key: keys.acme });
+        assertRefused(answer, 400, [code, 'limit']);
+      }
+    });
+  }
+
+  test('takes every limit from 1 to 100', async (t) => {
+    const service = await startTestService(t);
+    for (const limit of [1, 2, 50, 99, 100]) {
+      const { status } = await service[listing](`?${rest}limit=${limit}`, { key: keys.acme });
+      assert.equal(status, 200);
+    }
+  });
+}
+
+export function detailsOf(answer: Answer): string[] {
+  return errorsOf(answer).map(({ detail }) => detail);
+}

@@ -1,0 +1,116 @@
+/** A real HAProxy with the configuration that docs/operators shows, in front of two instances. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../fixtures/folder.ts';
+import type { Lifetime } from '../fixtures/lifetime.ts';
+import { until } from '../fixtures/until.ts';
+import { freePort } from './free-port.ts';
+import { programsOnPath } from './programs.ts';
+
+export const haproxyConfig = fileURLToPath(new URL('../../../docs/operators/haproxy.cfg', import.meta.url));
+
+const [program] = programsOnPath(['haproxy'], ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']);
+
+/** What a test that needs it is skipped for. */
+export const withoutHaproxy =
+  program === undefined && 'needs HAProxy (apt-get install haproxy, brew install haproxy)';
+
+export interface Behind {
+  readonly port: number;
+  readonly operationsPort: number;
+}
+
+export interface Balancer {
+  readonly port: number;
+  /** Resolves when it sends requests to all of the instances. */
+  untilAllUp(): Promise<void>;
+  /** A new process takes the place of the old one, which ends when its connections do. */
+  reload(): void;
+  /** What it said so far, such as which instance is down, and why. */
+  words(): string;
+}
+
+/** `adapt` changes the configuration, for what is not as operators should have it. */
+export async function startHaproxy(
+  t: Lifetime,
+  [one, two]: readonly [Behind, Behind],
+  adapt: (config: string) => string = (config) => config,
+): Promise<Balancer> {
+  const folder = temporaryFolder(t);
+  const control = join(folder, 'control');
+  const config = join(folder, 'haproxy.cfg');
+  writeFileSync(
+    config,
+    `${adapt(readFileSync(haproxyConfig, 'utf8'))}\nglobal\n    stats socket ${control}\n`,
+  );
+  const port = await freePort();
+  const environment = {
+    LISTEN: `127.0.0.1:${port}`,
+    INSTANCE_1: `127.0.0.1:${one.port}`,
+    INSTANCE_1_OPS_PORT: String(one.operationsPort),
+    INSTANCE_2: `127.0.0.1:${two.port}`,
+    INSTANCE_2_OPS_PORT: String(two.operationsPort),
+  };
+  let words = '';
+  let newest = launch([]);
+
+  function launch(flags: readonly string[]): ChildProcess {
+    const child = spawn(program!, ['-db', '-f', config, ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: environment,
+    });
+    child.stderr.setEncoding('utf8').on('data', (more: string) => {
+      words += more;
+    });
+    const ended = once(child, 'exit');
+    t.after(async () => {
+      child.kill('SIGKILL');
+      await ended;
+    });
+    return child;
+  }
+
+  const areUp = () => statesOf(control).then((states) => states.every((state) => state === 'UP'));
+  const untilAllUp = async () => {
+    await until(30_000, async () => {
+      if (newest.exitCode !== null) throw new Error(`HAProxy ended: ${words}`);
+      return areUp().catch(() => false);
+    });
+  };
+  await untilAllUp();
+  return {
+    port,
+    untilAllUp,
+    reload: () => {
+      newest = launch(['-sf', String(newest.pid)]);
+    },
+    words: () => words,
+  };
+}
+
+/** What HAProxy has against the configuration; nothing where it would start with it. */
+export function faultsOfConfig(): string {
+  const [behind, port] = ['127.0.0.1:1', '1'];
+  const env = {
+    ...{ LISTEN: behind, INSTANCE_1: behind, INSTANCE_2: behind },
+    ...{ INSTANCE_1_OPS_PORT: port, INSTANCE_2_OPS_PORT: port },
+  };
+  const { status, stderr } = spawnSync(program!, ['-c', '-f', haproxyConfig], { env, encoding: 'utf8' });
+  return status === 0 ? '' : stderr;
+}
+
+/** What HAProxy thinks of each instance. */
+async function statesOf(control: string): Promise<string[]> {
+  const socket = connect(control);
+  socket.end('show stat\n');
+  const [heading = '', ...rows] = (await text(socket)).split('\n').map((line) => line.split(','));
+  const column = heading.indexOf('status');
+  const servers = rows.filter(([proxy, name]) => proxy === 'network' && name !== 'BACKEND');
+  if (servers.length === 0) throw new Error('HAProxy tells of no instance.');
+  return servers.map((row) => row[column]!);
+}

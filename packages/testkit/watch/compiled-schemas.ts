@@ -1,0 +1,65 @@
+/**
+ * The schemas of the OpenAPI document as functions. Ajv takes 0.1 s to load and compile them, which each of
+ * some 150 test processes would wait for; so the first one keeps its code, and the others load that.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+interface Validate {
+  (value: unknown): boolean;
+  readonly errors?: readonly { readonly instancePath: string; readonly message?: string }[] | null;
+}
+
+/** By the name of the schema, or the key of the header. */
+type CompiledSchemas = Readonly<Record<string, Validate>>;
+
+const folder = new URL('../../../node_modules/.cache/openapi/', import.meta.url);
+
+export async function compiledSchemas(documentText: string): Promise<CompiledSchemas> {
+  const hash = createHash('sha256')
+    .update(documentText)
+    .update(readFileSync(new URL(import.meta.url)));
+  const file = fileURLToPath(new URL(`${hash.digest('hex').slice(0, 32)}.cjs`, folder));
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true });
+    // Whole or not at all: other processes look for it at the same time.
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, await compile(documentText));
+    renameSync(unfinished, file);
+  }
+  return createRequire(import.meta.url)(file);
+}
+
+/** A header's name as the name of a function. */
+export function headerKey(name: string): string {
+  return `Header${name.replaceAll('-', '')}`;
+}
+
+/** Formats beside the patterns that the document has anyway. Those of integers say nothing of their own. */
+export const formats = {
+  'date-time': /-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31)T([01]\d|2[0-3])(:[0-5]\d){2}/,
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  int32: true,
+  int64: true,
+} as const;
+
+async function compile(documentText: string): Promise<string> {
+  const [{ Ajv2020 }, { default: standalone }] = await Promise.all([
+    import('ajv/dist/2020.js'),
+    import('ajv/dist/standalone/index.js'),
+  ]);
+  const document = JSON.parse(documentText);
+  const { schemas, headers } = document.components;
+  // Partners must put up with fields that are new to them; a service that sends one must document it.
+  for (const schema of Object.values<Record<string, unknown>>(schemas)) schema.additionalProperties = false;
+  const ajv = new Ajv2020({ strict: false, allErrors: true, code: { source: true }, formats });
+  ajv.addSchema(document, 'openapi');
+  const names = Object.keys(schemas).map((name) => [name, `openapi#/components/schemas/${name}`]);
+  const keys = Object.keys(headers).map((name) => [
+    headerKey(name),
+    `openapi#/components/headers/${name}/schema`,
+  ]);
+  return standalone.default(ajv, Object.fromEntries([...names, ...keys]));
+}

@@ -1,0 +1,128 @@
+/** Holds an answer against the OpenAPI document that partners read: its status, headers, body and codes. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { ErrorRecord } from '@partner-network/contract/errors';
+import { basePath } from '@partner-network/contract/operations';
+import { compiledSchemas, headerKey } from './compiled-schemas.ts';
+
+interface DocumentedAnswer {
+  readonly status: number;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+interface Response {
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content: {
+    readonly 'application/json': {
+      readonly schema: { readonly $ref: string };
+      readonly examples: Readonly<Record<string, unknown>>;
+    };
+  };
+}
+
+type Responses = Readonly<Record<string, Response | { readonly $ref: string }>>;
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, { readonly get: { readonly responses: Responses } }>>;
+  readonly components: {
+    readonly headers: Readonly<
+      Record<string, { readonly required: boolean; readonly schema: { type: string } }>
+    >;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
+}
+
+const documentText = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+const document: OpenApi = JSON.parse(documentText);
+const isValid = await compiledSchemas(documentText);
+
+/** What HTTP itself puts on an answer. */
+const headersOfHttp = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
+/** What any request can be answered with, also one that is not in the document. */
+const statusesOfAnyRequest = new Set([400, 404, 405, 408, 431, 500, 503]);
+
+/**
+ * Fails unless the document has such an answer to this method at this path. Without a path, which is so for
+ * bytes that came from a socket, the answer of either operation will do.
+ */
+export function assertDocumented(answer: DocumentedAnswer, method: string, path?: string): void {
+  const faults = leastFaults(answer, method, path);
+  if (faults.length === 0) return;
+  const { status, text } = answer;
+  assert.fail(`${method} ${path ?? ''} answered ${status}: ${faults.join('; ')}\n${text.slice(0, 2_000)}`);
+}
+
+/** `fetch`, for tests that are not about how to call: it fails where the answer is not as documented. */
+export async function documentedFetch(url: string | URL | Request, init?: RequestInit) {
+  const response = await fetch(url, init);
+  const answer = {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text: await response.clone().text(),
+  };
+  const method = init?.method ?? (url instanceof Request ? url.method : 'GET');
+  assertDocumented(answer, method, new URL(response.url).pathname);
+  return response;
+}
+
+function leastFaults(answer: DocumentedAnswer, method: string, path: string | undefined): string[] {
+  const { status } = answer;
+  const own = path === undefined ? undefined : document.paths[path.split('?')[0]!.replace(basePath, '')];
+  if (own !== undefined && method === 'OPTIONS' && status === 204)
+    return faultsOfHeaders(answer, ['X-Request-Id', 'X-Content-Type-Options', 'Allow']);
+  const isListing = own !== undefined && (method === 'GET' || method === 'HEAD');
+  if (path !== undefined && !isListing && !statusesOfAnyRequest.has(status))
+    return [`status ${status} is for listings only`];
+  const operations = own === undefined ? Object.values(document.paths) : [own];
+  const faults = operations.map(({ get }) => faultsOf(answer, method, get.responses));
+  return faults.find((found) => found.length === 0) ?? faults[0]!;
+}
+
+function faultsOf(answer: DocumentedAnswer, method: string, responses: Responses): string[] {
+  const response = resolve(responses[answer.status]);
+  if (response === undefined) return [`status ${answer.status} is not documented`];
+  const { headers, text } = answer;
+  const faults = faultsOfHeaders(answer, Object.keys(response.headers));
+  if (headers['content-type'] !== 'application/json; charset=utf-8') faults.push('it is not JSON in UTF-8');
+  if (method === 'HEAD') {
+    if (text !== '' || !(Number(headers['content-length']) > 0)) faults.push('HEAD has a body, or no length');
+    return faults;
+  }
+  if (headers['content-length'] !== String(Buffer.byteLength(text))) faults.push('its length is another');
+  return [...faults, ...faultsOfBody(text, response)];
+}
+
+function resolve(response: Responses[string] | undefined): Response | undefined {
+  if (response === undefined || !('$ref' in response)) return response;
+  return document.components.responses[lastOf(response.$ref)];
+}
+
+function lastOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
+}
+
+/** Those that must be there and are not, are not as they must be, or are not in the document. */
+function faultsOfHeaders({ headers }: DocumentedAnswer, documented: readonly string[]): string[] {
+  const faults = documented.flatMap((name) => {
+    const { required, schema } = document.components.headers[name]!;
+    const value = headers[name.toLowerCase()];
+    if (value === undefined) return required ? [`${name} is missing`] : [];
+    const isNumber = schema.type === 'integer' && /^\d+$/.test(String(value));
+    return isValid[headerKey(name)]!(isNumber ? Number(value) : value) ? [] : [`${name} is ${value}`];
+  });
+  const known = new Set(documented.map((name) => name.toLowerCase()));
+  const strangers = Object.keys(headers).filter((name) => !known.has(name) && !headersOfHttp.has(name));
+  return [...faults, ...strangers.map((name) => `${name} is not documented`)];
+}
+
+function faultsOfBody(text: string, response: Response): string[] {
+  const { schema, examples } = response.content['application/json'];
+  const body = JSON.parse(text);
+  const validate = isValid[lastOf(schema.$ref)]!;
+  if (!validate(body))
+    return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  const errors: readonly ErrorRecord[] = body.errors ?? [];
+  return errors.filter(({ code }) => !(code in examples)).map(({ code }) => `${code} is not documented here`);
+}

@@ -1,0 +1,59 @@
+/** That the watch over the logs of all tests finds what must not be there: it can fail. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { createWatch } from './logs.ts';
+
+test('finds a secret wherever it was logged, whenever it was made, and does not repeat it', () => {
+  const watch = createWatch();
+  watch.logged('{"level":30,"msg":"before"}\n{"level":50,"msg":"asked with MDEyMzQ1"}\n');
+  watch.keep('cursor', 'MDEyMzQ1');
+  watch.keep('customer', 'alice');
+  watch.logged('{"level":30,"customer":"alice"}\n');
+  assert.deepEqual(watch.leaks(), [
+    'a cursor is in the log: {"level":50,"msg":"asked with <cursor>"}',
+    'a customer is in the log: {"level":30,"customer":"<customer>"}',
+  ]);
+});
+
+test('a command may tell a person of a customer, but not of a password', () => {
+  const watch = createWatch();
+  watch.keep('customer', 'alice');
+  watch.keep('password', 'network:hunter22');
+  watch.remarked('alice has no balances\n');
+  assert.deepEqual(watch.leaks(), []);
+  watch.remarked('cannot connect to postgres://network:hunter22@db\n');
+  assert.equal(watch.leaks().length, 1);
+});
+
+/** A file of tests that all pass, and whose service logs what a caller sent. */
+const leaking = `
+  import { spawn } from 'node:child_process';
+  import { once } from 'node:events';
+  import { test } from 'node:test';
+  import { createCaller } from '${new URL('../fixtures/http.ts', import.meta.url)}';
+  import { keepExchange, watchCommand, watchedLog } from '${new URL('logs.ts', import.meta.url)}';
+  test('passes', async () => {
+    const line = '{"level":30,"key":"pn_live_' + 'x'.repeat(49) + '"}';
+    const print = (text) => 'console.log(' + JSON.stringify(text) + ');';
+    const words = ['-e', print(line.slice(18)) + print(line)];
+    const child = spawn(process.execPath, words);
+    watchCommand(child, words);
+    await once(child, 'close');
+    keepExchange('/network/v1/brands?reference_id=shop-17', '{"brands":[],"cursor":"AAECAwQF"}');
+    const key = 'pn_test_' + 'y'.repeat(49);
+    await createCaller(1).brands('', { key }).catch(() => watchedLog().log.info({ key }));
+    watchedLog().log.info({ url: '/network/v1/brands?reference_id=shop-17' }, 'request');
+  });`;
+
+test('a file of tests fails when it ends, though each of its tests has passed', () => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const words = ['--input-type=module', '--eval', leaking];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
+  assert.match(stdout, /pass 1\b/);
+  assert.equal(status, 1);
+  assert.match(stderr, /a query is in the log: .*"url":"\/network\/v1\/brands\?<query>"/);
+  assert.match(stderr, /a key is in the log: .*"pn_live_<key>x/);
+  assert.match(stderr, /a key is in the log: .*"pn_test_<key>y/);
+  assert.doesNotMatch(stderr, /shop-17/);
+});

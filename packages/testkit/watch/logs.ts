@@ -1,0 +1,153 @@
+/**
+ * Holds what the tests log against every secret that they make: keys, cursors, queries, amounts, customers,
+ * passwords. Each process of tests searches all of its logs when it ends, and fails where one is in them.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { homedir, hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { digestOfKey } from '../../server/src/auth/api-key.ts';
+import { createLog } from '../../server/src/observability/log.ts';
+
+/** What may stand nowhere, and what a command may tell the person who runs it, but no log. */
+const credentials = ['key', 'digest of a key', 'password', 'cursor key'] as const;
+const particulars = ['cursor', 'query', 'amount', 'customer'] as const;
+type Kind = (typeof credentials)[number] | (typeof particulars)[number];
+
+export interface Watch {
+  keep(kind: Kind, text: string): void;
+  /** What was logged, and what a command said on standard error, which is no log. */
+  logged(text: string): void;
+  remarked(text: string): void;
+  /** The lines with a secret in them, which is blanked. */
+  leaks(): string[];
+}
+
+/** Its own folder may be called as a customer is; and stacks are full of it. */
+const places = [fileURLToPath(new URL('../../..', import.meta.url)), homedir(), hostname()].filter(
+  (place) => place.length > 2,
+);
+
+/**
+ * What makes a line unlike all others and can be no secret. Without it thousands of lines are a few, and to
+ * search them takes milliseconds instead of a second.
+ */
+const ofItsOwn = /"time":\d{13},|"request_id":"[0-9a-f-]{36}",|"duration_ms":\d{1,6}(?:\.\d{1,3})?,/g;
+
+export function createWatch(): Watch {
+  const secrets = new Map<string, Kind>();
+  const logs = new Set<string>();
+  const remarks = new Set<string>();
+
+  /** Longer ones first, for a query can have a cursor in it; each line is told once. */
+  function search(texts: ReadonlySet<string>, kinds: readonly string[]): string[] {
+    const text = places.reduce((rest, place) => rest.replaceAll(place, ''), [...texts].join(''));
+    const found = [...secrets]
+      .filter(([secret, kind]) => kinds.includes(kind) && text.includes(secret))
+      .toSorted(([one], [other]) => other.length - one.length);
+    return text.split('\n').flatMap((line) => {
+      const first = found.find(([secret]) => line.includes(secret));
+      const blanked = found.reduce((rest, [secret, kind]) => rest.replaceAll(secret, `<${kind}>`), line);
+      return first === undefined ? [] : [`a ${first[1]} is in the log: ${blanked}`];
+    });
+  }
+
+  return {
+    keep: (kind, text) => void secrets.set(text, kind),
+    logged: (text) => void logs.add(text.replaceAll(ofItsOwn, '')),
+    remarked: (text) => void remarks.add(text),
+    leaks: () => [...search(logs, [...credentials, ...particulars]), ...search(remarks, credentials)],
+  };
+}
+
+const watch = createWatch();
+
+process.on('exit', () => {
+  const leaks = watch.leaks();
+  if (leaks.length === 0) return;
+  process.stderr.write(`${leaks.slice(0, 10).join('\n')}\n`);
+  process.exitCode = 1;
+});
+
+export function keepSecret(kind: Kind, text: string): void {
+  // Shorter ones stand in logs by chance.
+  if (text.length >= 3) watch.keep(kind, text);
+}
+
+/** A key in whole or in its better half, and what is on file of it. */
+export function keepKey(key: string): void {
+  keepSecret('key', key.slice(8, 40));
+  keepBytes('digest of a key', digestOfKey(key));
+}
+
+const sentKeys = new Set<string>();
+
+/** The keys in what a caller sends; demo keys are public. */
+export function keepSent(text: string): void {
+  for (const [key] of text.matchAll(/pn_(?:live|test)_(?!demo)[0-9A-Za-z]{40,}/g)) {
+    if (sentKeys.has(key)) continue;
+    sentKeys.add(key);
+    keepKey(key);
+  }
+}
+
+export function keepCursorKeys(keys: readonly { readonly secret: Uint8Array }[]): void {
+  for (const { secret } of keys) keepBytes('cursor key', secret);
+}
+
+function keepBytes(kind: Kind, bytes: Uint8Array): void {
+  for (const encoding of ['hex', 'base64', 'base64url'] as const)
+    keepSecret(kind, Buffer.from(bytes).toString(encoding));
+}
+
+/** What was asked for, and the cursors in what came back. */
+export function keepExchange(path: string, body: string): void {
+  const query = path.slice(path.indexOf('?') + 1);
+  if (path.includes('?') && query.length >= 8 && query.includes('=')) keepSecret('query', query);
+  const cursor = /"cursor":"([^"]+)"\}$/.exec(body)?.[1];
+  if (cursor !== undefined) keepSecret('cursor', cursor);
+}
+
+/** The log of a service that runs in this process, and all that it has logged so far. */
+export function watchedLog(): { log: Logger; logs(): string } {
+  let logged = '';
+  const write = (line: string) => {
+    logged += line;
+    watch.logged(line);
+  };
+  return { log: createLog({ 'log-level': 'info' }, { write }), logs: () => logged };
+}
+
+/** Demo keys are public. */
+const issuedKey = /\bpn_(?:live|test)_(?!demo)[0-9A-Za-z]{49}\b/g;
+const userOfUrl = /:\/\/([^:@/\s]*:([^@/\s]+))@/;
+
+/**
+ * A command that was started with these words. What it prints is for whoever runs it, also a key; but no log
+ * of it may have one, and nothing that it remarks.
+ */
+export function watchCommand(child: ChildProcess, words: readonly string[]): void {
+  for (const word of words) {
+    const [, user = '', password = ''] = userOfUrl.exec(word) ?? [];
+    if (password !== '') keepSecret('password', user);
+    if (password.length >= 8) keepSecret('password', password);
+  }
+  const printed = linesOf((line) => {
+    if (line.startsWith('{"level":')) watch.logged(line);
+    else for (const [key] of line.matchAll(issuedKey)) keepKey(key);
+  });
+  const remarked = linesOf(watch.remarked);
+  // Other than `on`, this does not begin to read: a test may want to be late.
+  child.stdout?.prependListener('data', printed).on('end', () => printed('\n'));
+  child.stderr?.prependListener('data', remarked).on('end', () => remarked('\n'));
+}
+
+/** Takes text as it comes, and gives it on in whole lines. */
+function linesOf(take: (line: string) => void): (chunk: Buffer | string) => void {
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) take(`${line}\n`);
+  };
+}

@@ -1,0 +1,137 @@
+/** What of the speed bench can be wrong on any machine: its arithmetic, its verdicts, its drawing. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { shareOf } from '../../bench/import/measure.ts';
+import { cpuSecondsOf, cpuSecondsOfFamily, megabytesIn, megabytesOf, timesIn } from '../../bench/lib/cpu.ts';
+import { axisFor, chartOf, placeOf } from '../../bench/speed/chart.ts';
+import type { Cost } from '../../bench/speed/contenders/contenders.ts';
+import { judge, type Measured } from '../../bench/speed/goals.ts';
+import { goalsTable, rowsOf } from '../../bench/speed/report.ts';
+
+test('the CPU time of a process is read behind its name, whatever that is', () => {
+  const before = '42 (a) R 7 (b) S 7 42 42 0 -1 4194304 100 200 0 0';
+  const times = timesIn(`${before} 150 25 300 50 20 0 11 0 12345\n`);
+  assert.deepEqual(times, { parent: 7, ownSeconds: 1.75, endedSeconds: 3.5 });
+});
+
+test('the memory of a process is told in megabytes of 1,000,000 bytes', () => {
+  const status = 'Name:\tVmRSS\nVmPeak:\t 9000000 kB\nVmHWM:\t  250000 kB\nVmRSS:\t  125000 kB\n';
+  assert.deepEqual(megabytesIn(status), { now: 128, most: 256 });
+});
+
+test('the CPU time of this very process is what it says itself, and a family has that of its dead', {
+  skip: process.platform !== 'linux' && 'takes /proc',
+}, async () => {
+  const { user, system } = process.cpuUsage();
+  assert.ok(Math.abs(cpuSecondsOf(process.pid) - (user + system) / 1e6) < 0.05);
+  assert.ok(Math.abs(megabytesOf(process.pid).now - process.memoryUsage.rss() / 1e6) < 20);
+  const before = cpuSecondsOfFamily(process.pid) - cpuSecondsOf(process.pid);
+  const work = 'let until = process.cpuUsage().user + 1e5; while (process.cpuUsage().user < until);';
+  await once(spawn(process.execPath, ['-e', work]), 'close');
+  assert.ok(cpuSecondsOfFamily(process.pid) - cpuSecondsOf(process.pid) - before >= 0.09);
+});
+
+function measuredOf(us: Readonly<Record<string, readonly Cost[]>>, more: Partial<Measured> = {}): Measured {
+  return { costs: new Map(Object.entries(us)), ...more };
+}
+
+const costs = (...us: number[]): Cost[] => us.map((us) => ({ us }));
+
+test('a goal is held against the median of the ratios of each round, and not against what is printed', () => {
+  // The second round was twice as slow for both, of which a ratio of medians would make something else.
+  const floor = costs(10, 20, 10);
+  const [met] = judge(measuredOf({ 'floor.brands': floor, 'embedded.first': costs(40, 80, 90) }));
+  assert.deepEqual([met!.figure, met!.low, met!.high, met!.isMet], [4, 4, 9, true]);
+  const [short] = judge(measuredOf({ 'floor.brands': floor, 'embedded.first': costs(40.01, 80.02, 10) }));
+  assert.equal(short!.isMet, false);
+  assert.match(goalsTable([short!]), /\| at most 4\.00 \| +4\.00 \| +1\.00 to 4\.00 \| falls short \|/);
+});
+
+test('each goal has its own figures, and one without any is not judged', () => {
+  const page: Cost = { us: 100, databaseUs: 100 };
+  const all = measuredOf(
+    {
+      'floor.brands': costs(20),
+      'floor.balance': costs(10),
+      'embedded.first': costs(80),
+      'embedded.middle': costs(80),
+      'embedded.balance': costs(30),
+      'embedded.large': costs(97),
+      'embedded.401': costs(48),
+      'embedded.429': costs(49),
+      'postgres.first': [page],
+      'postgres.large': [{ us: 100, databaseUs: 140 }],
+      pgbench: [{ databaseUs: 80 }],
+      'peer.dear': costs(900),
+      'peer.cheap': costs(399),
+    },
+    {
+      memory: { requests: 200_000, most: 131, quarterPeaks: [1, 1, 100, 105] },
+      start: { serveMs: [100, 120], nodeMs: [20, 20] },
+      imports: [{ name: 'SQLite, sorted', share: 0.33 }],
+    },
+  );
+  const told = judge(all).map(({ what, figure, isMet }) => [what, Number(figure.toFixed(3)), isMet]);
+  assert.deepEqual(told, [
+    ['list brands, embedded, first page / floor', 4, true],
+    ['list brands, embedded, middle page / floor', 4, true],
+    ['list brands, Postgres, first page / floor', 5, true],
+    ["Postgres's own CPU for list brands / pgbench", 1.25, true],
+    ['list balances, embedded / floor', 3, true],
+    ['cheapest peer / ours, list brands, Postgres', 3.99, false],
+    [
+      'middle page of 1,000,000 brands / first page of 10,000 (of 4 partners together), embedded',
+      1.212,
+      false,
+    ],
+    ['middle page of 1,000,000 brands / first page of 10,000 (of 4 partners together), Postgres', 1.2, true],
+    ['refused, 401 / admitted, embedded', 0.6, true],
+    ['refused, 429 / admitted, embedded', 0.613, false],
+    ['memory after 200,000 requests, embedded, MB', 131, false],
+    ['its peak in the last quarter / in the third', 1.05, true],
+    ['serve, embedded, start to first answer / node -e 0', 5, true],
+    ['import / bulk rate of the engine, SQLite, sorted', 0.33, false],
+  ]);
+  assert.deepEqual(judge(measuredOf({})), []);
+});
+
+test('a contender is shown beside the floor that sends the same bytes', () => {
+  const measure = async (): Promise<Cost> => ({});
+  const contenders = [{ id: 'embedded.balance', name: 'one', floor: 'floor.balance', measure }] as const;
+  const measured = measuredOf({ 'embedded.balance': costs(30, 90), 'floor.balance': costs(10, 10) });
+  assert.deepEqual(rowsOf(contenders, measured), [
+    {
+      id: 'embedded.balance',
+      name: 'one',
+      us: { median: 30, low: 30, high: 90 },
+      timesFloor: { median: 3, low: 3, high: 9 },
+    },
+  ]);
+});
+
+test('an import has the share of a bulk rate that its median time has, whatever single rounds took', () => {
+  const took = (...seconds: number[]) => seconds.map((seconds) => ({ seconds }));
+  const outcomes = { bare: took(1, 9, 1), ours: took(2, 2, 2), imported: took(4, 4, 40) };
+  assert.equal(shareOf(outcomes, 'bare'), 0.25);
+  assert.equal(shareOf(outcomes, 'ours'), 0.5);
+});
+
+test('on the axis of the chart ten times as much is always as far, and all bars fit', () => {
+  const axis = axisFor([20, 4_300]);
+  assert.deepEqual(axis, { from: 10, to: 10_000 });
+  const near = (value: number, place: number) => assert.ok(Math.abs(placeOf(value, axis) - place) < 1e-9);
+  near(10, 0);
+  near(100, 1 / 3);
+  near(1_000, 2 / 3);
+  near(10_000, 1);
+});
+
+test('a name in the chart cannot become a part of the drawing', () => {
+  const bars = [{ name: 'a <b> & "c"', us: 25, kind: 'peer', remark: '<i>' }] as const;
+  const drawing = chartOf({ title: '1 < 2', remark: '&', description: 'b > a' }, bars);
+  assert.match(drawing, />a &lt;b&gt; &amp; &quot;c&quot;<\/text>/);
+  assert.match(drawing, />25 µs &lt;i&gt;<\/text>/);
+  assert.match(drawing, /<title id="title">1 &lt; 2<\/title>\n {2}<desc id="description">b &gt; a<\/desc>/);
+});

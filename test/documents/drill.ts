@@ -1,0 +1,95 @@
+/** What a partner sees of a service that the documents' commands have set up, and what is done to it. */
+import assert from 'node:assert/strict';
+import { until } from '../../packages/testkit/fixtures/until.ts';
+import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
+import type { Clone } from './clone.ts';
+
+export interface IssuedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** A key, from what a command printed of it. */
+export function keyIn(printed: string): IssuedKey {
+  const [, key = '', id = ''] = /^(pn_live_\w+)\n.*?key (KEY_\w+)/ms.exec(printed) ?? [];
+  assert.notEqual(id, '');
+  return { id, key };
+}
+
+export interface Drill {
+  /** What a partner gets with a key: status and text. */
+  call(key: IssuedKey, path: string): Promise<string>;
+  /** Resolves when the key is refused in these words, which another test holds to its second. */
+  refuses(key: IssuedKey, code: string): Promise<void>;
+  newKey(settings?: string): Promise<IssuedKey>;
+  /** A key, and a grant for a customer who is called as the key is. */
+  newKeyAndGrant(settings?: string): Promise<IssuedKey>;
+  /** Where a walk stands after its first brand. */
+  cursorOf(key: IssuedKey): Promise<string>;
+  /** What a restore must undo, the name of a brand, and what it must not: key and grant are revoked. */
+  changeSince(revoked: IssuedKey, working: IssuedKey, settings?: string): Promise<void>;
+  /** Records are as of the backup, and cursors from before go on; but key and grant are still revoked. */
+  assertRestored(cursor: string, revoked: IssuedKey, working: IssuedKey): Promise<void>;
+}
+
+export const balances = 'balances?customer_id=CUSTOMER_1&type=CHECKING';
+const firstBrand = 'brands?limit=1';
+const renamed = '{"id":"BRAND_1","name":"Renamed since","reference_id":"shop-17"}';
+
+export function createDrill(clone: Clone): Drill {
+  const call: Drill['call'] = async ({ key }, path) => {
+    const url = clone.here(`http://127.0.0.1:8080/network/v1/${path}`);
+    const answer = await documentedFetch(url, { headers: { Authorization: `Bearer ${key}` } });
+    return `${answer.status} ${await answer.text()}`;
+  };
+
+  const refuses: Drill['refuses'] = async (key, code) => {
+    await until(5_000, async () => (await call(key, balances)).includes(code));
+  };
+
+  const newKey = async (settings = '') => {
+    const words = 'keys create --partner PARTNER_ACME --scope BRANDS_READ --scope BALANCES_READ';
+    return keyIn(await clone.run(`${settings}\nnpx partner-network ${words}`));
+  };
+
+  return {
+    call,
+    refuses,
+    newKey,
+
+    newKeyAndGrant: async (settings = '') => {
+      const made = await newKey(settings);
+      const words = `grants create --partner PARTNER_ACME --customer ${made.id} --id GRANT_${made.id}`;
+      await clone.run(`${settings}\nnpx partner-network ${words}`);
+      return made;
+    },
+
+    // A page that was asked for again and again before this may have used up the rate of a second.
+    cursorOf: async (key) => {
+      let cursor: string | undefined;
+      await until(5_000, async () => {
+        cursor = /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))?.[1];
+        return cursor !== undefined;
+      });
+      return cursor!;
+    },
+
+    changeSince: async (revoked, working, settings = '') => {
+      await clone.run(`${settings}
+        npx partner-network keys revoke ${revoked.id}
+        npx partner-network grants revoke GRANT_${revoked.id}
+        echo '${renamed}' | npx partner-network import brands - --partner PARTNER_ACME`);
+      await refuses(revoked, 'API_KEY_REVOKED');
+      assert.match(await call(working, firstBrand), /"name":"Renamed since"/);
+    },
+
+    assertRestored: async (cursor, revoked, working) => {
+      assert.match(await call(working, firstBrand), /"name":"Acme Coffee"/);
+      assert.match(await call(working, `${firstBrand}&cursor=${cursor}`), /"id":"BRAND_2"/);
+      assert.match(await call(working, balances), /"amount":125050/);
+      assert.match(await call(revoked, balances), /API_KEY_REVOKED/);
+      const granted = `balances?customer_id=${revoked.id}&type=CHECKING&grant_id=GRANT_${revoked.id}`;
+      assert.match(await call(working, granted), /GRANT_REVOKED/);
+    },
+  };
+}

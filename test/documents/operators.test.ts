@@ -1,0 +1,298 @@
+/**
+ * Every command of the README and of docs/operators is run here, in a fresh clone, page by page as a person
+ * would who reads them in this order: each goes on from what those before have made. The test command is run
+ * by `.ci/run`.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Options } from '../../packages/server/src/command-line/options.ts';
+import { serveSettings } from '../../packages/server/src/serve/settings.ts';
+import { until } from '../../packages/testkit/fixtures/until.ts';
+import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
+import { connectTo, emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
+import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
+import { needsPromtool } from '../../packages/testkit/servers/promtool.ts';
+import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
+import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
+import { openPage, type Page } from './page.ts';
+
+const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] = shellBlocks('README.md');
+
+let clone: Clone;
+let drill: Drill;
+/** The one that serves, since all use the same ports. */
+let server: RunningScript | undefined;
+before(async () => {
+  clone = await makeClone();
+  drill = createDrill(clone);
+});
+after(async () => {
+  await server?.stop();
+  clone.remove();
+});
+
+const opened = new Map<string, Page>();
+
+/** The page, as far as it was read already. */
+function pageOf(name: string): Page {
+  const page = opened.get(name) ?? openPage(clone, `docs/operators/${name}`);
+  opened.set(name, page);
+  return page;
+}
+
+async function serveNext(page: Page, adapt?: (block: string) => string): Promise<void> {
+  await stopServing();
+  server = await page.serve(adapt);
+}
+
+async function stopServing(): Promise<void> {
+  await server?.stop();
+  server = undefined;
+}
+
+let leaked: IssuedKey;
+let working: IssuedKey;
+
+test('the first command of the README serves a sandbox, and its curl line works when pasted', async (t) => {
+  assert.equal(startCommand, 'npm ci && npm start');
+  const sandbox = await clone.start('npm start', /Ctrl-C stops it\./);
+  t.after(sandbox.stop);
+  assert.ok(sandbox.printed.includes(clone.here('http://127.0.0.1:8080/network/v1\n')));
+  const [brandsLine = '', balancesLine = ''] = sandbox.printed.match(/curl .*/g) ?? [];
+  assert.equal(brandsLine, clone.here(readmeCurl));
+  assert.equal(JSON.parse(await clone.run(balancesLine)).balances.length, 3);
+
+  const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+  const answer = JSON.parse(await clone.run(readmeCurl));
+  assert.deepEqual({ ...answer, cursor: '' }, { ...JSON.parse(shown), cursor: '' });
+});
+
+test('the test command of the README is the one that CI runs', () => {
+  assert.equal(testCommand, 'npm ci && npm test');
+  assert.ok(readFileSync(join(root, '.ci/run'), 'utf8').split('\n').includes(testCommand));
+});
+
+test('run.md sets a production service up, from nothing to a partner who is answered', async () => {
+  assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
+  const page = pageOf('run.md');
+  await page.next(/^The production database went from schema 0 to 1\.\n$/);
+  leaked = keyIn(await page.next(/^pn_live_/m));
+  await page.next(/^2 read, 2 written/);
+  await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
+  await serveNext(page);
+  // Its receipt is written when the service is told to stop, for the other way to start it.
+  assert.match(await drill.call(leaked, balances), /"amount":125050/);
+  await serveNext(page);
+  await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+  page.end();
+});
+
+test('images.md and doctor.md tell what is wrong', async () => {
+  const images = pageOf('images.md');
+  await images.next(/^2 brands: 0 fine, 2 without an image, 0 faulty\.$/m);
+  images.end();
+  const doctor = pageOf('doctor.md');
+  await doctor.next(/^✓ environment {2}It is a production database\.$/m);
+  doctor.end();
+});
+
+test('importing.md and exporting.md bring data in and take it out, while it serves', async () => {
+  const imports = pageOf('importing.md');
+  for (const outcome of ['2 read, 2 written', '1 read, 1 written', '2 read, 2 would be', '2 read, 2 written'])
+    await imports.next(new RegExp(`^${outcome}`));
+  imports.end();
+  const exports = pageOf('exporting.md');
+  await exports.next(/^$/);
+  exports.end();
+  assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
+});
+
+test('observe.md shows that it is up, its metrics, and who asked for whose balances', async () => {
+  const page = pageOf('observe.md');
+  await page.next(/^alive\nready\n$/);
+  await page.next(/^partner_network_receipts_written_total \d+$/m);
+  await page.next(/CUSTOMER_1 .*GRANTED.*"outcome":"GRANTED"/s);
+  await page.next(/^Removed 0 receipts from before/);
+  await page.next(/ active .* \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z /);
+  page.end();
+});
+
+test('traces.md serves with a collector set, also while that is away', async () => {
+  const page = pageOf('traces.md');
+  await serveNext(page);
+  assert.match(await drill.call(leaked, balances), /"amount":125050/);
+  page.end();
+});
+
+test('operating.md has what Prometheus reads, and Prometheus can read it', needsPromtool, async () => {
+  const page = openPage(clone, 'docs/operating.md');
+  await page.next(/SUCCESS: \d+ rules found/);
+  page.end();
+});
+
+test('leaked-key.md finds the key, has it refused, and tells what was read with it', async () => {
+  const other = await drill.newKey();
+  // The page is about one key, which is revoked or replaced; here one is revoked, and another replaced.
+  const ofTest = (block: string) =>
+    block.replaceAll('KEY_01943ad894e0', (block.includes('keys rotate') ? other : leaked).id);
+  const page = pageOf('leaked-key.md');
+  await page.next(new RegExp(`^${leaked.id} +pn_live_…${leaked.key.slice(-4)} .* active `, 'm'));
+  await page.next(new RegExp(`^${leaked.id}\n$`), (block) => `{\n${block}\n} <<<'${leaked.key}'`);
+
+  await page.next(/ is revoked; this takes effect everywhere within a second\.\n$/, ofTest);
+  await drill.refuses(leaked, 'API_KEY_REVOKED');
+  const replacement = keyIn(await page.next(/, in place of KEY_/, ofTest));
+  await drill.refuses(other, 'API_KEY_EXPIRED');
+  assert.match(await drill.call(replacement, balances), /^200 /);
+
+  await page.next(/ revoked .* expired .* active /s);
+  await page.next(/"API_KEY_REVOKED"/);
+  const receipts = await page.next(/ GRANTED /, ofTest);
+  for (const line of receipts.trim().split('\n').slice(1)) assert.ok(line.includes(leaked.id));
+  working = keyIn(await page.next(/^pn_live_/m));
+  assert.match(await drill.call(working, balances), /^200 /);
+  page.end();
+});
+
+test('cursor-keys.md renews the key in the middle of a walk, and discards one that leaked', async () => {
+  const cursor = await drill.cursorOf(working);
+  const next = () => drill.call(working, `brands?limit=1&cursor=${cursor}`);
+  const page = pageOf('cursor-keys.md');
+  await page.next(/^Created cursor key 1, which seals from \S+\.\nKey 0 opens cursors until \S+\.\n$/);
+  assert.match(await next(), /^200 /);
+  await page.next(/^0 .* sealing .*^1 .* waiting /ms);
+  await page.next(/^Created cursor key 2, .*\nDiscarded 0, 1: /);
+  await until(5_000, async () => (await next()).includes('INVALID_CURSOR'));
+  page.end();
+});
+
+test('backup.md restores the embedded database, and nothing that was revoked since', async () => {
+  const revokedSince = await drill.newKeyAndGrant();
+  const cursor = await drill.cursorOf(working);
+  const page = pageOf('backup.md');
+  await page.next(/2027-01-31\.db, \d+ bytes\n.*2027-01-31\.db-receipts, \d+ bytes\n$/);
+  await drill.changeSince(revokedSince, working);
+
+  await stopServing();
+  await page.next(/^$/);
+  await page.next(/^$/);
+  const isActive = new RegExp(`^${revokedSince.id} .* active `, 'm');
+  assert.match(await clone.run('npx partner-network keys list --partner PARTNER_ACME'), isActive);
+  await page.next(/^1 partners and \d keys written\.\n\d read, 1 written, \d unchanged/);
+  const refused = new RegExp(`"key_id":"${revokedSince.id}".*"API_KEY_REVOKED"`);
+  await page.next(refused, (block) => block.replace('2027-01-31T00:00:00Z', '1h'));
+  await page.next(/^✓ database /m);
+  await serveNext(page);
+  await drill.assertRestored(cursor, revokedSince, working);
+});
+
+let postgres: string;
+
+/** With the databases that are here, in the place of the page's. */
+function onPostgres(block: string): string {
+  const restored = new URL(postgres);
+  restored.pathname += '_restored';
+  return block
+    .replaceAll('postgres://network@db.example/network_restored', `'${restored}'`)
+    .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, `'${postgres}'`)
+    .replaceAll(/\bnetwork_restored\b/g, restored.pathname.slice(1));
+}
+
+/** Finds the programs that stand beside the server's, too. */
+function withPrograms(block: string): string {
+  const folder = programsFolder();
+  const beside = folder === undefined ? '' : dirname(realpathSync(join(folder, 'initdb')));
+  return `export PATH="$PATH:${beside}"\n${onPostgres(block)}`;
+}
+
+/** A pg_dump that is older than the server refuses to dump it. */
+async function canDump(t: TestContext): Promise<boolean> {
+  const client = await connectTo(t, postgres);
+  const { rows } = await client.query('show server_version');
+  const version = await clone.run(withPrograms('pg_dump --version || true'));
+  return Number(/\) (\d+)/.exec(version)?.[1]) >= Number.parseInt(rows[0].server_version, 10);
+}
+
+test('move-to-postgres.md moves everything, and every key goes on working', async () => {
+  postgres = await emptyDatabase(wholeFile);
+  const page = pageOf('move-to-postgres.md');
+  await page.next(/went from schema 0 to \d+/, onPostgres);
+  await page.next(/^$/);
+  const moved =
+    /^1 partners and \d keys written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
+  await page.next(moved, onPostgres);
+  await serveNext(page, onPostgres);
+  assert.match(await drill.call(working, balances), /"amount":125050/);
+  assert.match(await drill.call(leaked, balances), /API_KEY_REVOKED/);
+  page.end();
+});
+
+test('backup.md restores Postgres, and nothing that was revoked since', async (t) => {
+  const page = pageOf('backup.md');
+  if (!(await canDump(t))) return t.skip('this takes a pg_dump that is no older than the server');
+  t.after(async () => {
+    await stopServing();
+    await clone.run(
+      withPrograms(`dropdb --if-exists --force --maintenance-db='${postgres}' network_restored`),
+    );
+  });
+  const settings = `export DATABASE_URL='${postgres}'`;
+  const revokedSince = await drill.newKeyAndGrant(settings);
+  const cursor = await drill.cursorOf(working);
+  await page.next(/^$/, withPrograms);
+  await drill.changeSince(revokedSince, working, settings);
+  await page.next(/^$/, withPrograms);
+  await stopServing();
+  await page.next(/^1 partners and \d keys written\.\n\d read, 1 written, \d unchanged/, withPrograms);
+  await serveNext(page, withPrograms);
+  await drill.assertRestored(cursor, revokedSince, working);
+  page.end();
+});
+
+test('scale.md serves with workers, and without the servers that are away', async () => {
+  // Replicas and Redis are not there: the service starts without them.
+  const onTest = (block: string) =>
+    `export DATABASE_URL='${postgres}'\n${block.replaceAll('.example', '.invalid')}`;
+  const page = pageOf('scale.md');
+  await serveNext(page, onTest);
+  await serveNext(page, onTest);
+  assert.match(await drill.call(working, balances), /"amount":125050/);
+  await serveNext(page, (block) => onTest(block.replaceAll(/(port) \d+/g, '$1 0')));
+  await stopServing();
+  const judged = (block: string) => `PATH=$PATH:/usr/sbin; ${block.replace('-db', '-c')}`;
+  await page.next(/^(Configuration file is valid\n)?$/, withoutHaproxy ? () => '' : judged);
+  page.end();
+});
+
+test('every setting and every metric is on a page', () => {
+  const textOf = (name: string) => readFileSync(join(root, 'docs/operators', name), 'utf8');
+  const settings = textOf('run.md') + textOf('scale.md') + textOf('traces.md');
+  for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
+    const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
+    for (const word of words) assert.ok(settings.includes(word), word);
+  }
+  const folder = join(root, 'packages/server/src');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const names = sources.flatMap((name) => readFileSync(join(folder, name), 'utf8').match(metricName) ?? []);
+  assert.ok(names.length > 5);
+  for (const name of names) assert.ok(textOf('observe.md').includes(name), name);
+});
+
+const metricName = /\b(partner_network|process)_[a-z_]+/g;
+
+test('no page for operators is left out, and no command stands anywhere else', () => {
+  const pages = readdirSync(join(root, 'docs/operators')).filter((name) => name.endsWith('.md'));
+  assert.deepEqual([...opened.keys()].toSorted(), pages.toSorted());
+  for (const page of ['README.md', 'decisions.md']) assert.deepEqual(shellBlocks(`docs/${page}`), []);
+});
+
+test('an older Node says in a sentence that it is too old, and what to do', async () => {
+  const version = await clone.run('node -p process.versions.node');
+  const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
+  const isOld = Number.parseInt(version, 10) < 24;
+  assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
+});

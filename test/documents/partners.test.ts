@@ -1,0 +1,232 @@
+/**
+ * Every command and every program of docs/partners and of the client's README is run here, against a
+ * sandbox, from a folder that has nothing but what is installed: a partner has no more.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { brandsPerSecond } from '@partner-network/contract/limits';
+import { samplesOf } from '@partner-network/contract/openapi-samples';
+import { operations } from '@partner-network/contract/operations';
+import { demoKeys } from '../../packages/server/src/demo/data.ts';
+import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
+import { type Block, blocksOf, type Clone, openTerminal, type RunningScript, root } from './clone.ts';
+
+interface Expected {
+  /** What each block of commands prints. */
+  readonly commands?: readonly RegExp[];
+  /** What the page's programs print, which go on from one another. */
+  readonly programs?: RegExp;
+  /** What else holds of what the blocks of commands print in so many seconds. */
+  readonly check?: (printed: readonly string[], seconds: number) => void;
+}
+
+/** The pages and what they print. The last one uses up the rate. */
+const pages: Readonly<Record<string, Expected>> = {
+  'quick-start.md': {
+    commands: [/^$/, /"Golden Bakery"/, /^\{"id":"BRAND_\w+","name":"Little Greens",.*\}\n$/],
+    programs: /^Golden Bakery\n(.+\n){119}$/,
+  },
+  'sandbox.md': {
+    commands: [
+      /^$/,
+      /INSUFFICIENT_SCOPES/,
+      /^(100[1-5] 200\n){5}(100[6-9] 403\n){4}1010 403\n$/,
+      /^200\n200\n$/,
+      /^Key KEY_JUNIPER is revoked.*\n.*"API_KEY_REVOKED"/,
+    ],
+  },
+  'brands.md': { commands: [/"shop-17"/], programs: /^Little Greens\n$/ },
+  'balances.md': {
+    commands: [/"amount":-4321/, /^(\{"id":"BAL_.*\}\n){3}$/, /GRANT_REVOKED/],
+    programs: /^125050 USD\n9999 USD\n4200000 USD\n$/,
+  },
+  'pagination.md': {
+    commands: [/^("reference_id":"shop-\d+"\n){120}$/, /^(\{"id":"BRAND_.*\}\n){120}$/],
+    programs: /^120 brands\n(a page of 50\n){2}a page of 20\n\[ 'shop-3', 'shop-4' \]\nwent on at shop-3\n$/,
+  },
+  'errors.md': {
+    commands: [/VALUE_TOO_LOW.*VALUE_EMPTY/, /^x-request-id: [0-9a-f-]{36}\r\n$/i],
+    programs: /^Ask the customer: GRANT_REVOKED\n$/,
+  },
+  'command-line.md': {
+    commands: [
+      /^$/,
+      /^(\{"id":"BRAND_.*\}\n){120}$/,
+      /^(\{"id":"BAL_.*\}\n){3}$/,
+      /^$/,
+      /^\{"brands":\[\n\{.*"shop-17".*\}\n\]\}\n$/,
+      /^curl .*customer_id=CUSTOMER_1005&type=CHECKING&limit=2'\n$/,
+    ],
+  },
+  'error-catalogue.md': {},
+  'keys.md': {
+    commands: [/^200\n$/, /^No production key here\.\n$/],
+    programs: /^1\n$/,
+  },
+  'rate-limits.md': {
+    commands: [
+      /^RateLimit-Policy: "brands";q=50;w=1\r\nRateLimit: "brands";r=\d+;t=1\r\n$/,
+      /^ *\d+ 200\n( *\d+ 429\n)?$/,
+    ],
+    programs: /^1\n$/,
+    check: keepsToTheRate,
+  },
+};
+
+/**
+ * Where sixty at once take less than a second, some are refused. On a slow machine they take longer, and none
+ * may be too many: there the tests of /brands alone hold that the rate is kept.
+ */
+function keepsToTheRate([, statuses = '']: readonly string[], seconds: number): void {
+  const [admitted = 0, refused = 0] = (statuses.match(/\d+(?= )/g) ?? []).map(Number);
+  assert.equal(admitted + refused, 60);
+  const most = brandsPerSecond * Math.ceil(seconds);
+  assert.ok(admitted <= most, `${admitted} were admitted in ${seconds} s`);
+}
+
+const documentOf = (page: string) => `docs/partners/${page}`;
+const clientReadme = 'packages/client/README.md';
+
+let partner: Clone;
+let sandbox: RunningScript | undefined;
+before(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-partner-'));
+  partner = await openTerminal(folder);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  const settings = { extends: join(root, 'tsconfig.json'), include: ['*.ts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+  for (const document of [...Object.keys(pages).map(documentOf), clientReadme]) {
+    const program = programOf(document);
+    if (program !== '') writeFileSync(join(folder, programFile(document)), program);
+  }
+  for (const operation of operations) {
+    writeFileSync(join(folder, `${operation.id}.ts`), samplesOf(operation)[0]!.source);
+  }
+  sandbox = await partner.start('npx partner-network sandbox', /Ctrl-C stops it\./);
+});
+after(async () => {
+  await sandbox?.stop();
+  partner.remove();
+});
+
+const programFile = (document: string) => basename(document).replace('.md', '.ts');
+
+/** A page's programs as one, after the lines of the quick start that make the client, if it uses that one. */
+function programOf(document: string): string {
+  const programs = (of: string) =>
+    blocksOf(of).flatMap(({ language, text }) => (['ts', 'js'].includes(language) ? [text] : []));
+  const [quickStart = ''] = programs(documentOf('quick-start.md'));
+  const own = programs(document).join('\n\n');
+  const goesOn = own.includes('network.') && !own.includes('const network =');
+  return goesOn ? `${quickStart.slice(0, quickStart.indexOf('for await'))}\n${own}` : own;
+}
+
+const [settings = { text: '' }] = blocksOf(documentOf('quick-start.md'));
+const separator = '\u001e';
+
+/** Runs a page's commands one after another in one shell; resolves to what each block of them printed. */
+async function printedBy(blocks: readonly Block[]): Promise<string[]> {
+  const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+  const script = commands.map((text) => `${text}\nprintf '${separator}'`).join('\n');
+  return (await partner.run(`${settings.text}\n${script}`)).split(separator).slice(0, -1);
+}
+
+/** An answer of which each time another cursor comes. */
+function parsed(json: string): object {
+  return JSON.parse(json, (name, value) => (name === 'cursor' ? '…' : value));
+}
+
+test('every page for partners is tried here', () => {
+  assert.deepEqual(Object.keys(pages).sort(), readdirSync(join(root, 'docs/partners')).sort());
+});
+
+test('the programs of the documents have no fault that the types know', async () => {
+  await partner.run('node_modules/.bin/tsc');
+});
+
+test('docs/partners/sandbox.md says what its keys, customers and requests get', async () => {
+  const [baseUrl = '', ownKey = ''] = [...partner.here(settings.text).matchAll(/=(.*)/g)].map(
+    ([, set]) => set,
+  );
+  const codeOf = async (path: string, key = ownKey) => {
+    const response = await documentedFetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
+    const answer = (await response.json()) as { errors?: { code: string }[] };
+    return answer.errors?.[0]?.code;
+  };
+  const text = readFileSync(join(root, documentOf('sandbox.md')), 'utf8');
+  const rows = (shape: RegExp) => [...text.matchAll(shape)].map(([, ...cells]) => cells);
+
+  const keys = rows(/^\| `(pn_test_\w+)` \| [^`|]*(?:`(\w+)`)?/gm);
+  assert.equal(keys.length, demoKeys.length);
+  for (const [key, code] of keys) {
+    const path = code === 'BRANDS_READ' ? '/balances' : '/brands';
+    assert.equal(await codeOf(path, key), code === 'BRANDS_READ' ? 'INSUFFICIENT_SCOPES' : code);
+  }
+  const customers = rows(/^\| `(CUSTOMER_\d+)` \| `(GRANT_\d+)` \| [^`|]*(?:`(\w+)`)?/gm);
+  assert.equal(customers.length, 10);
+  for (const [customer, grant, code] of customers) {
+    assert.equal(await codeOf(`/balances?type=CHECKING&customer_id=${customer}&grant_id=${grant}`), code);
+  }
+  const requests = rows(/^\| `(\w+)` \| `(\/\S+)` \|$/gm);
+  assert.equal(requests.length, 5);
+  for (const [code, path = ''] of requests) assert.equal(await codeOf(path), code);
+});
+
+test("the programs of the client's README print what they should, one going on from another", async () => {
+  const brands = /^Little Greens\n.+\na page of 100\na page of 20\n/;
+  const rest = /125050 USD\n9999 USD\n4200000 USD\nnull\nAsk anew: GRANT_REVOKED\n200 1\n0\n$/;
+  const printed = await runProgram(clientReadme);
+  assert.match(printed, brands);
+  assert.match(printed, rest);
+});
+
+test('the programs of the OpenAPI document print what they should', async () => {
+  const [brands, balances] = await Promise.all(operations.map(({ id }) => runProgram(`${id}.ts`)));
+  assert.match(brands!, /^(shop-\d+ .+\n){120}$/);
+  assert.equal(balances, '125050 USD\n9999 USD\n4200000 USD\n');
+});
+
+for (const [page, { commands = [], programs, check }] of Object.entries(pages)) {
+  test(`docs/partners/${page} shows what its commands and programs print`, async () => {
+    const blocks = blocksOf(documentOf(page));
+    const startedMs = performance.now();
+    const printed = await printedBy(blocks);
+    const seconds = (performance.now() - startedMs) / 1_000;
+    assert.equal(printed.length, commands.length);
+    for (const [index, expected] of commands.entries()) assert.match(printed[index]!, expected);
+    check?.(printed, seconds);
+
+    let ran = 0;
+    for (const { language, text } of blocks) {
+      if (language === 'sh') ran += 1;
+      if (language === 'json') assert.deepEqual(parsed(printed[ran - 1]!), parsed(text));
+    }
+
+    const hasPrograms = blocks.some(({ language }) => ['ts', 'js'].includes(language));
+    assert.equal(hasPrograms, programs !== undefined);
+    if (programs) assert.match(await runProgram(documentOf(page)), programs);
+  });
+}
+
+function runProgram(document: string): Promise<string> {
+  return partner.run(`${settings.text}\nnode_modules/.bin/node ${programFile(document)}`);
+}
+
+test('a page for partners reads well in a repository, on the reference page and on a phone', () => {
+  for (const page of Object.keys(pages)) {
+    const text = readFileSync(join(root, documentOf(page)), 'utf8');
+    const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');
+    assert.equal(prose.match(/^# /gm)?.length, 1, `${page} has one title`);
+    assert.doesNotMatch(prose, /<\/?[a-z]/i, `${page} has no HTML`);
+    for (const row of prose.match(/^\|.*$/gm) ?? []) assert.ok(row.split('|').length <= 5, `${page}: ${row}`);
+    const lines = blocksOf(documentOf(page)).flatMap((block) => block.text.split('\n'));
+    for (const line of lines) {
+      // A key cannot be broken.
+      assert.ok(line.length <= 80 || line.includes('pn_test_'), `${page}: ${line}`);
+    }
+  }
+});

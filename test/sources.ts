@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from './documents/clone.ts';
+
+/** Every file of the repository that git does not ignore, committed or not. */
+export const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+
+export const sources = files.filter((file) => /\.(ts|js|sql|lua)$/.test(file));
+
+export const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** What a file imports: a path from the repository's root for a file of ours, else the package's name. */
+export function importsOf(file: string): string[] {
+  return [...read(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, imported = '']) =>
+    imported.startsWith('.') ? join(dirname(file), imported) : imported,
+  );
+}

@@ -50,7 +50,7 @@ const longId = fc
 const position: fc.Arbitrary<Position> = fc.record(
   {
     after: fc.oneof(anyText(256), longId),
-    moment: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+    walPosition: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
   },
   plain,
 );

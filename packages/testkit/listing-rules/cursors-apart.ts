@@ -35,7 +35,7 @@ export function keepsCursorsApart(listing: 'brands' | 'balances'): void {
       return partners.flatMap((partner) =>
         searchesOf(partner).map(({ query, scope }) => ({
           where: `${environment} ${partner} ${query}`,
-          text: seal({ ...scope, partnerId: partner }, { after: 'a', moment: 0n }),
+          text: seal({ ...scope, partnerId: partner }, { after: 'a', walPosition: 0n }),
         })),
       );
     });

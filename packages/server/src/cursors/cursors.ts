@@ -20,10 +20,10 @@ interface CursorScope {
 /** Where a walk stands: the last id it returned, and how far into the database's history it has seen. */
 export interface Position {
   readonly after: string;
-  readonly moment: bigint;
+  readonly walPosition: bigint;
 }
 
-export const firstPosition: Position = { after: '', moment: 0n };
+export const firstPosition: Position = { after: '', walPosition: 0n };
 
 export interface Cursors {
   /** A cursor for what comes after this position. */
@@ -44,10 +44,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const cipherOptions = { authTagLength: tagBytes };
 const timeBytes = 6;
-const momentBytes = 8;
+const walPositionBytes = 8;
 /** Key id and nonce, in clear. */
 const headBytes = 1 + nonceBytes;
-const fixedBytes = headBytes + timeBytes + momentBytes + 1 + tagBytes;
+const fixedBytes = headBytes + timeBytes + walPositionBytes + 1 + tagBytes;
 const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
 const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
@@ -70,7 +70,7 @@ interface OpeningKey {
   readonly opensUntilMs: number;
 }
 
-/** Cursors sealed by the first key, opened by any: key id, nonce, sealed (expiry, moment, id), tag. */
+/** Cursors sealed by the first key, opened by any: key id, nonce, sealed (expiry, WAL position, id), tag. */
 export function createCursors(
   keys: readonly Key[],
   environment: Environment,
@@ -104,8 +104,8 @@ export function createCursors(
     const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
     if (plain.readUIntBE(0, timeBytes) <= nowMs()) return undefined;
     return {
-      after: unpackId(plain.subarray(timeBytes + momentBytes)),
-      moment: plain.readBigUInt64BE(timeBytes),
+      after: unpackId(plain.subarray(timeBytes + walPositionBytes)),
+      walPosition: plain.readBigUInt64BE(timeBytes),
     };
   }
 
@@ -114,9 +114,9 @@ export function createCursors(
 
     seal(scope, position) {
       const nonce = nextNonce();
-      const when = Buffer.allocUnsafe(timeBytes + momentBytes);
+      const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
       when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
-      when.writeBigUInt64BE(position.moment, timeBytes);
+      when.writeBigUInt64BE(position.walPosition, timeBytes);
       const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
       sealer.setAAD(bindingOf(scope));
       const sealed = sealer.update(Buffer.concat([when, packId(position.after)]));

@@ -51,13 +51,13 @@ interface StoredBrand {
 
 /** The same pages that callers get, so that no more than one is in memory. */
 async function* brandsOf(store: Pick<Reads, 'listBrands'>, partnerId: string): AsyncGenerator<StoredBrand> {
-  let next: { after: string; moment?: bigint | undefined } | undefined = { after: '' };
+  let next: { after: string; walPosition?: bigint | undefined } | undefined = { after: '' };
   while (next !== undefined) {
     const query = { partnerId, referenceId: undefined, limit: pageSize.max, ...next };
     const page = await store.listBrands(query);
     // Without the mark, the placeholder's URL is a bare path.
     yield* JSON.parse(`[${page.records.replaceAll(publicAddressMark, '')}]`) as StoredBrand[];
-    next = page.next === undefined ? undefined : { after: page.next, moment: page.moment };
+    next = page.next === undefined ? undefined : { after: page.next, walPosition: page.walPosition };
   }
 }
 

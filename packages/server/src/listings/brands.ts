@@ -5,12 +5,12 @@ import type { Listing } from './listing.ts';
 export const brands: Listing<typeof listBrands> = {
   operation: listBrands,
   filters: ({ reference_id }) => [reference_id],
-  async page({ store, publicAddress }, key, { reference_id, limit }, { after, moment }) {
+  async page({ store, publicAddress }, key, { reference_id, limit }, { after, walPosition }) {
     const page = await store.listBrands({
       partnerId: key.partnerId,
       referenceId: reference_id,
       after,
-      moment,
+      walPosition,
       limit,
     });
     const records = page.records.replaceAll(publicAddressMark, publicAddress);

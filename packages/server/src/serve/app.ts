@@ -90,9 +90,10 @@ function listingRoute<O extends Operation>(parts: Parts, known: KnownKeys, listi
 
     const page = () => listing.page(sources, key, parameters, position);
     const listed = overload === undefined ? page() : overload.withinShare(key.partnerId, page);
-    const { records, bytes, next, moment = 0n, grantId } = await listed;
+    const { records, bytes, next, walPosition = 0n, grantId } = await listed;
     if (listing.access !== undefined) granted = { ...listing.access(parameters), grantId };
-    const ending = next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, moment })}"`;
+    const ending =
+      next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, walPosition })}"`;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     // A byte that is none of UTF-8, which another tool may have stored, has become this one character.
     exchange.isAscii = bytes === records.length && !records.includes('\ufffd');

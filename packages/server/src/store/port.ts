@@ -15,8 +15,8 @@ export interface Page {
   /** How long they are where they are stored: as many bytes as characters when all of them are ASCII. */
   readonly bytes: number;
   readonly next: string | undefined;
-  /** How far into the database's history it was read, where copies of it can differ in that. */
-  readonly moment?: bigint | undefined;
+  /** Write-ahead log position that the page was read at. Only Postgres has one. */
+  readonly walPosition?: bigint | undefined;
 }
 
 export interface KeyOnFile {
@@ -37,8 +37,8 @@ interface PageQuery {
 export interface BrandsQuery extends PageQuery {
   readonly partnerId: string;
   readonly referenceId: string | undefined;
-  /** The moment of the page before: a walk is not read from a copy that has not come as far. */
-  readonly moment?: bigint | undefined;
+  /** The `walPosition` of the page before. A replica that has not replayed up to it is not used. */
+  readonly walPosition?: bigint | undefined;
 }
 
 export interface BalancesQuery extends PageQuery {

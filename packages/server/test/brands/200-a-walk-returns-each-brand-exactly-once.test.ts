@@ -94,8 +94,8 @@ test('each page is asked for at the moment that the page before it has seen', as
     reads: async ({ store }) => ({
       ...store,
       listBrands: async (query) => {
-        asked.push(query.moment);
-        return { ...(await store.listBrands(query)), moment: 2n ** 60n + BigInt(asked.length) };
+        asked.push(query.walPosition);
+        return { ...(await store.listBrands(query)), walPosition: 2n ** 60n + BigInt(asked.length) };
       },
     }),
   });

@@ -21,7 +21,7 @@ function codesOf(open: () => unknown): unknown {
 }
 
 test('a walk begins before every id, and at no moment of the database', () => {
-  assert.deepEqual(firstPosition, { after: '', moment: 0n });
+  assert.deepEqual(firstPosition, { after: '', walPosition: 0n });
   const cursors = createCursors([key], 'sandbox', Date.now);
   assert.deepEqual(cursors.open(scope, cursors.seal(scope, firstPosition)), firstPosition);
 });
@@ -31,7 +31,7 @@ test('an id of 256 characters fits, however many bytes they take', () => {
   for (let wide = 0; wide <= lengths.balanceId; wide += 1) {
     for (const other of ['a', 'é']) {
       const after = '🦊'.repeat(wide) + other.repeat(lengths.balanceId - wide);
-      const cursor = cursors.seal(scope, { after, moment: 1n });
+      const cursor = cursors.seal(scope, { after, walPosition: 1n });
       assert.ok(cursor.length <= lengths.cursor, `${cursor.length} characters for ${wide} foxes`);
       assert.equal(cursors.open(scope, cursor).after, after);
     }
@@ -41,7 +41,7 @@ test('an id of 256 characters fits, however many bytes they take', () => {
 test('a plain id costs its cursor a third more than its characters, and 60 for the rest', () => {
   const cursors = createCursors([key], 'sandbox', Date.now);
   for (const characters of [1, 40, 128, lengths.balanceId]) {
-    const cursor = cursors.seal(scope, { after: 'a'.repeat(characters), moment: 1n });
+    const cursor = cursors.seal(scope, { after: 'a'.repeat(characters), walPosition: 1n });
     assert.ok(cursor.length <= Math.ceil((characters * 4) / 3) + 60, `${cursor.length} for ${characters}`);
   }
 });
@@ -49,9 +49,9 @@ test('a plain id costs its cursor a third more than its characters, and 60 for t
 test('opens until a day after it was sealed, and not at that moment', () => {
   const clock = { ms: 1_000_000 };
   const cursors = createCursors([key], 'sandbox', () => clock.ms);
-  const cursor = cursors.seal(scope, { after: 'x', moment: 5n });
+  const cursor = cursors.seal(scope, { after: 'x', walPosition: 5n });
   clock.ms += cursorLifetimeHours * 3_600_000 - 1;
-  assert.deepEqual(cursors.open(scope, cursor), { after: 'x', moment: 5n });
+  assert.deepEqual(cursors.open(scope, cursor), { after: 'x', walPosition: 5n });
   clock.ms += 1;
   assert.deepEqual(
     codesOf(() => cursors.open(scope, cursor)),
@@ -61,7 +61,7 @@ test('opens until a day after it was sealed, and not at that moment', () => {
 
 test('has one spelling: what decodes to the same bytes is another text, and does not open', () => {
   const cursors = createCursors([key], 'sandbox', Date.now);
-  const cursor = cursors.seal(scope, { after: 'xy', moment: 5n });
+  const cursor = cursors.seal(scope, { after: 'xy', walPosition: 5n });
   const middle = cursor.length / 2;
   const spellings = [
     ...[`${cursor}=`, `${cursor}==`, `${cursor}\n`, ` ${cursor}`, `${cursor}.`],
@@ -78,7 +78,7 @@ test('has one spelling: what decodes to the same bytes is another text, and does
 
 test('cut to any length, it is refused as any other', () => {
   const cursors = createCursors([key], 'sandbox', Date.now);
-  const cursor = cursors.seal(scope, { after: 'x', moment: 5n });
+  const cursor = cursors.seal(scope, { after: 'x', walPosition: 5n });
   for (let length = 0; length < cursor.length; length += 1) {
     assert.deepEqual(
       codesOf(() => cursors.open(scope, cursor.slice(0, length))),

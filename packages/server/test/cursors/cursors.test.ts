@@ -10,17 +10,17 @@ const key = { id: 0, secret: randomBytes(32) };
 const scope = { endpoint: 'listBalances', partnerId: 'p', filters: ['c', 'CHECKING'] };
 
 function at(after: string) {
-  return { after, moment: 2n ** 64n - 1n };
+  return { after, walPosition: 2n ** 64n - 1n };
 }
 
 test('opens to the position that was sealed, whatever it is, and fits its own limit', () => {
   const cursors = createCursors([key], 'sandbox', Date.now);
   const id = fc.string({ unit: anyCharacter, minLength: 1, maxLength: lengths.balanceId });
-  const moment = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+  const walPosition = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   fc.assert(
-    fc.property(id, moment, (after, moment) => {
-      const cursor = cursors.seal(scope, { after, moment });
-      assert.deepEqual(cursors.open(scope, cursor), { after, moment });
+    fc.property(id, walPosition, (after, walPosition) => {
+      const cursor = cursors.seal(scope, { after, walPosition });
+      assert.deepEqual(cursors.open(scope, cursor), { after, walPosition });
       assert.ok(cursor.length <= lengths.cursor);
     }),
     { numRuns: 500 },

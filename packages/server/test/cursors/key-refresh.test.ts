@@ -12,7 +12,7 @@ import { livingKeys, type StoredCursorKey } from '../../src/store/sql/cursor-key
 const hour = 3_600_000;
 const day = 24 * hour;
 const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
-const position = { after: 'b1', moment: 0n };
+const position = { after: 'b1', walPosition: 0n };
 const refused = { status: 400 };
 
 const { log: silent } = watchedLog();

@@ -16,7 +16,7 @@ import { openStore } from '../../src/store/engines.ts';
 
 const hour = 3_600_000;
 const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
-const position = { after: 'b1', moment: 0n };
+const position = { after: 'b1', walPosition: 0n };
 
 interface Instance {
   page(cursor?: string): Promise<Answer>;

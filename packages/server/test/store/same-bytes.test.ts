@@ -36,7 +36,7 @@ async function walk(
   let bytes = 0;
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page: Page = await agreed(stores, async (store) => {
-      const { moment: _moment, ...page } = await list(store, after!);
+      const { walPosition: _walPosition, ...page } = await list(store, after!);
       return page;
     });
     bytes += page.bytes;

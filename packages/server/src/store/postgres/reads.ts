@@ -28,11 +28,12 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
       return row === undefined ? undefined : keyOnFile(row);
     },
 
-    listBrands: async ({ partnerId, referenceId, after, limit, moment = 0n }) => {
+    listBrands: async ({ partnerId, referenceId, after, limit, walPosition = 0n }) => {
       const statement = referenceId === undefined ? brandsPage : brandsPageByReference;
       const values = [partnerId, after, limit, ...(referenceId === undefined ? [] : [referenceId])];
-      const rows = (await replicas?.query(statement, values, moment)) ?? (await onPrimary(statement, values));
-      return { ...pageOf(rows), moment: BigInt(rows[0]!.moment as string) };
+      const rows =
+        (await replicas?.query(statement, values, walPosition)) ?? (await onPrimary(statement, values));
+      return { ...pageOf(rows), walPosition: BigInt(rows[0]!.wal_position as string) };
     },
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {

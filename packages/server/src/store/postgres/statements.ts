@@ -13,7 +13,7 @@ export interface Statement {
  * beyond the insert position. A standby shows a commit an instant before it counts it as replayed, so while
  * more is at hand than it has replayed, the record that it is at counts as seen, too.
  */
-const moment = `
+const walPosition = `
   case
     when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0'
     when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then pg_last_wal_replay_lsn() - '0/0'
@@ -66,7 +66,10 @@ export const keyByDigest: Statement = { name: 'key_by_digest', text: nearestKey(
 /** $1 partner, $2 after, $3 limit. */
 export const brandsPage: Statement = {
   name: 'brands_page',
-  text: pageOf({ table: 'brands', condition: 'partner_id = $1', ...byId }, `(${moment}) as moment,`),
+  text: pageOf(
+    { table: 'brands', condition: 'partner_id = $1', ...byId },
+    `(${walPosition}) as wal_position,`,
+  ),
 };
 
 const hash = 'hashtextextended(reference_id, 0)';
@@ -86,7 +89,7 @@ export const brandsPageByReference: Statement = {
       after: (id) => `(${hash}, id) > (${wanted}, ${id})`,
       order: `${hash}, id`,
     },
-    `(${moment}) as moment,`,
+    `(${walPosition}) as wal_position,`,
   ),
 };
 

@@ -97,8 +97,8 @@ export const used = (store: Store) => readings(store, 'replica_used');
 export const areAllUsed = (store: Store) => used(store).every((isUsed) => isUsed === 1);
 export const pagesOfReplicas = (store: Store) => readings(store, 'replica_pages_total');
 
-export function pageAfter(store: Store, after: string, moment = 0n, limit = 1): Promise<Page> {
-  return store.listBrands({ partnerId: 'acme', referenceId: undefined, after, limit, moment });
+export function pageAfter(store: Store, after: string, walPosition = 0n, limit = 1): Promise<Page> {
+  return store.listBrands({ partnerId: 'acme', referenceId: undefined, after, limit, walPosition });
 }
 
 export function versionOf({ records }: Page): number {

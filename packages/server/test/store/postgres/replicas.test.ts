@@ -154,7 +154,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
           pages += 1;
           if (page.next === undefined) break;
           await wait(2);
-          page = await pageAfter(store, page.next, page.moment);
+          page = await pageAfter(store, page.next, page.walPosition);
         }
         walks += 1;
       }

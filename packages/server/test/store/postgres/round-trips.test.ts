@@ -17,7 +17,7 @@ import { parseDatabaseUrl, type StoreOptions } from '../../../src/store/address.
 import { openStore } from '../../../src/store/engines.ts';
 import type { Store } from '../../../src/store/port.ts';
 
-const brands = { partnerId: 'acme', after: '', limit: 2, moment: 0n };
+const brands = { partnerId: 'acme', after: '', limit: 2, walPosition: 0n };
 const balances = {
   partnerId: 'acme',
   customerId: 'alice',

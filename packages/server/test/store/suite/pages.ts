@@ -24,7 +24,7 @@ function idsOf({ records }: Page): string[] {
 }
 
 async function brandsPage(store: Store, limit: number, after = '', referenceId?: string): Promise<Page> {
-  const { moment: _moment, ...page } = await store.listBrands({
+  const { walPosition: _walPosition, ...page } = await store.listBrands({
     partnerId: 'acme',
     referenceId,
     after,

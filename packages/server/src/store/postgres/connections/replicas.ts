@@ -22,10 +22,10 @@ interface ReplicaState {
 
 export interface Replicas {
   /**
-   * The rows from a replica that is less than a second behind, and had come as far as this moment before it
+   * The rows from a replica that is less than a second behind, and had replayed up to walPosition before it
    * read them; undefined when there is no such replica.
    */
-  query(statement: Statement, values: readonly Value[], moment: bigint): Promise<Rows | undefined>;
+  query(statement: Statement, values: readonly Value[], walPosition: bigint): Promise<Rows | undefined>;
   states(): readonly ReplicaState[];
   close(): Promise<void>;
 }
@@ -97,20 +97,20 @@ export function createReplicas(
   });
 
   return {
-    async query(statement, values, moment) {
+    async query(statement, values, walPosition) {
       const fresh = replicas.filter(isFresh);
       const replica = fresh[turn++ % fresh.length];
       if (replica === undefined) return undefined;
       try {
         const ask = () => replica.pool.queryAfterProgress(statement, values, postgresBounds.replicaAnswerMs);
         let [before, rows] = await ask();
-        if (positionOf(before) < moment) {
+        if (positionOf(before) < walPosition) {
           // A standby can show a commit an instant before the primary does, which has yet to let others see
           // what it has written. So a walk that was ahead does not go to the primary at once.
           await wait(postgresBounds.replicaCatchUpMs);
           [before, rows] = await ask();
         }
-        if (positionOf(before) < moment) return undefined;
+        if (positionOf(before) < walPosition) return undefined;
         replica.pages += 1;
         note({ 'partner_network.database.server': `replica ${replicas.indexOf(replica) + 1}` });
         return rows;

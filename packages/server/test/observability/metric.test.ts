@@ -5,44 +5,66 @@ import { createHistogram, joinedMetrics, type MetricRead } from '../../src/obser
 
 const exchange = { requestId: '', startedMs: 0, method: 'GET', rawHeaders: [], query: '' };
 
-async function exposed(metrics: readonly MetricRead[]): Promise<string[]> {
-  const route = metricsRoute(async () => metrics);
-  return String(await route({ ...exchange, headers: [] }))
-    .split('\n')
-    .filter(Boolean);
+/** What a scrape answers: the body, and the headers that the route adds. */
+async function scrape(metrics: readonly MetricRead[]): Promise<{ text: string; headers: string[] }> {
+  const headers: string[] = [];
+  const text = String(await metricsRoute(async () => metrics)({ ...exchange, headers }));
+  return { text, headers };
 }
 
-test('however many ask at once, metrics are read once, and anew for who asks later', async () => {
+test('concurrent scrapes share one reading of the metrics, and a later scrape reads them again', async () => {
   let reads = 0;
   const route = metricsRoute(async () => {
     reads += 1;
     return [];
   });
-  const asked = Array.from({ length: 100 }, () => ({ ...exchange, headers: [] as string[] }));
-  await Promise.all(asked.map(route));
+  await Promise.all(Array.from({ length: 100 }, () => route({ ...exchange, headers: [] })));
   assert.equal(reads, 1);
-  for (const { headers } of asked) assert.match(headers.join(), /^Content-Type,text\/plain/);
   await route({ ...exchange, headers: [] });
   assert.equal(reads, 2);
 });
 
-test('a histogram counts into each bucket all that is no larger, as Prometheus reads it', async () => {
+test('metrics are written in the text format of Prometheus, byte for byte', async () => {
   const histogram = createHistogram([0.1, 1]);
   for (const value of [0.05, 0.1, 0.2, 1, 7]) histogram.observe(value);
-  const description = {
-    name: 'partner_network_waits_seconds',
-    help: 'Waits.',
-    labels: ['operation'],
-  } as const;
-  const readings = histogram.read({ operation: 'x' });
-  assert.deepEqual(await exposed([{ ...description, type: 'histogram', readings }]), [
-    '# HELP partner_network_waits_seconds Waits.',
-    '# TYPE partner_network_waits_seconds histogram',
-    'partner_network_waits_seconds_bucket{operation="x",le="0.1"} 2',
-    'partner_network_waits_seconds_bucket{operation="x",le="1"} 4',
-    'partner_network_waits_seconds_bucket{operation="x",le="+Inf"} 5',
-    'partner_network_waits_seconds_sum{operation="x"} 8.35',
-    'partner_network_waits_seconds_count{operation="x"} 5',
+  const { text, headers } = await scrape([
+    {
+      name: 'partner_network_waits_seconds',
+      help: 'Waits.',
+      type: 'histogram',
+      labels: ['operation'],
+      readings: histogram.read({ operation: 'x' }),
+    },
+    {
+      name: 'partner_network_things_total',
+      help: 'A "quoted" word,\na second line and a \\.',
+      type: 'counter',
+      labels: ['path'],
+      readings: [{ labels: { path: 'C:\\a "b"\nc', other: '' }, value: 1e21 }],
+    },
+    { name: 'partner_network_nothing', help: 'No readings.', type: 'gauge', labels: [], readings: [] },
+  ]);
+  assert.equal(
+    text,
+    String.raw`# HELP partner_network_waits_seconds Waits.
+# TYPE partner_network_waits_seconds histogram
+partner_network_waits_seconds_bucket{operation="x",le="0.1"} 2
+partner_network_waits_seconds_bucket{operation="x",le="1"} 4
+partner_network_waits_seconds_bucket{operation="x",le="+Inf"} 5
+partner_network_waits_seconds_sum{operation="x"} 8.35
+partner_network_waits_seconds_count{operation="x"} 5
+
+# HELP partner_network_things_total A "quoted" word,\na second line and a \\.
+# TYPE partner_network_things_total counter
+partner_network_things_total{path="C:\\a \"b\"\nc",other=""} 1e+21
+
+# HELP partner_network_nothing No readings.
+# TYPE partner_network_nothing gauge
+`,
+  );
+  assert.deepEqual(headers, [
+    ...['Content-Type', 'text/plain; version=0.0.4; charset=utf-8'],
+    ...['Cache-Control', 'no-store'],
   ]);
 });
 
@@ -52,8 +74,8 @@ test('what several processes measure under one name is one metric', async () => 
   const numbered = { ...description, labels: ['worker'], readings: [{ labels: { worker: '2' }, value: 3 }] };
   const joined = joinedMetrics([alone, numbered]);
   assert.deepEqual(joined[0]!.labels, ['worker']);
-  assert.deepEqual((await exposed(joined)).slice(2), [
-    'partner_network_things 1',
-    'partner_network_things{worker="2"} 3',
-  ]);
+  assert.match(
+    (await scrape(joined)).text,
+    /\npartner_network_things 1\npartner_network_things\{worker="2"\} 3\n$/,
+  );
 });

@@ -1,41 +1,37 @@
-import type { Metric as Exposed } from 'prom-client';
 import type { MetricRead } from '../../observability/metric.ts';
 import type { Exchange, Route } from '../handle.ts';
 
 /** Answers with all metrics in the text format of Prometheus. */
 export function metricsRoute(read: () => Promise<readonly MetricRead[]>): Route {
-  let underWay: Promise<Written> | undefined;
-
-  async function write(): Promise<Written> {
-    // Loaded at the first scrape: that takes 28 ms, which a start should not wait for.
-    const { Registry } = await import('prom-client');
-    const registry = new Registry();
-    for (const metric of await read()) registry.registerMetric(exposed(metric));
-    return { text: await registry.metrics(), contentType: registry.contentType };
-  }
+  let reading: Promise<string> | undefined;
 
   return async ({ headers }: Exchange) => {
-    // Whoever asks meanwhile gets the same: a flood of them must not keep a probe waiting.
-    underWay ??= write().finally(() => {
-      underWay = undefined;
-    });
-    const { text, contentType } = await underWay;
-    headers.push('Content-Type', contentType, 'Cache-Control', 'no-store');
-    return text;
+    // Concurrent requests share one reading, so that a flood of them cannot delay a probe.
+    reading ??= read()
+      .then(exposition)
+      .finally(() => {
+        reading = undefined;
+      });
+    headers.push('Content-Type', 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control', 'no-store');
+    return reading;
   };
 }
 
-interface Written {
-  readonly text: string;
-  readonly contentType: string;
+function exposition(metrics: readonly MetricRead[]): string {
+  return `${metrics.map(metricText).join('\n\n')}\n`;
 }
 
-/** The library's own metrics count for themselves; these are counted already, and are only written down. */
-function exposed({ name, help, type, readings }: MetricRead): Exposed {
-  const values = readings.map(({ labels, value, part }) => ({
-    labels,
-    value,
-    metricName: part === undefined ? name : `${name}_${part}`,
-  }));
-  return { name, get: async () => ({ name, help, type, values }) } as unknown as Exposed;
+function metricText({ name, help, type, readings }: MetricRead): string {
+  const samples = readings.map(({ labels, value, part }) => {
+    const pairs = Object.entries(labels).map(
+      ([label, text]) => `${label}="${escaped(text).replaceAll('"', '\\"')}"`,
+    );
+    const braces = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+    return `${name}${part === undefined ? '' : `_${part}`}${braces} ${value}`;
+  });
+  return [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`, ...samples].join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

@@ -7,8 +7,6 @@ export interface Column<R> {
   readonly isRight?: boolean;
   /** Cells that it is not shortened beyond: where there is no room for them, the column is left out. */
   readonly shortestCells?: number;
-  /** Colors what is shown, once it has its width. */
-  paint?(shown: string, row: R): string;
 }
 
 /** What is no terminal cuts nothing off. */
@@ -52,22 +50,21 @@ export function growingTable<R>(
     }
     // A terminal that does not know its width says 0. In its last cell some begin the next line.
     const widths = widthsWithin(columns, needed, (screen.columns || usualCells) - 1);
-    const line = (texts: readonly string[], row?: R) => {
-      const parts = widths.map((width, index) => laidOut(columns[index]!, texts[index]!, width, row));
+    const line = (texts: readonly string[]) => {
+      const parts = widths.map((width, index) => laidOut(columns[index]!, texts[index]!, width));
       return `${parts.join(gap).trimEnd()}\n`;
     };
     const heading = widths.length === shownColumns ? '' : line(headings);
     const separator = shownColumns === 0 || heading === '' ? '' : '\n';
     shownColumns = widths.length;
-    return separator + heading + cells.map((texts, index) => line(texts, rows[index])).join('');
+    return separator + heading + cells.map(line).join('');
   };
 }
 
-function laidOut<R>(column: Column<R>, text: string, width: number, row: R | undefined): string {
+function laidOut<R>(column: Column<R>, text: string, width: number): string {
   const short = shorten(text, width);
-  const shown = row === undefined ? short : (column.paint?.(short, row) ?? short);
   const padding = ' '.repeat(width - displayWidth(short));
-  return column.isRight ? padding + shown : shown + padding;
+  return column.isRight ? padding + short : short + padding;
 }
 
 /** The widths of as many columns as there is room for. */

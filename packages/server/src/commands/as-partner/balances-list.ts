@@ -26,7 +26,7 @@ export const listBalances = partnerListing({
   }),
   list: (network, parameters) => network.balances.list(parameters),
   records: ({ balances }) => balances,
-  columns: () => [
+  columns: [
     { heading: 'ID', cell: ({ id }) => id },
     {
       heading: 'AMOUNT',

@@ -1,7 +1,6 @@
 import { lengths } from '@partner-network/contract/limits';
 import { shortTime } from '../../command-line/amounts.ts';
 import { optional, plainText } from '../../command-line/options.ts';
-import { paintSwatch, swatchCell } from '../../command-line/swatch.ts';
 import { issuedIdCells, neverShortened } from '../../command-line/table.ts';
 import { partnerListing } from './listing.ts';
 
@@ -13,15 +12,10 @@ export const listBrands = partnerListing({
   parameters: (values) => ({ reference_id: values['reference-id'] }),
   list: (network, parameters) => network.brands.list(parameters),
   records: ({ brands }) => brands,
-  columns: (colorBits) => [
+  columns: [
     { heading: 'NAME', cell: ({ name }) => name },
     { heading: 'REFERENCE', cell: ({ reference_id }) => reference_id },
-    {
-      heading: 'COLOR',
-      shortestCells: neverShortened,
-      cell: ({ color }) => swatchCell(color, colorBits),
-      paint: (shown, { color }) => paintSwatch(shown, color, colorBits),
-    },
+    { heading: 'COLOR', shortestCells: neverShortened, cell: ({ color = '' }) => color },
     { heading: 'ID', shortestCells: issuedIdCells, cell: ({ id }) => id },
     {
       heading: 'UPDATED (UTC)',

@@ -31,7 +31,7 @@ interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
   parameters(values: Values<O>): Q;
   list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;
   records(page: P): readonly R[];
-  columns(colorBits: number): readonly Column<R>[];
+  readonly columns: readonly Column<R>[];
   /** Flags that are not called as their parameters are. */
   readonly flags?: Readonly<Record<string, string>>;
 }

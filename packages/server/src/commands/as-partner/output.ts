@@ -2,12 +2,11 @@
 
 import { growingJson, jsonText } from '../../command-line/json.ts';
 import type { Output } from '../../command-line/output.ts';
-import { colorBits } from '../../command-line/swatch.ts';
 import { type Column, growingTable } from '../../command-line/table.ts';
 
 interface Printed<R> {
   readonly name: 'brands' | 'balances';
-  columns(colorBits: number): readonly Column<R>[];
+  readonly columns: readonly Column<R>[];
 }
 
 interface Printer<R> {
@@ -43,7 +42,7 @@ function asLines<R>({ name }: Printed<R>, output: Output): Printer<R> {
 }
 
 function asTable<R>({ name, columns }: Printed<R>, output: Output): Printer<R> {
-  const table = growingTable(columns(colorBits(process.stdout, process.env)), process.stdout);
+  const table = growingTable(columns, process.stdout);
   let count = 0;
   return {
     add: async (records) => {

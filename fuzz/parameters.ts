@@ -1,5 +1,6 @@
 /** Query strings, held against a second reading of the rules. */
 import assert from 'node:assert/strict';
+import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { ErrorRecord } from '@partner-network/contract/errors';
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
@@ -105,11 +106,13 @@ function judgeUnknown(listing: Listing, sent: string, { code, detail, field = ''
   );
 }
 
+const keyStart = new RegExp(`${keyPrefixPattern}([0-9A-Za-z]{20,})`, 'g');
+
 /** Neither the better part of a key nor a value of more than 64 characters is in what is answered. */
 function judgeEcho(query: string, answer: string): void {
   const sent = pairsOf(query);
   for (const word of sent.flatMap((pair) => [pair.name, decoded(pair.value) ?? pair.value])) {
-    for (const [, secret = ''] of word.matchAll(/pn_(?:live|test)_([0-9A-Za-z]{20,})/g)) {
+    for (const [, secret = ''] of word.matchAll(keyStart)) {
       assert.ok(!answer.includes(secret.slice(0, 16)), 'a key is repeated');
     }
   }

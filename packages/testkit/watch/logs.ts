@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { homedir, hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Logger } from 'pino';
 import { digestOfKey } from '../../server/src/auth/api-key.ts';
 import { createLog } from '../../server/src/observability/log.ts';
@@ -80,13 +81,15 @@ export function keepKey(key: string): void {
   keepBytes('digest of a key', digestOfKey(key));
 }
 
-const sentKeys = new Set<string>();
+/** Demo keys are public. Some tests send keys that are a few characters short. */
+const secretKey = new RegExp(`${keyPrefixPattern}(?!demo)[0-9A-Za-z]{40,}`, 'g');
+const seenKeys = new Set<string>();
 
-/** The keys in what a caller sends; demo keys are public. */
-export function keepSent(text: string): void {
-  for (const [key] of text.matchAll(/pn_(?:live|test)_(?!demo)[0-9A-Za-z]{40,}/g)) {
-    if (sentKeys.has(key)) continue;
-    sentKeys.add(key);
+/** Keeps the keys in what a client sends or a command prints. */
+export function keepKeysIn(text: string): void {
+  for (const [key] of text.matchAll(secretKey)) {
+    if (seenKeys.has(key)) continue;
+    seenKeys.add(key);
     keepKey(key);
   }
 }
@@ -118,8 +121,6 @@ export function watchedLog(): { log: Logger; logs(): string } {
   return { log: createLog({ 'log-level': 'info' }, { write }), logs: () => logged };
 }
 
-/** Demo keys are public. */
-const issuedKey = /\bpn_(?:live|test)_(?!demo)[0-9A-Za-z]{49}\b/g;
 const userOfUrl = /:\/\/([^:@/\s]*:([^@/\s]+))@/;
 
 /**
@@ -134,7 +135,7 @@ export function watchCommand(child: ChildProcess, words: readonly string[]): voi
   }
   const printed = linesOf((line) => {
     if (line.startsWith('{"level":')) watch.logged(line);
-    else for (const [key] of line.matchAll(issuedKey)) keepKey(key);
+    else keepKeysIn(line);
   });
   const remarked = linesOf(watch.remarked);
   // Other than `on`, this does not begin to read: a test may want to be late.

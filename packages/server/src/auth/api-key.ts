@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
+import { type Environment, keyPattern, keyPrefixes } from '@partner-network/contract/environments';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretCharacters = 43;
 const checksumCharacters = 6;
-const shape = /^pn_(live|test)_[0-9A-Za-z]{49}$/;
+const wholeKey = new RegExp(`^${keyPattern}$`);
 
 function toBase62(number: bigint, characters: number): string {
   let text = '';
@@ -17,7 +17,7 @@ function checksum(text: string): string {
   return toBase62(BigInt(crc32(text)), checksumCharacters);
 }
 
-/** A new key: 256 random bits. This is the only time that its text exists with us. */
+/** Makes a key from 256 random bits. Its text is never stored, only its digest. */
 export function newApiKey(environment: Environment): string {
   return apiKeyOf(environment, toBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), secretCharacters));
 }
@@ -27,16 +27,15 @@ export function apiKeyOf(environment: Environment, secret: string): string {
   return body + checksum(body);
 }
 
-/** The environment that a key is for, or undefined when it is no key: told without the database. */
+/** The environment of a key, read from its text without the database. Undefined if the text is not a key. */
 export function environmentOfKey(text: string): Environment | undefined {
-  const parts = shape.exec(text);
-  if (parts === null) return undefined;
+  if (!wholeKey.test(text)) return undefined;
   const body = text.slice(0, -checksumCharacters);
   if (checksum(body) !== text.slice(-checksumCharacters)) return undefined;
-  return parts[1] === 'live' ? 'production' : 'sandbox';
+  return text.startsWith(keyPrefixes.production) ? 'production' : 'sandbox';
 }
 
-/** What is stored of a key. */
+/** The form in which a key is stored. */
 export function digestOfKey(key: string): Uint8Array {
   return createHash('sha256').update(key).digest();
 }

@@ -6,7 +6,7 @@ export function requireScope(key: KeyOnFile, scope: Scope): void {
   if (!key.scopes.includes(scope)) throw refusal('INSUFFICIENT_SCOPES', { scope });
 }
 
-/** What an active grant opens, or a refusal that says only what its own partner may know. */
+/** Returns the page that an active grant opens. Refuses any other grant, by its status. */
 export function requireGrant(
   answer: BalancesAnswer,
   grantId: string | undefined,

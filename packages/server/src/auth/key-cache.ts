@@ -1,44 +1,44 @@
 import { authBounds } from '../bounds/auth.ts';
 import type { KeyOnFile } from '../store/port.ts';
 
-export interface KnownKeys {
-  /** The key, if it was good when it was asked for a moment ago. */
+export interface KeyCache {
+  /** The stored key of this text, if it was loaded within the last `keyCacheMs` and was good then. */
   get(text: string): KeyOnFile | undefined;
-  /** Looks a key up, and remembers it if it is good. */
-  ask(text: string, look: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined>;
+  /** Loads a key, and caches it if it is good. */
+  load(text: string, find: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined>;
 }
 
 /**
- * Spares a busy partner's key the way to the database and the digest, for half of the second within which a
- * revocation must count. One that is refused is not remembered: it costs the same every time, so that the
- * time of an answer says nothing about it.
+ * Saves a busy partner's key the database query and the digest for half a second. A revocation must count
+ * within one second. Refused keys are not cached: they cost the same every time, so response times say
+ * nothing about them.
  */
-export function createKnownKeys(elapsedMs: () => number = () => performance.now()): KnownKeys {
-  const known = new Map<string, KeyOnFile>();
-  let sinceMs = Number.NEGATIVE_INFINITY;
+export function createKeyCache(elapsedMs: () => number = () => performance.now()): KeyCache {
+  const cache = new Map<string, KeyOnFile>();
+  let clearedMs = Number.NEGATIVE_INFINITY;
 
   return {
     get(text) {
       const now = elapsedMs();
-      // All at once: none is older than the oldest, and there is no age to keep of each.
-      if (now - sinceMs >= authBounds.keyKnownMs || known.size >= authBounds.keysKnown) {
-        known.clear();
-        sinceMs = now;
+      // Clears the whole cache at once, so entries need no individual timestamps.
+      if (now - clearedMs >= authBounds.keyCacheMs || cache.size >= authBounds.keyCacheEntries) {
+        cache.clear();
+        clearedMs = now;
       }
-      return known.get(text);
+      return cache.get(text);
     },
 
-    async ask(text, look) {
-      // What is told is as old as the question.
-      const askedMs = elapsedMs();
-      const key = await look();
-      if (key !== undefined && isGood(key) && askedMs >= sinceMs) known.set(text, key);
+    async load(text, find) {
+      // A result is as old as its query: one that was sent before the last clearing is not cached.
+      const sentMs = elapsedMs();
+      const key = await find();
+      if (key !== undefined && isGood(key) && sentMs >= clearedMs) cache.set(text, key);
       return key;
     },
   };
 }
 
-/** When it expires is looked at each time, for that comes without anybody writing it. */
+/** Expiry is checked on every request: it passes without a database write. */
 function isGood({ isRevoked, isPartnerDisabled }: KeyOnFile): boolean {
   return !isRevoked && !isPartnerDisabled;
 }

@@ -1,4 +1,5 @@
-/** The rules that every string obeys, whether a caller sends it or an operator imports it. */
+/** Rules for every string, whether a client sends it or an operator imports it. */
+import { keyPattern, keyPrefixPattern } from '@partner-network/contract/environments';
 
 const controlCharacter = /[\u0000-\u001f\u007f]/;
 
@@ -7,7 +8,7 @@ export function isCleanText(text: string): boolean {
   return !controlCharacter.test(text) && text.isWellFormed();
 }
 
-/** Whether a text is longer than so many Unicode code points; counts them only when it must. */
+/** Whether a text is longer than this number of code points. Counts them only if its length leaves doubt. */
 export function isLongerThan(text: string, codePoints: number): boolean {
   if (text.length <= codePoints) return false;
   if (text.length > codePoints * 2) return true;
@@ -18,7 +19,7 @@ export function isLongerThan(text: string, codePoints: number): boolean {
 
 const plainInteger = /^(?:0|-?[1-9][0-9]*)$/;
 
-/** Plain digits: no sign but a minus, no fraction, exponent, leading zero or -0. */
+/** An optional minus and digits: no plus, fraction, exponent, leading zero or -0. */
 export function isPlainInteger(text: string): boolean {
   return plainInteger.test(text);
 }
@@ -30,52 +31,49 @@ export function isWebAddress(text: string): boolean {
   return username === '' && password === '';
 }
 
-const keyAnywhere = /pn_(?:live|test)_[0-9A-Za-z]{49}/;
+const keyAnywhere = new RegExp(keyPattern);
 
-/** Whether a text has a key in it, or something that cannot be told from one. */
+/** Whether a text contains an API key, or something of the same form. */
 export function holdsKey(text: string): boolean {
   return keyAnywhere.test(text);
 }
 
-const keyLike = /pn_(?:live|test)_[0-9A-Za-z]*/g;
+const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]*`, 'g');
 const longRun = /[0-9A-Za-z]{32,}/g;
 
-/** A text without anything that is, or may be the better part of, an API key. */
+/** Replaces whatever is an API key, or may be a part of one: 32 or more letters and digits of all kinds. */
 export function maskKeys(text: string): string {
   return text
     .replace(keyLike, '[key]')
     .replace(longRun, (run) => (/[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? '[key]' : run));
 }
 
-/** Control characters but for the line end, what turns the direction of text or is not seen, half pairs. */
+/** Control characters except the line feed, invisible characters, text direction marks, lone surrogates. */
 const unprintable =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
 
-/** A text that cannot do anything to a terminal but be read. */
+/** A text that is safe to print on a terminal. */
 export function printable(text: string): string {
   return text.replace(unprintable, '\ufffd');
 }
 
-/** What a server sent where a text belongs, whatever it is. */
+/** A value that a server sent in place of a text: as it is if it is one, else as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : JSON.stringify(value);
 }
 
-/** JSON that means the same and cannot do anything to a terminal, either. */
+/** JSON with the same meaning that is safe to print on a terminal. */
 export function escapeUnprintable(json: string): string {
   return json.replace(unprintable, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text that cannot do anything to a terminal, on one line. */
+/** A text that is safe to print on a terminal, on one line. */
 export function oneLine(text: string): string {
   return printable(text).replaceAll('\n', '\ufffd');
 }
 
-/**
- * A name that came from outside, fit to be repeated in an answer or a report: without anything that looks
- * like an API key, without what does not print, and cut to so many characters.
- */
+/** A name from outside, safe to repeat in an answer or a report: keys masked, printable, cut to length. */
 export function echo(name: string, characters: number): string {
   const safe = maskKeys(oneLine(name));
   return [...safe.slice(0, characters * 2)].slice(0, characters).join('');

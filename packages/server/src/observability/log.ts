@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { observabilityBounds } from '../bounds/observability.ts';
 
@@ -67,7 +68,9 @@ function toldFault(fault: unknown, depth = 0): ToldFault {
   };
 }
 
-/** No message of ours has a key or a password in it; of those of others nobody knows. */
+/** What follows a key's prefix, and the user and password of a URL: a library may put them into a message. */
+const secrets = new RegExp(`(?<=${keyPrefixPattern})[0-9A-Za-z]+|(?<=://)[^\\s/]*(?=@)`, 'g');
+
 function withoutSecrets(text: string): string {
-  return text.replaceAll(/(?<=pn_(?:live|test)_)[0-9A-Za-z]+|(?<=:\/\/)[^\s/]*(?=@)/g, '…');
+  return text.replaceAll(secrets, '…');
 }

@@ -3,7 +3,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import { type Operation, openApiPath } from '@partner-network/contract/operations';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { requireScope } from '../auth/authorize.ts';
-import { createKnownKeys, type KnownKeys } from '../auth/key-cache.ts';
+import { createKeyCache, type KeyCache } from '../auth/key-cache.ts';
 import { type Cursors, firstPosition } from '../cursors/cursors.ts';
 import type { Exchange, Route, Routes } from '../http/handle.ts';
 import type { Overload } from '../http/overload/overload.ts';
@@ -41,11 +41,11 @@ const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.pn
 /** Every path of the public address. */
 export function createApp(parts: Parts): Routes {
   const { environment, limiters, publicUrl } = parts;
-  const known = createKnownKeys();
+  const keyCache = createKeyCache();
   const rates = { brands: limiters.brands?.ratePerSecond, balances: limiters.balances?.ratePerSecond };
   return new Map<string, Route>([
-    [brands.operation.path, listingRoute(parts, known, brands)],
-    [balances.operation.path, listingRoute(parts, known, balances)],
+    [brands.operation.path, listingRoute(parts, keyCache, brands)],
+    [balances.operation.path, listingRoute(parts, keyCache, balances)],
     [openApiPath, openApiRoute(environment, rates, publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
     ...referenceRoutes(parts),
@@ -53,7 +53,7 @@ export function createApp(parts: Parts): Routes {
 }
 
 /** The way of every listing request, top to bottom: who, may they, how often, what, and the page. */
-function listingRoute<O extends Operation>(parts: Parts, known: KnownKeys, listing: Listing<O>): Route {
+function listingRoute<O extends Operation>(parts: Parts, keyCache: KeyCache, listing: Listing<O>): Route {
   const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
   const { operation } = listing;
   const limiter = limiters[operation.name];
@@ -66,7 +66,7 @@ function listingRoute<O extends Operation>(parts: Parts, known: KnownKeys, listi
 
   return async (exchange) => {
     exchange.operation = operation.id;
-    const key = await identify(exchange.rawHeaders, store, known, environment);
+    const key = await identify(exchange.rawHeaders, store, keyCache, environment);
     // Logged also of a key that is refused from here on: who goes on using a leaked one can be traced.
     exchange.partnerId = key.partnerId;
     exchange.keyId = key.id;

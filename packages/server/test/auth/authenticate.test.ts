@@ -1,12 +1,10 @@
-/**
- * Who asks, told from what was sent and what is on file, without a service around it.
- * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
- */
+/** How a key is read from the headers and found, without a service: `npm run mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Environment } from '@partner-network/contract/environments';
 import { apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
 import { identify, requireValid } from '../../src/auth/authenticate.ts';
-import { createKnownKeys } from '../../src/auth/key-cache.ts';
+import { createKeyCache } from '../../src/auth/key-cache.ts';
 import type { KeyOnFile } from '../../src/store/port.ts';
 
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
@@ -15,16 +13,24 @@ const onFile: KeyOnFile = {
   ...{ isRevoked: false, isPartnerDisabled: false },
 };
 
-/** A store with one key, which counts how often it is asked. */
+/** A store with one key. It counts its queries. */
 function storeOfOne(key = onFile) {
   const store = {
-    asked: 0,
+    queries: 0,
     findKey: async (digest: Uint8Array) => {
-      store.asked += 1;
+      store.queries += 1;
       return Buffer.compare(digest, digestOfKey(text)) === 0 ? key : undefined;
     },
   };
   return store;
+}
+
+function identifyWith(
+  headers: string[],
+  store: ReturnType<typeof storeOfOne>,
+  environment: Environment = 'sandbox',
+) {
+  return identify(headers, store, createKeyCache(), environment);
 }
 
 const unauthorized = { status: 401, errors: [{ category: 'AUTHENTICATION_ERROR', code: 'UNAUTHORIZED' }] };
@@ -38,19 +44,18 @@ async function refusalOf(work: () => Promise<unknown> | unknown) {
   }
 }
 
-const isTaken = [
+const accepted = [
   ['Authorization', `Bearer ${text}`],
   ['authorization', `bearer ${text}`],
   ['AUTHORIZATION', `BEARER   ${text}`],
   ['Host', 'a', 'Authorization', `Bearer ${text}`, 'X-Authorization', 'Bearer x'],
 ];
 
-test('finds the key of the one bearer that was sent, whatever the case of its scheme', async () => {
-  for (const headers of isTaken)
-    assert.equal(await identify(headers, storeOfOne(), createKnownKeys(), 'sandbox'), onFile);
+test('finds the key of the one bearer token, whatever the case of the scheme', async () => {
+  for (const headers of accepted) assert.equal(await identifyWith(headers, storeOfOne()), onFile);
 });
 
-const isRefused = [
+const refused = [
   [],
   ['Authorization', ''],
   ['Authorization', 'Bearer'],
@@ -68,30 +73,24 @@ const isRefused = [
   ['X-Authorization', `Bearer ${text}`],
 ];
 
-test('refuses all else alike, and does not ask the store for it', async () => {
-  for (const headers of isRefused) {
+test('refuses every other header with the same error, without a query', async () => {
+  for (const headers of refused) {
     const store = storeOfOne();
-    assert.deepEqual(
-      await refusalOf(() => identify(headers, store, createKnownKeys(), 'sandbox')),
-      unauthorized,
-    );
-    assert.equal(store.asked, 0, headers.join(' '));
+    assert.deepEqual(await refusalOf(() => identifyWith(headers, store)), unauthorized);
+    assert.equal(store.queries, 0, headers.join(' '));
   }
 });
 
-test('refuses a key that is well formed and not on file as it refuses no key at all', async () => {
+test('refuses a well-formed key that is not stored with the same error', async () => {
   const store = storeOfOne();
   const headers = ['Authorization', `Bearer ${apiKeyOf('sandbox', 'b'.repeat(43))}`];
-  assert.deepEqual(
-    await refusalOf(() => identify(headers, store, createKnownKeys(), 'sandbox')),
-    unauthorized,
-  );
-  assert.equal(store.asked, 1);
+  assert.deepEqual(await refusalOf(() => identifyWith(headers, store)), unauthorized);
+  assert.equal(store.queries, 1);
 });
 
-test('tells the environment of a key from its beginning, and names the one that is needed', async () => {
+test('refuses a key of the other environment, and names the prefix of this one', async () => {
   const store = storeOfOne();
-  const mistaken = [
+  const wrong = [
     ['production', text, 'This is the production environment; use a key that begins with pn_live_.'],
     [
       'sandbox',
@@ -99,16 +98,13 @@ test('tells the environment of a key from its beginning, and names the one that 
       'This is the sandbox environment; use a key that begins with pn_test_.',
     ],
   ] as const;
-  for (const [environment, key, detail] of mistaken) {
-    await assert.rejects(
-      identify(['Authorization', `Bearer ${key}`], store, createKnownKeys(), environment),
-      {
-        status: 401,
-        errors: [{ category: 'API_KEY_ERROR', code: 'API_KEY_ENVIRONMENT_MISMATCH', detail }],
-      },
-    );
+  for (const [environment, key, detail] of wrong) {
+    await assert.rejects(identifyWith(['Authorization', `Bearer ${key}`], store, environment), {
+      status: 401,
+      errors: [{ category: 'API_KEY_ERROR', code: 'API_KEY_ENVIRONMENT_MISMATCH', detail }],
+    });
   }
-  assert.equal(store.asked, 0);
+  assert.equal(store.queries, 0);
 });
 
 test('revoked counts before expired, expired before disabled', async () => {

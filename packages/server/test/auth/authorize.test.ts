@@ -1,7 +1,4 @@
-/**
- * What a key and a grant open, told without a service around it.
- * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
- */
+/** What a key and a grant allow, without a service: `npm run mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requireGrant, requireScope } from '../../src/auth/authorize.ts';
@@ -12,7 +9,7 @@ const key: KeyOnFile = {
   ...{ isRevoked: false, isPartnerDisabled: false },
 };
 
-test('a key without the scope is refused, and told which one it lacks', () => {
+test('a key without the scope is refused with the name of the scope', () => {
   requireScope(key, 'BRANDS_READ');
   assert.throws(() => requireScope(key, 'BALANCES_READ'), {
     status: 403,
@@ -33,7 +30,7 @@ test('an active grant opens its page', () => {
   assert.equal(requireGrant(answer, undefined), answer);
 });
 
-test('any other is refused by its status, with the field only where one was named', () => {
+test('any other grant is refused by its status, with the field only if the request has a grant_id', () => {
   for (const grant of ['NOT_FOUND', 'EXPIRED', 'REVOKED', 'CONSUMED'] as const) {
     const refusedWith = (grantId: string | undefined) => {
       try {

@@ -1,9 +1,9 @@
-/** Which keys are remembered, and for how long. */
+/** Which keys are cached, and for how long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apiKeyOf } from '../../src/auth/api-key.ts';
 import { identify } from '../../src/auth/authenticate.ts';
-import { createKnownKeys } from '../../src/auth/key-cache.ts';
+import { createKeyCache } from '../../src/auth/key-cache.ts';
 import { authBounds } from '../../src/bounds/auth.ts';
 import type { KeyOnFile } from '../../src/store/port.ts';
 
@@ -12,90 +12,90 @@ const good: KeyOnFile = {
   ...{ isRevoked: false, isPartnerDisabled: false },
 };
 
-/** Asks as callers do, of a store and on a clock that do as they are told. */
+/** Sends keys as clients do, with a store and a clock that the test controls. */
 function scene() {
   const now = { ms: 10_000 };
-  const known = createKnownKeys(() => now.ms);
+  const cache = createKeyCache(() => now.ms);
   const store = {
-    asked: 0,
+    queries: 0,
     key: good as KeyOnFile | undefined | Promise<KeyOnFile>,
     findKey: async () => {
-      store.asked += 1;
+      store.queries += 1;
       return store.key;
     },
   };
-  const ask = (letter = 'a') => {
+  const send = (letter = 'a') => {
     const text = apiKeyOf('sandbox', letter.repeat(43));
-    return identify(['Authorization', `Bearer ${text}`], store, known, 'sandbox');
+    return identify(['Authorization', `Bearer ${text}`], store, cache, 'sandbox');
   };
-  return { now, store, ask };
+  return { now, store, send };
 }
 
 test('a good key is looked up once in half a second, however often it is sent', async () => {
-  const { now, store, ask } = scene();
-  assert.equal(await ask(), good);
-  now.ms += authBounds.keyKnownMs - 1;
+  const { now, store, send } = scene();
+  assert.equal(await send(), good);
+  now.ms += authBounds.keyCacheMs - 1;
   store.key = { ...good, isRevoked: true };
-  assert.equal(await ask(), good);
-  assert.equal(store.asked, 1);
+  assert.equal(await send(), good);
+  assert.equal(store.queries, 1);
   now.ms += 1;
-  assert.equal((await ask()).isRevoked, true);
-  assert.equal(store.asked, 2);
+  assert.equal((await send()).isRevoked, true);
+  assert.equal(store.queries, 2);
 });
 
-test('an answer that comes after its half second is not remembered, though it counts', async () => {
-  const { now, store, ask } = scene();
+test('a result that comes after its half second is used and not cached', async () => {
+  const { now, store, send } = scene();
   const slow = Promise.withResolvers<KeyOnFile>();
   store.key = slow.promise;
-  const first = ask();
-  now.ms += authBounds.keyKnownMs;
+  const first = send();
+  now.ms += authBounds.keyCacheMs;
   store.key = undefined;
-  await assert.rejects(ask('b'), { status: 401 });
+  await assert.rejects(send('b'), { status: 401 });
   slow.resolve(good);
   assert.equal(await first, good);
   store.key = { ...good, isRevoked: true };
-  assert.equal((await ask()).isRevoked, true);
+  assert.equal((await send()).isRevoked, true);
 });
 
-test('what is remembered of one key is not told to another', async () => {
-  const { store, ask } = scene();
-  await ask('a');
+test('a cached key is not used for another text', async () => {
+  const { store, send } = scene();
+  await send('a');
   store.key = undefined;
-  await assert.rejects(ask('b'), { status: 401 });
-  assert.equal(store.asked, 2);
+  await assert.rejects(send('b'), { status: 401 });
+  assert.equal(store.queries, 2);
 });
 
 for (const [which, key] of Object.entries({
-  'not on file': undefined,
+  'not stored': undefined,
   revoked: { ...good, isRevoked: true },
   'of a disabled partner': { ...good, isPartnerDisabled: true },
 })) {
-  test(`a key that is ${which} is looked up every time, and as soon as it is good it counts`, async () => {
-    const { store, ask } = scene();
+  test(`a key that is ${which} is looked up every time, and works as soon as it is good`, async () => {
+    const { store, send } = scene();
     store.key = key;
     for (let time = 1; time <= 2; time += 1) {
-      await ask().catch(() => {});
-      assert.equal(store.asked, time);
+      await send().catch(() => {});
+      assert.equal(store.queries, time);
     }
     store.key = good;
-    assert.equal(await ask(), good);
+    assert.equal(await send(), good);
   });
 }
 
-test('a fault of the store is not remembered', async () => {
-  const { store, ask } = scene();
+test('a failed query is not cached', async () => {
+  const { store, send } = scene();
   store.key = Promise.reject(new Error('gone'));
-  await assert.rejects(ask(), { message: 'gone' });
+  await assert.rejects(send(), { message: 'gone' });
   store.key = good;
-  assert.equal(await ask(), good);
+  assert.equal(await send(), good);
 });
 
-test('so many are remembered, and no more', async () => {
-  const known = createKnownKeys(() => 0);
-  known.get('0');
-  const look = async () => good;
-  for (let number = 0; number < authBounds.keysKnown - 1; number += 1) await known.ask(String(number), look);
-  assert.equal(known.get('0'), good);
-  await known.ask('one more', look);
-  assert.equal(known.get('0'), undefined);
+test('a full cache is cleared', async () => {
+  const cache = createKeyCache(() => 0);
+  cache.get('0');
+  const find = async () => good;
+  for (let key = 0; key < authBounds.keyCacheEntries - 1; key += 1) await cache.load(String(key), find);
+  assert.equal(cache.get('0'), good);
+  await cache.load('one more', find);
+  assert.equal(cache.get('0'), undefined);
 });

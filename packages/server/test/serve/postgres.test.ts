@@ -128,7 +128,7 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
   const service = await serve(t, url);
   const brands = async (key: string) => (await service.brands('', { key })).status;
   /** What an operator does to a key counts by then. */
-  const aMoment = () => wait(authBounds.keyKnownMs);
+  const aMoment = () => wait(authBounds.keyCacheMs);
   const balances = async (key: string) =>
     (await service.balances('?customer_id=alice&type=CHECKING', { key })).status;
   assert.match((await service.brands('', { key: first.key })).text, /"name":"Café 🦊"/);

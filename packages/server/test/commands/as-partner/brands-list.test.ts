@@ -64,7 +64,7 @@ test('says that its output is incomplete when a page is refused, and what the se
       ...store,
       findKey: async (digest) => (++requests === 1 ? store.findKey(digest) : undefined),
       // For so long the key is good without a look.
-      listBrands: (query) => wait(authBounds.keyKnownMs).then(() => store.listBrands(query)),
+      listBrands: (query) => wait(authBounds.keyCacheMs).then(() => store.listBrands(query)),
     }),
   });
   const { status, stdout, stderr } = await run([...list, '--all', '--limit', '1'], {

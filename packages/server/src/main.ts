@@ -157,7 +157,7 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
 
   const command = await entry.load();
   if (isHelp) {
-    output.answer(helpOf(entry, command));
+    output.answer(helpOf(`partner-network ${entry.name}`, entry.summary, command));
     return 0;
   }
   const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);

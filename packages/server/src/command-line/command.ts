@@ -1,14 +1,10 @@
 import { jsonText } from './json.ts';
 import type { Options, Values } from './options.ts';
 import type { Output } from './output.ts';
+import type { Syntax } from './parse.ts';
 
-export interface Command<O extends Options = Options> {
-  /** Words after the command's name, all of them required. */
-  readonly arguments?: readonly { readonly name: string; readonly help: string }[] | undefined;
-  readonly options: O;
-  /** What is wrong with values and words that are right each for itself, a sentence each. */
-  conflicts?(values: Values<O>, words: readonly string[]): string[];
-  /** Throws an OperatorError when it fails in a way that a person can mend. */
+export interface Command<O extends Options = Options> extends Syntax<O> {
+  /** Throws an OperatorError for a failure that the operator can fix. */
   run(values: Values<O>, words: readonly string[], output: Output): Promise<void>;
 }
 

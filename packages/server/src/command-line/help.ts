@@ -1,11 +1,7 @@
-import type { Command } from './command.ts';
+import type { Options } from './options.ts';
+import type { Syntax } from './parse.ts';
 
-interface Summary {
-  readonly name: string;
-  readonly summary: string;
-}
-
-export function helpOfAll(commands: readonly Summary[]): string {
+export function helpOfAll(commands: readonly { readonly name: string; readonly summary: string }[]): string {
   return [
     'Usage: partner-network COMMAND [FLAGS]',
     '',
@@ -17,18 +13,19 @@ export function helpOfAll(commands: readonly Summary[]): string {
   ].join('\n');
 }
 
-export function helpOf({ name, summary }: Summary, { arguments: words = [], options }: Command): string {
-  const usage = ['partner-network', name, ...words.map((word) => word.name), '[FLAGS]'].join(' ');
+/** The help text of one program or command; `program` is what a user types before arguments and flags. */
+export function helpOf(program: string, summary: string, syntax: Syntax<Options>): string {
+  const { arguments: words = [], options } = syntax;
   const flags = Object.entries(options).map(([flag, { valueName, variable, isSecret, help }]) => [
     isSecret ? variable! : valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,
     isSecret || variable === undefined ? help : `${help} [${variable}]`,
   ]);
   return [
-    `Usage: ${usage}`,
+    `Usage: ${[program, ...words.map(({ name }) => name), '[FLAGS]'].join(' ')}`,
     '',
     summary,
     '',
-    ...columns([...words.map((word) => [word.name, word.help]), ...flags, ['--help', 'this text']]),
+    ...columns([...words.map(({ name, help }) => [name, help]), ...flags, ['--help', 'this text']]),
   ].join('\n');
 }
 

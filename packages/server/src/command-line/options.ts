@@ -1,9 +1,10 @@
-/** What a flag may hold. An option reads texts into a value, or says in a sentence what is wrong. */
+/** Options of a command line: how flags and environment variables are read into values. */
 
 import { authBounds } from '../bounds/auth.ts';
 import { holdsKey, isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
 import { normalizeTime, parseDuration, toTime } from '../lib/times.ts';
 
+/** What is wrong with a value, as the end of a sentence that begins with its flag or variable. */
 export class Problem {
   readonly sentence: string;
 
@@ -12,21 +13,24 @@ export class Problem {
   }
 }
 
+/** Reads one text into a value. */
 type Reader<T> = (text: string) => T | Problem;
 
+/**
+ * Makes a value of all the texts that were given. `origin` is the flag or the variable that they came from,
+ * `flags` are the names of all flags on the command line.
+ */
+type Resolve<T> = (texts: readonly string[], origin: string, flags: ReadonlySet<string>) => T | Problem;
+
 export interface Option<T> {
-  /** How its value is called in the help; a flag that is there or not has none. */
+  /** The name of the value in the help text; a flag without a value has none. */
   readonly valueName?: string;
   readonly help: string;
-  /** The environment variable that stands in for the flag. */
+  /** The environment variable that sets the option if the flag is absent. */
   readonly variable?: string;
-  /** Given by its variable alone: everybody on a machine can read the flags of a command. */
+  /** Set only by its variable: every user of a machine can read the flags of a running command. */
   readonly isSecret?: boolean;
-  /**
-   * From all the texts that were given, to a value. `origin` is how the person gave it, `flags` which other
-   * ones there are.
-   */
-  resolve(texts: readonly string[], origin: string, flags: ReadonlySet<string>): T | Problem;
+  readonly resolve: Resolve<T>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of options holds options of every kind of value.
@@ -36,35 +40,27 @@ export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
 };
 
+/** A flag without a value: true if it is present. */
 export function flag(help: string): Option<boolean> {
   return { help, resolve: (texts) => texts.length > 0 };
 }
 
 export function optional<T>(valueName: string, read: Reader<T>, help: string): Option<T | undefined> {
-  return { valueName, help, resolve: (texts, origin) => resolveOne(texts, origin, read) };
+  return { valueName, help, resolve: single(read, () => undefined) };
 }
 
 export function required<T>(valueName: string, read: Reader<T>, help: string): Option<T> {
-  return {
-    valueName,
-    help: `${help} (required)`,
-    resolve: (texts, origin) => resolveOne(texts, origin, read) ?? new Problem(`${origin} is required.`),
-  };
+  return { valueName, help: `${help} (required)`, resolve: single<T, never>(read, isRequired) };
 }
 
-export function repeated<T>(valueName: string, read: Reader<T>, help: string): Option<T[]> {
-  return {
-    valueName,
-    help: `${help} (required, repeatable)`,
-    resolve: (texts, origin) => {
-      if (texts.length === 0) return new Problem(`${origin} is required.`);
-      const values = texts.map((text) => readAs(text, origin, read));
-      return values.find((value) => value instanceof Problem) ?? (values as T[]);
-    },
-  };
+/** A required flag that may be given several times. */
+export function repeated<T>(valueName: string, read: Reader<T>, help: string): Option<readonly T[]> {
+  const resolve: Resolve<readonly T[]> = (texts, origin) =>
+    texts.length === 0 ? isRequired(origin) : readAll(texts, origin, read);
+  return { valueName, help: `${help} (required, repeatable)`, resolve };
 }
 
-/** An option that an environment variable can set, too. */
+/** An option that a flag or an environment variable sets. */
 export function setting<T, D extends T | undefined>(
   valueName: string,
   variable: string,
@@ -72,45 +68,25 @@ export function setting<T, D extends T | undefined>(
   fallback: D,
   help: string,
 ): Option<T | D> {
-  return {
-    valueName,
-    variable,
-    help,
-    resolve: (texts, origin) => resolveOne(texts, origin, read) ?? fallback,
-  };
+  return { valueName, variable, help, resolve: single(read, () => fallback) };
 }
 
-/** What no flag may hold, and is needed unless there is another flag; `missing` says what to do. */
-export function secret<T>(
+/**
+ * An option without a flag: a secret, or a variable that OpenTelemetry has defined. `missing` says what to do
+ * if it is absent; it is not needed when the flag `unless` is given.
+ */
+export function variableOnly<T>(
   variable: string,
   read: Reader<T>,
-  unless: string,
-  missing: string,
   help: string,
+  needed?: { readonly unless: string; readonly missing: string },
 ): Option<T | undefined> {
-  return {
-    valueName: 'SECRET',
-    variable,
-    isSecret: true,
-    help,
-    resolve: (texts, origin, flags) =>
-      resolveOne(texts, origin, read) ??
-      (flags.has(unless) ? undefined : new Problem(`${origin} ${missing}`)),
-  };
+  const whenAbsent = (origin: string, flags: ReadonlySet<string>) =>
+    needed === undefined || flags.has(needed.unless) ? undefined : new Problem(`${origin} ${needed.missing}`);
+  return { valueName: 'VALUE', variable, isSecret: true, help, resolve: single(read, whenAbsent) };
 }
 
-/** What has its name from others, who have a variable for it and no flag; an address may hold a secret. */
-export function variableOnly<T>(variable: string, read: Reader<T>, help: string): Option<T | undefined> {
-  return {
-    valueName: 'VALUE',
-    variable,
-    isSecret: true,
-    help,
-    resolve: (texts, origin) => resolveOne(texts, origin, read),
-  };
-}
-
-/** One that can be given several times, or in a variable with commas between. */
+/** A setting whose flag may be repeated, and whose variable holds a list with commas. */
 export function repeatedSetting<T>(
   valueName: string,
   variable: string,
@@ -118,21 +94,32 @@ export function repeatedSetting<T>(
   most: number,
   help: string,
 ): Option<readonly T[]> {
-  return {
-    valueName,
-    variable,
-    help: `${help} (repeatable)`,
-    resolve: (texts, origin) => {
-      const values = texts.flatMap((text) => text.split(',')).map((text) => readAs(text, origin, read));
-      if (values.length > most) return new Problem(`${origin} is given more than ${most} times.`);
-      return values.find((value) => value instanceof Problem) ?? (values as T[]);
-    },
+  const resolve: Resolve<readonly T[]> = (given, origin) => {
+    const texts = given.flatMap((text) => text.split(','));
+    if (texts.length > most) return new Problem(`${origin} is given more than ${most} times.`);
+    return readAll(texts, origin, read);
+  };
+  return { valueName, variable, help: `${help} (repeatable)`, resolve };
+}
+
+function isRequired(origin: string): Problem {
+  return new Problem(`${origin} is required.`);
+}
+
+/** Resolves an option that may be given once. */
+function single<T, D>(
+  read: Reader<T>,
+  whenAbsent: (origin: string, flags: ReadonlySet<string>) => D | Problem,
+): Resolve<T | D> {
+  return (texts, origin, flags) => {
+    if (texts.length === 0) return whenAbsent(origin, flags);
+    return texts.length > 1 ? new Problem(`${origin} is given twice.`) : readAs(texts[0]!, origin, read);
   };
 }
 
-function resolveOne<T>(texts: readonly string[], origin: string, read: Reader<T>): T | Problem | undefined {
-  if (texts.length > 1) return new Problem(`${origin} is given twice.`);
-  return texts.length === 0 ? undefined : readAs(texts[0]!, origin, read);
+function readAll<T>(texts: readonly string[], origin: string, read: Reader<T>): readonly T[] | Problem {
+  const values = texts.map((text) => readAs(text, origin, read));
+  return values.find((value) => value instanceof Problem) ?? (values as T[]);
 }
 
 function readAs<T>(text: string, origin: string, read: Reader<T>): T | Problem {
@@ -154,7 +141,7 @@ export function wholeNumber(min: number, max: number): Reader<number> {
 
 export function plainText(maxCodePoints: number): Reader<string> {
   return (text) => {
-    // It would be stored and shown, as no key may be.
+    // These texts are stored and shown, which a key must never be.
     if (holdsKey(text)) return new Problem('must not hold an API key.');
     return text !== '' && isCleanText(text) && !isLongerThan(text, maxCodePoints)
       ? text
@@ -183,7 +170,7 @@ export function durationMs(text: string): number | Problem {
     : new Problem('must be a number and a unit (s, m, h or d), such as 24h, and at most 3650d.');
 }
 
-/** A time, or how long ago it was. */
+/** A point in time, given as a time or as an age. */
 export function timeOrAge(text: string): string | Problem {
   const ageMs = durationMs(text);
   if (!(ageMs instanceof Problem)) return toTime(Date.now() - ageMs);
@@ -194,8 +181,8 @@ export function timeOrAge(text: string): string | Problem {
 }
 
 /**
- * An address that others reach us by: http or https, without a trailing slash. What a URL cannot hold, such
- * as a quote, is percent-encoded. Braces mean something else in addresses of OpenAPI and of curl.
+ * An http or https URL, without a trailing slash and with quotes and the like percent-encoded. Braces are
+ * rejected: they are variables in OpenAPI's server URLs and patterns in curl.
  */
 export function httpUrl(text: string): string | Problem {
   if (holdsKey(text)) return new Problem('must not hold an API key.');

@@ -1,70 +1,86 @@
 import { parseArgs } from 'node:util';
 import { similar } from '../lib/suggest.ts';
-import type { Command } from './command.ts';
-import { type Option, type Options, Problem } from './options.ts';
+import { type Option, type Options, Problem, type Values } from './options.ts';
 
-interface ParsedLine {
-  readonly values: Record<string, unknown>;
+/** What a command line may contain. */
+export interface Syntax<O extends Options> {
+  /** Words after the command's name, all of them required. */
+  readonly arguments?: readonly { readonly name: string; readonly help: string }[] | undefined;
+  /** The flags, by their names without dashes. */
+  readonly options: O;
+  /** Rules between several values, checked once each value is valid by itself; one sentence per problem. */
+  conflicts?(values: Values<O>, words: readonly string[]): string[];
+}
+
+interface ParsedLine<O extends Options> {
+  /** Complete only if there are no problems. */
+  readonly values: Values<O>;
   readonly arguments: string[];
-  /** All that is wrong, a sentence each. */
+  /** Everything that is wrong, one sentence each. */
   readonly problems: string[];
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Reads flags, variables and arguments; flags win over variables. Nothing stops at the first fault. */
-export function parseLine(command: Command, words: readonly string[], variables: Variables): ParsedLine {
-  const { options } = command;
+/**
+ * Reads flags, arguments and environment variables. Flags win over variables, and every problem is reported,
+ * not only the first. Any program can use it, not only commands of the server:
+ *
+ *     const options = { seeds: optional('N', wholeNumber(1, 99), 'how many') };
+ *     const { values, problems } = parseLine({ options }, process.argv.slice(2));
+ *
+ * `--help` is up to the caller, and `helpOf` in help.ts writes the help text from the same options.
+ */
+export function parseLine<O extends Options>(
+  syntax: Syntax<O>,
+  words: readonly string[],
+  variables: Variables = {},
+): ParsedLine<O> {
+  const { options, arguments: expected = [] } = syntax;
   const problems: string[] = [];
   const given = new Map<string, string[]>();
   const faulty = new Set<string>();
-  const positionals: Positional[] = [];
-
-  const { tokens } = parseArgs({
-    args: [...words],
-    options: Object.fromEntries(
-      Object.entries(options).map(([name, { valueName }]) => [
-        name,
-        { type: valueName === undefined ? 'boolean' : 'string', multiple: true } as const,
-      ]),
-    ),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
+  const positionals: string[] = [];
+  const extra: string[] = [];
+  const types = Object.entries(options).map(([name, { valueName }]) => [
+    name,
+    { type: valueName === undefined ? 'boolean' : 'string', multiple: true } as const,
+  ]);
+  const parsing = { strict: false, allowPositionals: true, tokens: true } as const;
+  const { tokens } = parseArgs({ args: [...words], options: Object.fromEntries(types), ...parsing });
 
   let afterUnknown = -1;
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      positionals.push({ word: token.value, isAfterUnknown: token.index === afterUnknown });
+      const isExpected = positionals.push(token.value) <= expected.length;
+      // A word after an unknown flag was meant as its value, so it is not reported a second time.
+      if (!isExpected && token.index !== afterUnknown) extra.push(`Unexpected argument "${token.value}".`);
     }
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
     if (option === undefined) afterUnknown = token.index + 1;
-    const fault = faultOfFlag(token, option, options);
-    if (fault !== undefined) {
-      problems.push(fault);
+    const problem = problemOfFlag(token, option, options);
+    if (problem === undefined) given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
+    else {
+      problems.push(problem);
       faulty.add(token.name);
-    } else given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
+    }
   }
 
-  const values: Record<string, unknown> = {};
+  const resolved: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     if (faulty.has(name)) continue;
     const value = resolve(name, option, given, variables);
     if (value instanceof Problem) problems.push(value.sentence);
-    else values[name] = value;
+    else resolved[name] = value;
   }
 
-  const bare = positionals.map(({ word }) => word);
-  if (problems.length === 0) problems.push(...(command.conflicts?.(values, bare) ?? []));
-  problems.push(...faultsOfArguments(command, positionals));
-  return { values, arguments: bare, problems };
-}
-
-interface Positional {
-  readonly word: string;
-  readonly isAfterUnknown: boolean;
+  const values = resolved as Values<O>;
+  if (problems.length === 0) problems.push(...(syntax.conflicts?.(values, positionals) ?? []));
+  // An empty argument comes from a script whose variable is not set.
+  const missing = expected.filter((_, index) => !positionals[index]);
+  problems.push(...missing.map(({ name }) => `${name} is missing.`), ...extra);
+  return { values, arguments: positionals, problems };
 }
 
 interface FlagToken {
@@ -73,28 +89,26 @@ interface FlagToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-function faultOfFlag(
-  token: FlagToken,
+function problemOfFlag(
+  { rawName, value, inlineValue }: FlagToken,
   option: Option<unknown> | undefined,
   options: Options,
 ): string | undefined {
   if (option === undefined) {
-    const meant = similar(token.rawName.replace(/^-+/, ''), Object.keys(options));
-    if (meant === undefined) return `There is no flag ${token.rawName}.`;
+    const meant = similar(rawName.replace(/^-+/, ''), Object.keys(options));
+    if (meant === undefined) return `There is no flag ${rawName}.`;
     return (
-      faultOfSecret(token, options[meant]!) ?? `There is no flag ${token.rawName}; did you mean --${meant}?`
+      problemOfSecret(rawName, options[meant]!) ?? `There is no flag ${rawName}; did you mean --${meant}?`
     );
   }
-  if (option.isSecret) return faultOfSecret(token, option);
-  if (option.valueName === undefined) {
-    return token.value === undefined ? undefined : `${token.rawName} takes no value.`;
-  }
-  // `--name --json` forgot the name: a value that looks like a flag must be written with an equals sign.
-  const isForgotten = token.value === undefined || (!token.inlineValue && token.value.startsWith('--'));
-  return isForgotten ? `${token.rawName} needs a value.` : undefined;
+  if (option.isSecret) return problemOfSecret(rawName, option);
+  if (option.valueName === undefined) return value === undefined ? undefined : `${rawName} takes no value.`;
+  // In `--name --json` the name is missing. A value that begins with dashes needs an equals sign.
+  const isMissing = value === undefined || (!inlineValue && value.startsWith('--'));
+  return isMissing ? `${rawName} needs a value.` : undefined;
 }
 
-function faultOfSecret({ rawName }: FlagToken, { isSecret, variable }: Option<unknown>): string | undefined {
+function problemOfSecret(rawName: string, { isSecret, variable }: Option<unknown>): string | undefined {
   const reason = 'everybody on a machine can read the flags of a command';
   return isSecret ? `Set ${variable} instead of ${rawName}: ${reason}.` : undefined;
 }
@@ -105,22 +119,9 @@ function resolve(
   given: ReadonlyMap<string, string[]>,
   variables: Variables,
 ): unknown {
-  const flags = new Set(given.keys());
-  const texts = given.get(name);
-  if (texts !== undefined) return option.resolve(texts, `--${name}`, flags);
-  const variable = option.variable === undefined ? undefined : variables[option.variable];
-  return variable === undefined || variable === ''
-    ? option.resolve([], option.isSecret ? option.variable! : `--${name}`, flags)
-    : option.resolve([variable], option.variable!, flags);
-}
-
-function faultsOfArguments(command: Command, positionals: readonly Positional[]): string[] {
-  const expected = command.arguments ?? [];
-  // An empty one is a variable of a script that is not set.
-  const missing = expected
-    .filter((_, index) => !positionals[index]?.word)
-    .map(({ name }) => `${name} is missing.`);
-  // A word too many after a flag that does not exist was meant for it, and is no mistake of its own.
-  const extra = positionals.slice(expected.length).filter(({ isAfterUnknown }) => !isAfterUnknown);
-  return [...missing, ...extra.map(({ word }) => `Unexpected argument "${word}".`)];
+  const { variable = '', isSecret } = option;
+  const fromFlag = given.get(name);
+  const fromVariable = variables[variable] ? [variables[variable]] : [];
+  const isVariable = fromFlag === undefined && (fromVariable.length > 0 || isSecret);
+  return option.resolve(fromFlag ?? fromVariable, isVariable ? variable : `--${name}`, new Set(given.keys()));
 }

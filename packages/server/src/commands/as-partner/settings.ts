@@ -8,8 +8,8 @@ import {
   optional,
   Problem,
   plainText,
-  secret,
   setting,
+  variableOnly,
   wholeNumber,
 } from '../../command-line/options.ts';
 
@@ -47,12 +47,14 @@ export const callOptions = {
   json: flag('print one JSON document; without it, a pipe gets JSON Lines'),
   curl: flag('print the call as a curl line, and do not make it'),
   'base-url': addressSetting(),
-  'api-key': secret(
+  'api-key': variableOnly(
     keyVariable,
     apiKey,
-    'curl',
-    'is not set: put your API key there. A sandbox prints one when it starts.',
     'your API key (required); a variable only, since others can see flags',
+    {
+      unless: 'curl',
+      missing: 'is not set: put your API key there. A sandbox prints one when it starts.',
+    },
   ),
 };
 

@@ -64,7 +64,6 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:worker_threads$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\/redis\//],
   [/^csv-parse/, /src\/ingest\/read\//],
-  [/^image-size$/, /src\/images\/inspect\.ts$/],
   [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
   [/^@opentelemetry\//, /src\/tracing\//],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],

@@ -1,16 +1,18 @@
 export const imagesBounds = {
-  /** Images that are downloaded at a time, and how long each may take in all. */
+  /** Images downloaded at the same time. */
   imageDownloads: 8,
+  /** Milliseconds for one image, redirects included. */
   imageDownloadMs: 5_000,
+  /** Redirects followed for one image. */
   imageRedirects: 3,
-  /** How far into an image its size is looked for, behind profiles and previews. */
-  imageHeaderBytes: 512 * 1024,
-  /** A name server that is silent for so long is asked once more, for twice as long. */
+  /** Milliseconds until a DNS query is sent again; the second try waits twice as long. */
   imageDnsMs: 1_000,
+  /** DNS queries sent per name. */
   imageDnsTries: 2,
-  /** Results that may wait for one before them, so that they are told in the order of the brands. */
+  /** Finished reports that may wait for an earlier brand, because reports keep the order of the brands. */
   imageResultsAhead: 100,
-  /** Results that are remembered, for brands that share an image: some 500 bytes each. */
-  imageResultsKept: 10_000,
+  /** Results remembered for brands that share an image: about 500 bytes each. */
+  imageResultsCached: 10_000,
+  /** Faulty images listed in the table; --json lists all. */
   imageShownFaults: 1_000,
 } as const;

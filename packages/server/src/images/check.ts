@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { pageSize, profileImage } from '@partner-network/contract/limits';
+import { pageSize } from '@partner-network/contract/limits';
 import { imagesBounds } from '../bounds/images.ts';
 import { publicAddressMark, type Reads } from '../store/port.ts';
-import { type Download, download, type Reach } from './download.ts';
+import { download, type Reach } from './download.ts';
 import { type ImageFault, imageFault, shownHost } from './faults.ts';
 import { inspect } from './inspect.ts';
 
-/** What is known of an image, and all that is wrong with it. */
+/** The result of checking one image. Fields are absent where a fault kept them from being read. */
 interface Findings {
   readonly host?: string;
   readonly format?: 'png' | 'jpg';
@@ -21,7 +21,7 @@ export interface ImageReport extends Findings {
   readonly status: 'ok' | 'faulty' | 'without_image';
 }
 
-/** A report for each of a partner's brands, in the order of their ids. */
+/** Reports on the image of each of a partner's brands, in the order of their ids. */
 export async function* checkBrandImages(
   store: Pick<Reads, 'listBrands'>,
   partnerId: string,
@@ -29,8 +29,9 @@ export async function* checkBrandImages(
   limitMs: number = imagesBounds.imageDownloadMs,
 ): AsyncGenerator<ImageReport> {
   const over = new AbortController();
-  const get: Get = (url) => inTime(limitMs, over.signal, (signal) => download(url, reach, signal));
-  const check = onceEach(severalAtATime((url) => checkImage(url, get)));
+  const check = cached(
+    limited((url) => checkImage(url, reach, AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]))),
+  );
   const ahead: Promise<ImageReport>[] = [];
   try {
     for await (const { id, profile_image_url } of brandsOf(store, partnerId)) {
@@ -39,7 +40,7 @@ export async function* checkBrandImages(
     }
     yield* ahead;
   } finally {
-    // When the database is lost, nobody wants the images that are still under way.
+    // Ends the downloads that still run when the database fails.
     over.abort();
   }
 }
@@ -49,13 +50,13 @@ interface StoredBrand {
   readonly profile_image_url: string;
 }
 
-/** The same pages that callers get, so that no more than one is in memory. */
+/** Reads the same pages as the listing, so that only one page is in memory. */
 async function* brandsOf(store: Pick<Reads, 'listBrands'>, partnerId: string): AsyncGenerator<StoredBrand> {
   let next: { after: string; walPosition?: bigint | undefined } | undefined = { after: '' };
   while (next !== undefined) {
     const query = { partnerId, referenceId: undefined, limit: pageSize.max, ...next };
     const page = await store.listBrands(query);
-    // Without the mark, the placeholder's URL is a bare path.
+    // Without the mark, the URL of the placeholder image is a bare path.
     yield* JSON.parse(`[${page.records.replaceAll(publicAddressMark, '')}]`) as StoredBrand[];
     next = page.next === undefined ? undefined : { after: page.next, walPosition: page.walPosition };
   }
@@ -69,58 +70,37 @@ async function report(brand_id: string, url: string, check: Check): Promise<Imag
   return { brand_id, status: findings.errors.length === 0 ? 'ok' : 'faulty', ...findings };
 }
 
-type Get = (url: string) => Promise<Download>;
-
-async function checkImage(address: string, get: Get): Promise<Findings> {
+async function checkImage(address: string, reach: Reach, signal: AbortSignal): Promise<Findings> {
   const url = URL.parse(address);
   const host = url === null ? {} : { host: shownHost(url) };
-  const downloaded = await get(address);
+  const downloaded = await download(address, reach, signal);
   if ('fault' in downloaded) {
     const { fault, ...announced } = downloaded;
     return { ...host, ...announced, errors: [fault] };
   }
   const { body, isWhole } = downloaded;
-  const inspection = await inspect(body);
-  return isWhole && body.length < profileImage.belowBytes
+  const inspection = inspect(body);
+  return isWhole
     ? { ...host, ...inspection, bytes: body.length }
     : { ...host, ...inspection, errors: [...inspection.errors, imageFault('TOO_LARGE')] };
 }
 
-/** With a signal that comes when the time is up or all is over, and that leaves nothing behind when not. */
-async function inTime<T>(
-  limitMs: number,
-  over: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const stop = () => controller.abort();
-  if (over.aborted) stop();
-  over.addEventListener('abort', stop);
-  const timer = setTimeout(stop, limitMs);
-  try {
-    return await work(controller.signal);
-  } finally {
-    clearTimeout(timer);
-    over.removeEventListener('abort', stop);
-  }
-}
-
-/** Many brands may show one image. Remembers by digest: a URL may have 8,000 characters. */
-function onceEach(check: Check): Check {
-  const kept = new Map<string, Promise<Findings>>();
+/** Checks each URL once, because many brands may share an image. Keyed by digest: URLs may be long. */
+function cached(check: Check): Check {
+  const results = new Map<string, Promise<Findings>>();
   return (url) => {
     const digest = hash('sha256', url, 'base64');
-    const known = kept.get(digest);
+    const known = results.get(digest);
     if (known !== undefined) return known;
     const findings = check(url);
-    kept.set(digest, findings);
-    if (kept.size > imagesBounds.imageResultsKept) kept.delete(kept.keys().next().value!);
+    results.set(digest, findings);
+    if (results.size > imagesBounds.imageResultsCached) results.delete(results.keys().next().value!);
     return findings;
   };
 }
 
-/** Lets so many run, and the others wait for their turn. */
-function severalAtATime(check: Check): Check {
+/** Runs at most `imageDownloads` checks at a time; the others wait in order. */
+function limited(check: Check): Check {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (url) => {
@@ -129,7 +109,7 @@ function severalAtATime(check: Check): Check {
     try {
       return await check(url);
     } finally {
-      // A place goes straight to the next in line.
+      // Passes the place to the next in the queue.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

@@ -8,7 +8,7 @@ import { type ImageFault, imageFault, shownHost } from './faults.ts';
 import { isPublicAddress } from './public-address.ts';
 import { type Resolve, resolveBySystem, resolveInDns } from './resolve.ts';
 
-/** Where a download may go. */
+/** How hosts are resolved and which addresses may be contacted. */
 export interface Reach {
   readonly resolve: Resolve;
   readonly isAllowed: (address: string) => boolean;
@@ -18,30 +18,28 @@ export const publicOnly: Reach = { resolve: resolveInDns(), isAllowed: isPublicA
 export const anywhere: Reach = { resolve: resolveBySystem, isAllowed: () => true };
 
 export type Download =
-  /** An image that is too large is cut off there. */
+  /** `isWhole` is false if the image is too large: the rest was not downloaded. */
   | { readonly body: Buffer; readonly isWhole: boolean }
+  /** `bytes` is the announced size of an image that is too large. */
   | { readonly fault: ImageFault; readonly bytes?: number };
 
-/** A fault on the way, which ends the download. */
+/** Ends a download with a fault to report. */
 class DownloadFault extends Error {
-  readonly fault: ImageFault;
-  /** How large the image is said to be. */
-  readonly bytes: number | undefined;
+  readonly outcome: Download;
 
-  constructor(fault: ImageFault, bytes?: number) {
+  constructor(fault: ImageFault, announced: { bytes?: number } = {}) {
     super(fault.code);
-    this.fault = fault;
-    this.bytes = bytes;
+    this.outcome = { fault, ...announced };
   }
 }
 
-/** Gets what is behind a URL; the signal ends it wherever it is, at a name, a redirect or the last byte. */
+/** Downloads an image. The signal ends it at any point: DNS, connection, redirect or body. */
 export async function download(address: string, reach: Reach, signal: AbortSignal): Promise<Download> {
   if (!isWebAddress(address)) return { fault: imageFault('INVALID_URL') };
   let url = new URL(address);
   try {
     for (let redirects = 0; redirects <= imagesBounds.imageRedirects; redirects += 1) {
-      const response = await ask(url, reach, signal);
+      const response = await request(url, reach, signal);
       try {
         const next = redirectOf(url, response);
         if (next === undefined) return await bodyOf(url, response, signal);
@@ -57,23 +55,23 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
 }
 
 /**
- * Resolves the host, judges all of its addresses, and connects to these and no others: a name that leads
- * elsewhere a moment later leads nowhere.
+ * Sends a GET request. Resolves the host, checks all of its addresses, and connects only to those: a name
+ * server that answers differently a moment later (DNS rebinding) has no effect.
  */
-async function ask(url: URL, { resolve, isAllowed }: Reach, signal: AbortSignal): Promise<IncomingMessage> {
+async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<IncomingMessage> {
   signal.throwIfAborted();
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const addresses = await resolve(host, signal);
-  // One of several is enough to refuse: no host has a reason to be half public.
-  if (!addresses.every(isAllowed)) {
+  const addresses = await reach.resolve(host, signal);
+  // One private address is enough to refuse the host.
+  if (!addresses.every(reach.isAllowed)) {
     throw new DownloadFault(imageFault('NOT_PUBLIC', { host: shownHost(url) }));
   }
   const options: RequestOptions = {
-    // One of its own, that knows no proxy and keeps no connection.
+    // An agent of its own: no proxy, no connection kept.
     agent: false,
     lookup: lookupOf(addresses),
     signal,
-    // Said here, so that no variable can unsay it.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
     headers: {
       accept: 'image/png, image/jpeg',
@@ -81,15 +79,15 @@ async function ask(url: URL, { resolve, isAllowed }: Reach, signal: AbortSignal)
       'user-agent': 'partner-network-check-images',
     },
   };
-  return new Promise((answer, reject) => {
-    const request = url.protocol === 'https:' ? getHttps(url, options) : getHttp(url, options);
-    request.on('response', answer).on('error', reject);
-    // An answer that switches protocols comes to its end without either.
-    request.on('close', () => reject(Object.assign(new Error(), { code: 'ECONNRESET' })));
+  return new Promise((resolve, reject) => {
+    const sent = url.protocol === 'https:' ? getHttps(url, options) : getHttp(url, options);
+    sent.on('response', resolve).on('error', reject);
+    // A 101 response ends the connection with neither event.
+    sent.on('close', () => reject(Object.assign(new Error(), { code: 'ECONNRESET' })));
   });
 }
 
-/** Answers with what is known already. */
+/** A lookup function that returns addresses that are resolved already. */
 function lookupOf(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, { all }, callback) => {
@@ -100,13 +98,13 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** Where an answer leads to, if it leads elsewhere. */
+/** The target of a redirect, or undefined if the response is none. */
 function redirectOf(url: URL, { statusCode = 0, headers }: IncomingMessage): URL | undefined {
   if (!redirectStatuses.includes(statusCode)) return undefined;
   const next = URL.parse(headers.location ?? '', url.href);
-  const isFit = headers.location !== undefined && next !== null && isWebAddress(next.href);
-  // What was asked for in secret is not to be had from anybody on the way.
-  if (!isFit || (url.protocol === 'https:' && next.protocol === 'http:')) {
+  const isValid = headers.location !== undefined && next !== null && isWebAddress(next.href);
+  // A redirect from https to http would let anybody on the network replace the image.
+  if (!isValid || (url.protocol === 'https:' && next.protocol === 'http:')) {
     throw new DownloadFault(imageFault('BAD_REDIRECT', { host: shownHost(url) }));
   }
   return next;
@@ -119,8 +117,8 @@ async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal):
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new DownloadFault(imageFault('ENCODED', { host }));
   }
-  const announced = Number(headers['content-length'] ?? 0);
-  if (announced >= profileImage.belowBytes) throw new DownloadFault(imageFault('TOO_LARGE'), announced);
+  const bytes = Number(headers['content-length'] ?? 0);
+  if (bytes >= profileImage.belowBytes) throw new DownloadFault(imageFault('TOO_LARGE'), { bytes });
 
   const chunks: Buffer[] = [];
   let size = 0;
@@ -129,17 +127,14 @@ async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal):
     size += chunk.length;
     if (size >= profileImage.belowBytes) return { body: Buffer.concat(chunks), isWhole: false };
   }
-  // An image without a length ends with its connection, also when it was we who ended that.
+  // Without a content-length, closing the connection ends the body, also when the signal closed it.
   signal.throwIfAborted();
   return { body: Buffer.concat(chunks), isWhole: true };
 }
 
-/** What went wrong, as a fault: whatever a server does, it is the image's and not ours. */
+/** Turns any error into a fault of the image, so that one bad server does not end the command. */
 function explain(error: unknown, url: URL, signal: AbortSignal): Download {
-  if (error instanceof DownloadFault) {
-    const { fault, bytes } = error;
-    return bytes === undefined ? { fault } : { fault, bytes };
-  }
+  if (error instanceof DownloadFault) return error.outcome;
   if (signal.aborted) return { fault: imageFault('TIMED_OUT') };
   const { code = 'no connection' } = error as NodeJS.ErrnoException;
   return { fault: imageFault('UNREACHABLE', { host: shownHost(url), reason: reasonOf(code) }) };

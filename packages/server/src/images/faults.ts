@@ -1,4 +1,4 @@
-/** What may be wrong with a brand's image: the codes, and the sentence of each. */
+/** The faults of a brand's image: codes and their sentences. */
 import { echoedCharacters, profileImage } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import { imagesBounds } from '../bounds/images.ts';
@@ -37,7 +37,7 @@ export function imageFault(code: ImageCode, facts: Facts = {}): ImageFault {
   return { code, detail: fillIn(sentences[code], facts) };
 }
 
-/** All of a URL that is ever shown: there may be a token in the rest. */
+/** The only part of a URL that is shown: the rest may contain a token. */
 export function shownHost({ hostname }: URL): string {
   return echo(hostname, echoedCharacters);
 }

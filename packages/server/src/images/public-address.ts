@@ -1,15 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * What IANA's registries of special-purpose addresses keep from the public, and what only looks public: a
- * partner chooses the URL, and must not reach through us what only we can reach.
+ * IANA's special-purpose addresses, and cloud services on public addresses. A partner chooses the URL, and
+ * must not use this service to reach hosts that only this service can reach (SSRF).
  */
 const specialIpv4: readonly [network: string, prefix: number][] = [
   ['0.0.0.0', 8], // this host
   ['10.0.0.0', 8], // private
   ['100.64.0.0', 10], // behind a carrier's NAT
   ['127.0.0.0', 8], // loopback
-  ['168.63.129.16', 32], // Azure's own services, for whoever runs there
+  ['168.63.129.16', 32], // Azure's services for its virtual machines
   ['169.254.0.0', 16], // link-local, and most clouds' metadata
   ['172.16.0.0', 12], // private
   ['192.0.0.0', 24], // protocol assignments, and Oracle's metadata
@@ -23,7 +23,7 @@ const specialIpv4: readonly [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ];
 
-/** Within global unicast. All else is refused anyway: mapped and translated IPv4, link-local and the like. */
+/** Inside global unicast (2000::/3). Everything outside it is refused: mapped IPv4, link-local and others. */
 const specialIpv6: readonly [network: string, prefix: number][] = [
   ['2001::', 23], // protocol assignments, Teredo among them
   ['2001:db8::', 32], // documentation
@@ -38,11 +38,11 @@ for (const [network, prefix] of specialIpv6) special.addSubnet(network, prefix, 
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an IP address is one that anybody on the Internet could reach. What is no address is not. */
+/** Whether a text is an IP address that is reachable from the whole Internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !special.check(address, 'ipv4');
-  // A zone, as in fe80::1%eth0, means something on this machine only.
+  // A zone, as in fe80::1%eth0, names an interface of this machine.
   if (family !== 6 || address.includes('%')) return false;
   return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }

@@ -1,19 +1,19 @@
-/** From a host to its addresses. A host that is an address already is its own. */
+/** Resolves a host to its addresses. A host that is an address resolves to itself. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { imagesBounds } from '../bounds/images.ts';
 
-/** Rejects when there are none, or when the signal comes first. */
+/** Rejects if the host has no address, or when the signal aborts. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Asks the DNS alone. The system's own lookup would keep one of Node's four threads busy for as long as a
- * dead name server is waited for: the images after it would wait for a thread, and the process for its end.
+ * Resolves by DNS only. The system's lookup would block one of Node's four pool threads while it waits for a
+ * dead name server: other images would wait for a thread, and the process could not exit.
  */
 export function resolveInDns(servers?: readonly string[]): Resolve {
   return async (host, signal) => {
     if (isIP(host) !== 0) return [host];
-    // No name server needs to know it, and every machine does (RFC 6761).
+    // RFC 6761: localhost is always this machine, even if no name server knows it.
     if (/(^|\.)localhost\.?$/.test(host)) return ['127.0.0.1', '::1'];
     const resolver = new Resolver({ timeout: imagesBounds.imageDnsMs, tries: imagesBounds.imageDnsTries });
     if (servers !== undefined) resolver.setServers(servers);
@@ -30,7 +30,7 @@ export function resolveInDns(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Asks the system, which on a private network may know names that the DNS does not. */
+/** Resolves by the system, which on a private network may know names that the DNS does not. */
 export const resolveBySystem: Resolve = async (host, signal) => {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener('abort', reject, { once: true });

@@ -1,15 +1,14 @@
-/** The two listings: where they are, what they need, what they take, in the order of the parameter tables. */
-import { lengths, pageSize } from './limits.ts';
+/** The listings: path, scope, default rate and parameters, in the order of the specification's tables. */
+import { brandsPerSecond, lengths, pageSize } from './limits.ts';
 import { balanceSchema, brandSchema } from './records.ts';
 import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
 
-/** Where a sandbox of one's own is, unless it is told otherwise. The documents name it. */
+/** The default address of a sandbox. The documents name it. */
 export const sandboxOrigin = 'http://127.0.0.1:8080';
 export const sandboxAddress = sandboxOrigin + basePath;
 
-/** Where the OpenAPI document is. */
 export const openApiPath = `${basePath}/openapi.json`;
 
 export const allowedMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -31,18 +30,24 @@ type ParameterSchema =
 export interface Parameter {
   readonly required: boolean;
   readonly description: string;
-  /** What to do about an empty value, where that is not plain. */
+  /** What the error says to do about an empty value, if "give it a value" is not enough. */
   readonly whenEmpty?: string;
+  /** False: may change between the pages of a walk. Any other parameter must keep its value. */
+  readonly isBoundToCursor?: false;
   readonly schema: ParameterSchema;
 }
 
-export interface Operation {
-  readonly id: string;
-  /** The plural under which the records stand in the answer; also the name of its rate-limit policy. */
-  readonly name: 'balances' | 'brands';
+/** The records' name in the plural: the field of the response that holds them, and the rate-limit policy. */
+export type ListingName = 'brands' | 'balances';
+
+export interface Operation<Name extends ListingName = ListingName> {
+  readonly id: `list${Capitalize<Name>}`;
+  readonly name: Name;
   readonly path: string;
   readonly scope: Scope;
   readonly stability: 'stable' | 'beta';
+  /** Requests per second of one partner, unless the operator sets another rate; 0 is unlimited. */
+  readonly defaultRate: number;
   readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
@@ -51,12 +56,14 @@ const cursor = {
   description:
     'Cursor of the previous page; send it with the same other parameters to get the next set of results.',
   whenEmpty: 'an answer without a cursor is the last one, so stop there, or leave it out to start again',
+  isBoundToCursor: false,
   schema: { type: 'string', minLength: 1, maxLength: lengths.cursor },
 } as const;
 
 const limit = {
   required: false,
   description: 'Maximum number of records returned.',
+  isBoundToCursor: false,
   schema: {
     type: 'integer',
     minimum: pageSize.min,
@@ -71,6 +78,7 @@ export const listBalances = {
   path: `${basePath}/balances`,
   scope: 'BALANCES_READ',
   stability: 'beta',
+  defaultRate: 0,
   parameters: {
     customer_id: {
       required: true,
@@ -86,12 +94,13 @@ export const listBalances = {
       required: false,
       description:
         "Grant that authorizes reading the customer's balances. Without it, any active grant of yours for this customer will do.",
+      isBoundToCursor: false,
       schema: { type: 'string', minLength: 1, maxLength: lengths.grantId },
     },
     cursor,
     limit,
   },
-} as const satisfies Operation;
+} as const satisfies Operation<'balances'>;
 
 export const listBrands = {
   id: 'listBrands',
@@ -99,6 +108,7 @@ export const listBrands = {
   path: `${basePath}/brands`,
   scope: 'BRANDS_READ',
   stability: 'stable',
+  defaultRate: brandsPerSecond,
   parameters: {
     cursor,
     limit,
@@ -108,12 +118,21 @@ export const listBrands = {
       schema: brandSchema.properties.reference_id,
     },
   },
-} as const satisfies Operation;
+} as const satisfies Operation<'brands'>;
 
-/** Both, in the order in which they are shown. */
-export const operations: readonly Operation[] = [listBrands, listBalances];
+/** All listings, in the order in which the documents show them. */
+export const operationByName = { brands: listBrands, balances: listBalances } as const satisfies {
+  readonly [Name in ListingName]: Operation<Name>;
+};
 
-/** What the sentences of the catalogue may say about a parameter. */
+export const operations: readonly Operation[] = Object.values(operationByName);
+
+/** The parameters that a cursor is sealed with: every one, unless the contract marks it as free. */
+export function parametersBoundToCursor({ parameters }: Operation): string[] {
+  return Object.keys(parameters).filter((name) => parameters[name]?.isBoundToCursor !== false);
+}
+
+/** The values that fill in an error sentence about a parameter. */
 export function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
   const remedy = whenEmpty ?? (required ? 'give it a value' : 'give it a value or leave it out');
   return schema.type === 'integer'

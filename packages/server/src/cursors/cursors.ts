@@ -14,7 +14,7 @@ import type { CursorKey } from '../store/port.ts';
 interface CursorScope {
   readonly endpoint: string;
   readonly partnerId: string;
-  readonly filters: readonly (string | undefined)[];
+  readonly filters: readonly (string | number | undefined)[];
 }
 
 /** Where a walk stands: the last id it returned, and how far into the database's history it has seen. */

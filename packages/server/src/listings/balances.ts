@@ -5,7 +5,6 @@ import type { Listing } from './listing.ts';
 
 export const balances: Listing<typeof listBalances> = {
   operation: listBalances,
-  filters: ({ customer_id, type }) => [customer_id, type],
   async page({ store, nowMs }, key, { customer_id, type, grant_id, limit }, { after }) {
     const answer = await store.listBalances({
       partnerId: key.partnerId,

@@ -4,7 +4,6 @@ import type { Listing } from './listing.ts';
 
 export const brands: Listing<typeof listBrands> = {
   operation: listBrands,
-  filters: ({ reference_id }) => [reference_id],
   async page({ store, publicAddress }, key, { reference_id, limit }, { after, walPosition }) {
     const page = await store.listBrands({
       partnerId: key.partnerId,

@@ -4,26 +4,23 @@ import type { Parameters } from '../http/parameters/parameters.ts';
 import type { Access } from '../receipts/receipt.ts';
 import type { KeyOnFile, Page, Reads } from '../store/port.ts';
 
-/** What a listing reads from. */
 interface Sources {
   readonly store: Reads;
-  /** As it stands inside a JSON string. */
+  /** The public address, escaped for use inside a JSON string. */
   readonly publicAddress: () => string;
   readonly nowMs: () => number;
 }
 
-/** A page, and the grant that opened it where it takes one. */
 interface ListedPage extends Page {
+  /** The grant that allowed the read, if the listing needs one. */
   readonly grantId?: string;
 }
 
-/** What is particular to one listing; all that they share is in the pipeline. */
-export interface Listing<O extends Operation> {
+/** What is particular to one listing. The rest is shared, in `serve/pipeline.ts`. */
+export interface Listing<O extends Operation = Operation> {
   readonly operation: O;
-  /** What a cursor is bound to besides partner and endpoint: the search, not the page size or the grant. */
-  filters(parameters: Parameters<O>): readonly (string | undefined)[];
-  /** The page after a position, or a refusal. */
+  /** Reads the page after a position, or throws a refusal. */
   page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, position: Position): Promise<ListedPage>;
-  /** Whom a request is about, as far as it says. A listing that has this leaves a receipt of every answer. */
+  /** The customer and grant that a request names. A listing with this method writes receipts. */
   access?(parameters: Partial<Parameters<O>>): Access;
 }

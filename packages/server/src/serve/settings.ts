@@ -1,12 +1,13 @@
 /** The settings: flags, variables and defaults. Each command takes those that concern it. */
 import { type Environment, environments } from '@partner-network/contract/environments';
-import { brandsPerSecond } from '@partner-network/contract/limits';
+import { type ListingName, operations } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../bounds/command-line.ts';
 import { limiterBounds } from '../bounds/limiter.ts';
 import { postgresBounds } from '../bounds/postgres.ts';
 import { serveBounds } from '../bounds/serve.ts';
 import {
   httpUrl,
+  type Option,
   oneOf,
   Problem,
   plainText,
@@ -85,6 +86,22 @@ export function logLevel(fallback: (typeof logLevels)[number]) {
   return setting('LEVEL', 'LOG_LEVEL', oneOf(logLevels), fallback, help);
 }
 
+type RateSettings = { readonly [Name in ListingName as `${Name}-rate`]: Option<number> };
+
+/** `--brands-rate`, `--balances-rate`: one for each listing of the contract. */
+const rateSettings = Object.fromEntries(
+  operations.map(({ name, defaultRate }) => [
+    `${name}-rate`,
+    setting(
+      'N',
+      `${name.toUpperCase()}_RATE`,
+      wholeNumber(0, limiterBounds.ratePerSecond),
+      defaultRate,
+      `list-${name} requests a second of one partner; 0 is off (${defaultRate})`,
+    ),
+  ]),
+) as RateSettings;
+
 /** Where and how to serve. */
 export const listenSettings = {
   host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on (127.0.0.1)'),
@@ -96,20 +113,7 @@ export const listenSettings = {
     undefined,
     'address that callers reach it by (http://<host>:<port>)',
   ),
-  'brands-rate': setting(
-    'N',
-    'BRANDS_RATE',
-    wholeNumber(0, limiterBounds.ratePerSecond),
-    brandsPerSecond,
-    'list-brands requests a second of one partner; 0 is off (50)',
-  ),
-  'balances-rate': setting(
-    'N',
-    'BALANCES_RATE',
-    wholeNumber(0, limiterBounds.ratePerSecond),
-    0,
-    'list-balances requests a second of one partner; 0 is off (0)',
-  ),
+  ...rateSettings,
   'log-level': logLevel('info'),
 };
 
@@ -145,8 +149,10 @@ const sharedSettings = {
   ),
 };
 
-export function ratesOf(config: Values<typeof listenSettings>): { brands: number; balances: number } {
-  return { brands: config['brands-rate'], balances: config['balances-rate'] };
+export type Rates = Readonly<Record<ListingName, number>>;
+
+export function ratesOf(config: Values<RateSettings>): Rates {
+  return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]])) as Rates;
 }
 
 /** How to be watched and stopped. */

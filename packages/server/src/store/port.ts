@@ -1,5 +1,6 @@
 /** What the service asks of storage, and no more. Every engine passes the same suite. */
 import type { Environment } from '@partner-network/contract/environments';
+import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Metric } from '../observability/metric.ts';
 
@@ -80,7 +81,7 @@ export interface CursorKeyRotation {
 }
 
 /** What a request needs. Keys, grants and balances as they are now; only brands may be a moment behind. */
-export interface Reads {
+export interface Reads extends Record<Operation['id'], (query: never) => Promise<unknown>> {
   findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
   listBrands(query: BrandsQuery): Promise<Page>;
   listBalances(query: BalancesQuery): Promise<BalancesAnswer>;

@@ -1,4 +1,5 @@
 /** The parts of the service, traced: each is put in front of the one it is made of. */
+import { operations } from '@partner-network/contract/operations';
 import type { Exchange, Route, Routes } from '../http/handle.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { type Attributes, inside, note, type Span, traced } from '../observability/span.ts';
@@ -20,17 +21,15 @@ export function tracedParts<P extends Parts>(parts: P, { databaseSystem }: Traci
   };
 }
 
+/** Traces the reads of a request: the key, and the page of each listing of the contract. */
 function tracedReads(store: Reads, system: string): Reads {
-  const asked = <Result>(operation: string, ask: () => Promise<Result>) => {
-    const attributes = { 'db.system.name': system, 'db.operation.name': operation };
-    return traced(`store ${operation}`, 'client', attributes, ask);
-  };
-  return {
-    ...store,
-    findKey: (digest) => asked('findKey', () => store.findKey(digest)),
-    listBrands: (query) => asked('listBrands', () => store.listBrands(query)),
-    listBalances: (query) => asked('listBalances', () => store.listBalances(query)),
-  };
+  const names = ['findKey', ...operations.map(({ id }) => id)] as const;
+  const reads = names.map((name) => {
+    const attributes = { 'db.system.name': system, 'db.operation.name': name };
+    const read = store[name] as (query: unknown) => Promise<unknown>;
+    return [name, (query: unknown) => traced(`store ${name}`, 'client', attributes, () => read(query))];
+  });
+  return { ...store, ...Object.fromEntries(reads) };
 }
 
 function tracedLimiter(limiter: Limiter): Limiter {

@@ -58,20 +58,6 @@ test('pages through all balances, each exactly once', async (t) => {
   assert.deepEqual(ids, ids.toSorted());
 });
 
-test('a cursor works with another grant and another limit: they are no filters', async (t) => {
-  const { balances } = await startTestService(t);
-  const query = '?customer_id=alice&type=CHECKING';
-  const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);
-  const next = await balances(`${query}&limit=2&grant_id=g-active&cursor=${first.cursor}`, {
-    key: keys.acme,
-  });
-  assert.equal(next.status, 200);
-  assert.deepEqual(
-    JSON.parse(next.text).balances.map(({ id }: { id: string }) => id),
-    ['bal2', 'bal3'],
-  );
-});
-
 test('HEAD answers with the headers of GET and no body', async (t) => {
   const { balances } = await startTestService(t);
   const query = '?customer_id=alice&type=CHECKING';

@@ -1,10 +1,17 @@
+import type { ListingName } from '@partner-network/contract/operations';
 import type { Client } from 'pg';
 import { type Finding, failed, ok, skipped } from '../../../lib/finding.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 
-/** What serving does with the tables. To update the use of a key takes reading when it was used before. */
+/** The tables that each listing reads. */
+const tablesOf: Readonly<Record<ListingName, readonly string[]>> = {
+  balances: ['grants', 'balances'],
+  brands: ['brands'],
+};
+
+/** The privileges that `serve` needs. To update `key_uses` it also has to read it. */
 const needs: Readonly<Record<string, readonly string[]>> = {
-  select: ['settings', 'cursor_keys', 'partners', 'api_keys', 'grants', 'balances', 'brands', 'key_uses'],
+  select: ['settings', 'cursor_keys', 'partners', 'api_keys', ...Object.values(tablesOf).flat(), 'key_uses'],
   insert: ['receipts', 'key_uses'],
   update: ['key_uses'],
 };

@@ -1,0 +1,82 @@
+/** The pipeline of a listing request: authenticate, scope, rate limit, parameters, grant, query, respond. */
+import type { Environment } from '@partner-network/contract/environments';
+import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
+import { identify, requireValid } from '../auth/authenticate.ts';
+import { requireScope } from '../auth/authorize.ts';
+import type { KeyCache } from '../auth/key-cache.ts';
+import { type Cursors, firstPosition } from '../cursors/cursors.ts';
+import type { Route } from '../http/handle.ts';
+import type { Overload } from '../http/overload/overload.ts';
+import { legibleParameters, parseParameters } from '../http/parameters/parameters.ts';
+import { admit } from '../http/rate-limit.ts';
+import type { Limiter } from '../limiter/port.ts';
+import type { Listing } from '../listings/listing.ts';
+import type { Journal } from '../receipts/journal.ts';
+import { type Access, receiptOf } from '../receipts/receipt.ts';
+import type { Reads } from '../store/port.ts';
+
+export interface PipelineParts {
+  readonly environment: Environment;
+  readonly store: Reads;
+  readonly cursors: Cursors;
+  /** A listing without a limiter is not limited. */
+  readonly limiters: Readonly<Partial<Record<ListingName, Limiter>>>;
+  readonly journal: Pick<Journal, 'add' | 'noteUse'>;
+  /** Without it, one partner may use all database connections. */
+  readonly overload?: Pick<Overload, 'withinShare'> | undefined;
+  /** Called when a response needs it: only then is the service's own port known. */
+  readonly publicUrl: () => string;
+  readonly nowMs: () => number;
+}
+
+export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: Listing): Route {
+  const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
+  const { operation } = listing;
+  const limiter = limiters[operation.name];
+  const boundNames = parametersBoundToCursor(operation);
+  let publicAddress: string | undefined;
+  const sources = {
+    store,
+    publicAddress: () => (publicAddress ??= JSON.stringify(parts.publicUrl()).slice(1, -1)),
+    nowMs,
+  };
+
+  return async (exchange) => {
+    exchange.operation = operation.id;
+    const key = await identify(exchange.rawHeaders, store, keyCache, environment);
+    // Logged even if the key is refused below, so that the use of a leaked key can be traced.
+    exchange.partnerId = key.partnerId;
+    exchange.keyId = key.id;
+    let access: Access | undefined;
+    if (listing.access !== undefined) {
+      // From here on every answer leaves a receipt, including refusals.
+      exchange.settle = (code) => {
+        access ??= listing.access!(legibleParameters(operation, exchange.query));
+        journal.add(receiptOf(exchange.requestId, key, access, code, nowMs()));
+      };
+    }
+    requireValid(key, nowMs());
+    journal.noteUse(key.id, nowMs());
+    requireScope(key, operation.scope);
+    await admit(limiter, operation.name, key.partnerId, exchange.headers);
+
+    const parameters = parseParameters(operation, exchange.query);
+    const filters = boundNames.map((name) => parameters[name]);
+    const scope = { endpoint: operation.id, partnerId: key.partnerId, filters };
+    const cursor = parameters.cursor as string | undefined;
+    const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
+
+    // The store checks the grant and reads the page in one statement.
+    const query = () => listing.page(sources, key, parameters, position);
+    const page = await (overload === undefined ? query() : overload.withinShare(key.partnerId, query));
+    if (listing.access !== undefined) access = { ...listing.access(parameters), grantId: page.grantId };
+
+    const { records, bytes, next, walPosition = 0n } = page;
+    const ending =
+      next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, walPosition })}"`;
+    exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
+    // Invalid UTF-8 that another tool stored has become U+FFFD, so the byte count alone does not prove ASCII.
+    exchange.isAscii = bytes === records.length && !records.includes('\ufffd');
+    return `{"${operation.name}":[${records}]${ending}}`;
+  };
+}

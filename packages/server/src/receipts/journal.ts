@@ -1,28 +1,30 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { receiptsBounds } from '../bounds/receipts.ts';
+import { within } from '../lib/timeout.ts';
 import { type Metric, singleMetric } from '../observability/metric.ts';
+import { createOutageLog } from '../observability/outage-log.ts';
 import type { Receipt, ReceiptWrites } from '../store/port.ts';
 import { createKeyUses } from './key-uses.ts';
 
 /**
- * What is written down of requests, without any of them waiting for it: it is kept in memory until the next
- * of the batches, a quarter of a second later at the most, and no longer than the database allows.
+ * Writes receipts and key uses in the background, so that no request waits for them. They are kept in memory
+ * for up to 250 ms, or until the database is available again.
  */
 export interface Journal {
   add(receipt: Receipt): void;
-  /** That a key was used. */
   noteUse(keyId: string, nowMs: number): void;
   readonly metrics: readonly Metric[];
-  /** Writes what is left, and gives up on it after a while. */
+  /** Writes what is left, and gives up after `receiptsCloseMs`. */
   close(): Promise<void>;
 }
 
 export function createJournal(store: ReceiptWrites, log: Logger): Journal {
   const waiting: Receipt[] = [];
   const uses = createKeyUses();
-  const outage = createOutage(log, 'receipts');
-  const outageOfUses = createOutage(log, 'last uses of keys');
+  const outage = createOutageLog(receiptsBounds.receiptsOutageMs);
+  const usesOutage = createOutageLog(receiptsBounds.receiptsOutageMs);
+  const loss = createOutageLog();
   let written = 0;
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -35,7 +37,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
     if (!isClosed) timer ??= setTimeout(() => void write(), ms).unref();
   }
 
-  /** One at a time, however many ask for it. */
+  /** Callers share one write: there is never more than one at a time. */
   function write(): Promise<void> {
     writing ??= writeAll().finally(() => {
       clearTimeout(timer);
@@ -46,21 +48,28 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
     return writing;
   }
 
-  /** What keeps receipts from being written keeps uses of keys, too; the other way round it need not. */
+  /** Stops at the first failure to write receipts. A failure to write key uses does not stop receipts. */
   async function writeAll(): Promise<void> {
     let takesUses = true;
     while (waiting.length > 0 || (takesUses && !uses.isEmpty())) {
       try {
         await writeBatch();
-      } catch (fault) {
-        outage.goOn(fault, waiting.length);
+      } catch (err) {
+        const fields = { err, waiting: waiting.length };
+        outage.failed(() => log.error(fields, 'receipts cannot be written; they are kept in memory'));
         return;
       }
-      takesUses &&= await uses.write(store.recordKeyUses).then(outageOfUses.end, outageOfUses.goOn);
-      // To put a batch together takes a moment: those who ask get their turn before the next one.
-      await new Promise(setImmediate);
+      takesUses &&= await writeUses();
+      // Building a batch takes about a millisecond: requests get their turn before the next one.
+      await nextTurn();
     }
-    outage.end();
+    let wasLogged = false;
+    for (const { recovered } of [outage, loss]) {
+      recovered(() => {
+        wasLogged = true;
+      });
+    }
+    if (wasLogged) log.warn('receipts are written again');
   }
 
   async function writeBatch(): Promise<void> {
@@ -70,9 +79,22 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
     written += batch.length;
   }
 
-  async function writeUntilEmpty(signal: AbortSignal): Promise<void> {
+  async function writeUses(): Promise<boolean> {
+    try {
+      await uses.write(store.recordKeyUses);
+      usesOutage.recovered(() => log.warn('last uses of keys are written again'));
+      return true;
+    } catch (err) {
+      usesOutage.failed(() =>
+        log.error({ err }, 'last uses of keys cannot be written; they are kept in memory'),
+      );
+      return false;
+    }
+  }
+
+  async function writeUntilEmpty(): Promise<void> {
     await write();
-    while (!isEmpty() && !signal.aborted) {
+    while (!isEmpty() && !isClosed) {
       await wait(receiptsBounds.receiptsRetryMs);
       await write();
     }
@@ -83,7 +105,7 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
       if (waiting.length < receiptsBounds.receiptsWaiting) waiting.push(receipt);
       else {
         dropped += 1;
-        outage.tellLoss();
+        loss.failed(() => log.error('too many receipts wait to be written; from now on new ones are lost'));
       }
       schedule(receiptsBounds.receiptsFlushMs);
     },
@@ -115,40 +137,11 @@ export function createJournal(store: ReceiptWrites, log: Logger): Journal {
 
     async close() {
       if (isClosed) return;
-      const patience = AbortSignal.timeout(receiptsBounds.receiptsCloseMs);
-      const late = new Promise((resolve) => patience.addEventListener('abort', resolve));
-      await Promise.race([writeUntilEmpty(patience), late]);
+      const late = () => new Error('Writing takes too long.');
+      await within(receiptsBounds.receiptsCloseMs, writeUntilEmpty(), late).catch(() => {});
       isClosed = true;
       clearTimeout(timer);
       if (waiting.length > 0) log.error({ lost: waiting.length }, 'receipts were not written before the end');
-    },
-  };
-}
-
-/** Says once what goes wrong, when it has gone on for so long that a kill could cost more than a second. */
-function createOutage(log: Logger, what: string) {
-  let sinceMs: number | undefined;
-  let isTold = false;
-  let isLossTold = false;
-  return {
-    goOn(fault: unknown, waiting?: number): false {
-      sinceMs ??= performance.now();
-      if (!isTold && performance.now() - sinceMs >= receiptsBounds.receiptsOutageMs) {
-        isTold = true;
-        log.error({ err: fault, waiting }, `${what} cannot be written; they are kept in memory`);
-      }
-      return false;
-    },
-    tellLoss(): void {
-      if (!isLossTold) log.error('too many receipts wait to be written; from now on new ones are lost');
-      isLossTold = true;
-    },
-    end(): true {
-      if (isTold || isLossTold) log.warn(`${what} are written again`);
-      sinceMs = undefined;
-      isTold = false;
-      isLossTold = false;
-      return true;
     },
   };
 }

@@ -3,8 +3,8 @@ export const ingestBounds = {
   importBatchRecords: 500,
   /** Long records fill a batch sooner: its rows, their text and the batch before it are held at once. */
   importBatchCharacters: 1024 * 1024,
-  /** What is given to the thread that writes to the embedded database before it has written it. */
-  importAheadCharacters: 512 * 1024,
+  /** Batches queued for the thread that writes to the embedded database. */
+  importBatchesAhead: 4,
   /** What goes to Postgres at once: much, since each time it is asked and answered three times. */
   importCopyCharacters: 1024 * 1024,
   importReportedLines: 1_000,

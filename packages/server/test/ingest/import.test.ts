@@ -46,8 +46,8 @@ test('writes nothing when reading breaks off, and lets the next import in', asyn
 
 test('keeps nobody from writing any more once it is clear that nothing will be written', async (t) => {
   const store = await openEmpty(t);
-  // So many that the first ones are written, and what is written to is locked.
-  const count = ingestBounds.importAheadCharacters / 50;
+  // More than the queue holds, so that the first ones are written and the table is locked.
+  const count = ingestBounds.importBatchRecords * (ingestBounds.importBatchesAhead + 2);
   const bad = { line: count + 1, value: brand(count, { name: 5 }) };
   async function* readings() {
     yield Array.from({ length: count }, (_, index) => ({ line: index + 1, value: brand(index) }));

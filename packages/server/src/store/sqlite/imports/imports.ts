@@ -1,41 +1,58 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ImportKind, ImportPace, ImportRow, Imports } from '../../port.ts';
+import { ingestBounds } from '../../../bounds/ingest.ts';
+import type { ImportCounts, ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../../port.ts';
 import { importColumns } from '../../sql/import-columns.ts';
 import { createOrderCheck } from '../../sql/import-order.ts';
-import { type ImportWriter, startImportThread } from './writer.ts';
+import { translated } from '../engine.ts';
+import { startThread } from '../thread-call.ts';
 import { createImportWrites, type RowValues, type StagedRows } from './writes.ts';
 
+/** Writes an import's rows: on a connection of this thread, or in another thread with its own connection. */
+interface ImportWriter {
+  /** Resolves when there is room for more rows. A failure may be reported by a later call. */
+  stage(rows: StagedRows): Promise<void>;
+  write: ImportRun['write'];
+  end(): Promise<void>;
+}
+
+export interface ImportThreadData {
+  readonly path: string;
+  readonly kind: ImportKind;
+}
+
+/** Rows as JSON: copying thousands of values into a thread takes twice as long as one text. */
+export type ImportRequest = { readonly rows: string } | { readonly mode: 'keep' | 'try' };
+
 /**
- * What comes slowly is written by this thread, and so is a single batch. From the second batch of a file on,
- * another thread writes while this one reads the next: to start it takes as long as to write a few thousand
- * rows.
+ * Slow imports and single batches are written by this thread. From the second batch of a file on, another
+ * thread writes while this one reads on: to start it takes as long as to write a few thousand rows.
  */
 export function createImports(db: DatabaseSync, path: string): Imports {
   return {
     beginImport: async (kind, pace = 'slow') => {
       const checkOrder = createOrderCheck(kind);
       let writer = pace === 'slow' ? writerHere(db, kind, pace) : undefined;
-      let held: StagedRows | undefined;
+      let firstBatch: StagedRows | undefined;
 
-      async function giveHeld(to: ImportWriter): Promise<void> {
-        if (held !== undefined) await to.stage(held);
-        held = undefined;
+      async function stageFirst(to: ImportWriter): Promise<void> {
+        if (firstBatch !== undefined) await to.stage(firstBatch);
+        firstBatch = undefined;
       }
 
       return {
         stage: async (rows) => {
-          const given = { values: valuesOf(rows, kind), isSorted: checkOrder(rows) };
-          if (writer === undefined && held === undefined) {
-            held = given;
+          const batch = { values: valuesOf(rows, kind), isSorted: checkOrder(rows) };
+          if (writer === undefined && firstBatch === undefined) {
+            firstBatch = batch;
             return;
           }
-          writer ??= startImportThread(path, kind);
-          await giveHeld(writer);
-          await writer.stage(given);
+          writer ??= writerInThread(path, kind);
+          await stageFirst(writer);
+          await writer.stage(batch);
         },
         write: async (mode) => {
           writer ??= writerHere(db, kind, pace);
-          await giveHeld(writer);
+          await stageFirst(writer);
           return writer.write(mode);
         },
         end: async () => writer?.end(),
@@ -50,6 +67,29 @@ function writerHere(db: DatabaseSync, kind: ImportKind, pace: ImportPace): Impor
     stage: async (rows) => writes.stage(rows),
     write: async (mode) => writes.write(mode),
     end: async () => writes.end(),
+  };
+}
+
+function writerInThread(path: string, kind: ImportKind): ImportWriter {
+  const data: ImportThreadData = { path, kind };
+  const thread = startThread<ImportRequest, ImportCounts>(new URL('./thread.ts', import.meta.url), data);
+  /** Batches that the thread has not written yet. Without any ahead, an import takes 15 % longer. */
+  const ahead: Promise<unknown>[] = [];
+
+  const call = (request: ImportRequest) =>
+    thread.call(request).catch((error) => {
+      throw translated(error);
+    });
+
+  return {
+    stage: async (rows) => {
+      const staged = call({ rows: JSON.stringify(rows) });
+      // A failure is reported by the first later call that waits: the thread fails all calls after one.
+      staged.catch(() => {});
+      if (ahead.push(staged) > ingestBounds.importBatchesAhead) await ahead.shift();
+    },
+    write: (mode) => call({ mode }),
+    end: thread.close,
   };
 }
 

@@ -1,42 +1,29 @@
-/** Runs as a thread: writes the rows of an import, batch after batch, and says of each how that went. */
+/** Runs as a thread: writes the rows of an import, batch after batch. */
 import { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { storeBounds } from '../../../bounds/store.ts';
-import type { ImportCounts } from '../../port.ts';
-import type { Order, Outcome, ThreadData } from './writer.ts';
+import { answerCalls } from '../thread-call.ts';
+import type { ImportRequest, ImportThreadData } from './imports.ts';
 import { createImportWrites } from './writes.ts';
 
-const { path, kind } = workerData as ThreadData;
+const { path, kind } = workerData as ImportThreadData;
 const db = new DatabaseSync(path, { timeout: storeBounds.sqliteCommandBusyMs });
 const writes = createImportWrites(db, kind, 'fast');
-let fault: { readonly message: string; readonly errcode: number | undefined } | undefined;
 
-function follow(order: Exclude<Order, 'end'>): ImportCounts | undefined {
-  if ('mode' in order) return writes.write(order.mode);
-  writes.stage(JSON.parse(order.rows));
-  return undefined;
-}
+let fault: unknown;
 
-/** After a failure nothing is done any more: what was given before it is not there. */
-function outcomeOf(order: Exclude<Order, 'end'>): Outcome {
-  if (fault !== undefined) return { fault };
+/** After a failure every request fails: its rows are not in the transaction. */
+function handle(request: ImportRequest) {
+  if (fault !== undefined) throw fault;
   try {
-    const counts = follow(order);
-    return counts === undefined ? {} : { counts };
+    return 'mode' in request ? writes.write(request.mode) : writes.stage(JSON.parse(request.rows));
   } catch (error) {
-    // The engine's own error: the other thread finds the port's word for it.
-    const { message, errcode } = ((error as Error).cause ?? error) as { message: string; errcode?: number };
-    fault = { message, errcode };
-    return { fault };
+    fault = error;
+    throw error;
   }
 }
 
-parentPort!.on('message', (order: Order) => {
-  if (order !== 'end') {
-    parentPort!.postMessage(outcomeOf(order));
-    return;
-  }
+answerCalls(handle, () => {
   writes.end();
   db.close();
-  parentPort!.close();
 });

@@ -1,24 +1,15 @@
-/** Runs as a thread: writes batches of receipts, one after the other, and says how that went. */
+/** Runs as a thread: writes batches of receipts and of key uses. */
 import { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { storeBounds } from '../../../bounds/store.ts';
-import type { Order, Outcome } from './writer.ts';
+import { answerCalls } from '../thread-call.ts';
+import type { WriteRequest } from './writer.ts';
 import { createWrites } from './writes.ts';
 
 const db = new DatabaseSync(workerData, { timeout: storeBounds.sqliteServeBusyMs });
 const writes = createWrites(db);
 
-parentPort!.on('message', ({ kind, batch }: Order) => {
-  if (kind === 'end') {
-    db.close();
-    parentPort!.close();
-    return;
-  }
-  let fault: string | undefined;
-  try {
-    writes[kind](JSON.parse(batch));
-  } catch (error) {
-    fault = (error as Error).message;
-  }
-  parentPort!.postMessage({ fault } satisfies Outcome);
-});
+answerCalls<WriteRequest>(
+  ({ kind, batch }) => writes[kind](JSON.parse(batch)),
+  () => db.close(),
+);

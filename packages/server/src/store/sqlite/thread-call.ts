@@ -1,0 +1,82 @@
+/** Calls to a worker thread: the caller posts a message, and the thread answers the messages in order. */
+import { once } from 'node:events';
+import { parentPort, Worker } from 'node:worker_threads';
+
+interface Answer<Result> {
+  readonly result?: Result;
+  readonly fault?: { readonly message: string; readonly errcode?: number };
+}
+
+const end = 'end';
+
+export interface CalledThread<Request, Result> {
+  /** Why the thread has ended, or undefined while it runs. Every call fails with this error from then on. */
+  failure(): Error | undefined;
+  call(request: Request): Promise<Result>;
+  /** Finishes the calls made so far and ends the thread. */
+  close(): Promise<void>;
+}
+
+/** Starts the thread. It keeps the process alive only while a call is unanswered. */
+export function startThread<Request, Result>(file: URL, workerData: unknown): CalledThread<Request, Result> {
+  const thread = new Worker(file, { workerData });
+  const exited = once(thread, 'exit').catch(() => {});
+  const unanswered: PromiseWithResolvers<Result>[] = [];
+  let failure: Error | undefined;
+
+  thread.on('message', ({ result, fault }: Answer<Result>) => {
+    const call = unanswered.shift()!;
+    if (unanswered.length === 0) thread.unref();
+    if (fault === undefined) call.resolve(result as Result);
+    else call.reject(Object.assign(new Error(fault.message), fault));
+  });
+
+  function fail(error: Error): void {
+    failure ??= error;
+    for (const call of unanswered.splice(0)) call.reject(failure);
+  }
+  thread.on('error', fail);
+  thread.on('exit', () => fail(new Error('its thread has ended')));
+
+  return {
+    failure: () => failure,
+
+    async call(request) {
+      if (failure !== undefined) throw failure;
+      const call = Promise.withResolvers<Result>();
+      unanswered.push(call);
+      thread.ref();
+      thread.postMessage(request);
+      return call.promise;
+    },
+
+    async close() {
+      thread.ref();
+      thread.postMessage(end);
+      await exited;
+    },
+  };
+}
+
+/** The thread's side: answers each call with what `handle` returns or throws. */
+export function answerCalls<Request>(handle: (request: Request) => unknown, close: () => void): void {
+  const port = parentPort!;
+  port.on('message', (request: Request | typeof end) => {
+    if (request === end) {
+      close();
+      port.close();
+      return;
+    }
+    port.postMessage(answerOf(() => handle(request)));
+  });
+}
+
+function answerOf(work: () => unknown): Answer<unknown> {
+  try {
+    return { result: work() };
+  } catch (error) {
+    // The engine's own error and its code. An error of the port's class would arrive as a plain Error.
+    const { message, errcode } = ((error as Error).cause ?? error) as Error & { errcode?: number };
+    return { fault: { message, ...(errcode !== undefined && { errcode }) } };
+  }
+}

@@ -1,10 +1,11 @@
 /**
- * Prints what runs in production as a CycloneDX document. It is npm's own, without what is for development:
- * with --omit dev, npm would also leave out what a tool of ours happens to need, too, half of the Postgres
- * driver among it.
+ * Prints what runs in production as a CycloneDX document: npm's own SBOM without development packages, and
+ * with the library of the reference page, which is a file in this repository. `npm sbom --omit dev` would
+ * leave out packages that a development tool happens to share, half of the Postgres driver among them.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { print, runProgram, say } from '../bench/lib/program.ts';
 
@@ -14,6 +15,7 @@ interface Component {
   readonly 'bom-ref': string;
   readonly name: string;
   readonly version: string;
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
 }
 
 interface Sbom {
@@ -24,40 +26,65 @@ interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** As a reference of the document names them. Node stands among the tools, but is what runs all else. */
-function forDevelopment(): Set<string> {
-  const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'));
-  const names = { dev: new Set<string>(), run: new Set<string>() };
-  for (const [place, { version, dev }] of Object.entries<{ version: string; dev?: boolean }>(packages)) {
-    const name = place.split('node_modules/').at(-1);
-    names[dev && name !== 'node' ? 'dev' : 'run'].add(`${name}@${version}`);
+const readJson = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+
+/** Packages that only development needs, as the SBOM refers to them. */
+function developmentPackages(): Set<string> {
+  const { packages } = readJson('package-lock.json');
+  const dev = new Set<string>();
+  const production = new Set<string>();
+  for (const [place, locked] of Object.entries<{ version: string; dev?: boolean }>(packages)) {
+    const ref = `${place.split('node_modules/').at(-1)}@${locked.version}`;
+    (locked.dev ? dev : production).add(ref);
   }
-  return names.dev.difference(names.run);
+  return dev.difference(production);
+}
+
+/** The library that shows the reference page. Its bundle is kept in the repository. */
+function referenceLibrary(): Component {
+  const { name, version, license, integrity } = readJson('packages/server/assets/reference/library.json');
+  const content = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
+  return {
+    'bom-ref': `${name}@${version}`,
+    type: 'library',
+    name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    hashes: [{ alg: 'SHA-512', content }],
+    licenses: [{ license: { id: license } }],
+  } as Component;
 }
 
 export function productionSbom(): Sbom {
   const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
-  const options = { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
   const whole: Sbom = JSON.parse(
-    execFileSync('npm', words, { ...options, stdio: ['ignore', 'pipe', 'ignore'] }),
+    execFileSync('npm', words, {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
   );
-  const left = forDevelopment();
+  const left = developmentPackages();
+  const library = referenceLibrary();
   const { component } = whole.metadata;
-  // npm calls it by the folder that it happens to be in.
+  // npm names the root package after its folder.
   const named = { ...component, name: component['bom-ref'].slice(0, component['bom-ref'].lastIndexOf('@')) };
+  const dependencies = whole.dependencies
+    .filter(({ ref }) => !left.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !left.has(other)) }));
   return {
     ...whole,
     metadata: { ...whole.metadata, component: named },
-    components: whole.components.filter((part) => !left.has(part['bom-ref'])),
-    dependencies: whole.dependencies
-      .filter(({ ref }) => !left.has(ref))
-      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !left.has(other)) })),
+    components: [...whole.components.filter((part) => !left.has(part['bom-ref'])), library],
+    dependencies: [...dependencies, { ref: library['bom-ref'], dependsOn: [] }],
   };
 }
 
 const help = `Usage: npm run --silent sbom
 
-Prints a CycloneDX document of all packages that run in production, by package-lock.json.
+Prints a CycloneDX document of all packages that run in production: those of package-lock.json, Node among
+them, and the library of the reference page.
 
   --help   this text`;
 
@@ -66,7 +93,7 @@ async function printSbom(): Promise<boolean> {
     print(JSON.stringify(productionSbom(), null, 2));
     return true;
   } catch (error) {
-    say(`npm does not tell what there is: ${(error as Error).message}`);
+    say(`npm cannot list the packages: ${(error as Error).message}`);
     return false;
   }
 }

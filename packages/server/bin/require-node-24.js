@@ -1,7 +1,9 @@
-// Plain JavaScript that any Node runs: older ones cannot read the TypeScript behind it.
+// Plain JavaScript that any Node runs: older versions cannot read the TypeScript behind it.
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  console.error(
-    `Partner Network needs Node 24 and this is Node ${process.versions.node}: run "npm ci" without --ignore-scripts, which brings Node 24 along, and start through npm or npx.`,
-  );
+  const remedy =
+    process.platform === 'linux'
+      ? 'run "npm ci", which installs Node 24, and start through npm or npx'
+      : 'install Node 24';
+  console.error(`Partner Network needs Node 24 and this is Node ${process.versions.node}: ${remedy}.`);
   process.exit(1);
 }

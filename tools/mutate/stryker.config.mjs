@@ -1,7 +1,7 @@
 /**
- * `npm run mutate`: changes the code of what keeps callers apart, one place at a time, and tells which
- * changes no test noticed. Fails under 85 %. The tests here need nothing but a Redis, and take a moment each:
- * they run once for every change that they reach.
+ * `npm run mutate`: changes the code that keeps partners apart, one place at a time, and reports changes that
+ * no test noticed. Fails under 90 %. Its tests need nothing but a Redis and are quick, because they run once
+ * for every change that they reach.
  */
 export default {
   mutate: [
@@ -25,11 +25,11 @@ export default {
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
   },
-  plugins: ['@stryker-mutator/tap-runner'],
+  plugins: [import.meta.resolve('@stryker-mutator/tap-runner')],
   coverageAnalysis: 'perTest',
   concurrency: 2,
   timeoutMS: 10_000,
-  thresholds: { high: 95, low: 85, break: 85 },
+  thresholds: { high: 95, low: 90, break: 90 },
   reporters: ['clear-text', 'progress'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   // Not under node_modules, where Node strips no types.

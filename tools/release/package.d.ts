@@ -1,0 +1,7 @@
+/** What publint finds in a packed npm package. */
+export function lintPackage(tarball: Uint8Array): Promise<readonly unknown[]>;
+
+/** How "Are the types wrong?" resolves a package's types: a file for each way of importing it. */
+export function checkTypes(
+  tarball: Uint8Array,
+): Promise<{ readonly problems: readonly unknown[]; readonly files: Readonly<Record<string, string>> }>;

@@ -1,0 +1,16 @@
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+
+export async function lintPackage(tarball) {
+  return (await publint({ pack: { tarball: tarball.buffer }, strict: true })).messages;
+}
+
+export async function checkTypes(tarball) {
+  const { types, problems, entrypoints } = await checkPackage(createPackageFromTarballData(tarball));
+  if (!types) throw new Error('The package has no types.');
+  const found = Object.entries(entrypoints['.'].resolutions);
+  return {
+    problems,
+    files: Object.fromEntries(found.map(([kind, { resolution }]) => [kind, resolution?.fileName])),
+  };
+}

@@ -1,7 +1,7 @@
 /** Whether a process that is asked for ten times what it can do goes on doing what it can. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createTurnedAway } from '../../packages/server/src/http/overload/shed-responses.ts';
+import { createShedResponses } from '../../packages/server/src/http/overload/shed-responses.ts';
 import { print, runProgram, say, wholeRun } from '../lib/program.ts';
 import { median, ms, percent, quantile } from '../lib/statistics.ts';
 import { type Generator, type Played, rateOf, startGenerator, timesOf } from './load.ts';
@@ -114,8 +114,8 @@ async function measureRecovery(
 
 /** CPU of a 503, in a server that sends nothing else, and at a pace that nothing holds up. */
 async function measureShedWork(): Promise<number> {
-  const turnedAway = createTurnedAway(() => performance.now() * 1_000);
-  const server = createServer((_request, response) => turnedAway.answer(response));
+  const sendShed = createShedResponses(() => performance.now() * 1_000);
+  const server = createServer((_request, response) => sendShed(response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   wholeRun.after(() => {
     server.close();

@@ -5,7 +5,7 @@ import { helpOf, helpOfAll } from './command-line/help.ts';
 import type { Output } from './command-line/output.ts';
 import { parseLine } from './command-line/parse.ts';
 import { OperatorError } from './lib/operator-error.ts';
-import { similar } from './lib/suggest.ts';
+import { suggest } from './lib/suggest.ts';
 import { maskKeys, printable } from './lib/text.ts';
 import { ownVersion } from './lib/version.ts';
 import { StoreUnavailable } from './store/port.ts';
@@ -195,7 +195,7 @@ function withoutCommand(words: readonly string[], isHelp: boolean): number {
 function correctionOf(typed: string): string {
   const known = commands.map(({ name }) => name);
   if (known.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
-  const meant = similar(typed, known);
+  const meant = suggest(typed, known);
   const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
   return `There is no command "${typed}".${guess} "partner-network --help" lists all.`;
 }

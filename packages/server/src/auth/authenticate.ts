@@ -1,6 +1,6 @@
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
-import { headerValues } from '../http/headers.ts';
 import { refusal } from '../http/refusal.ts';
+import { headerValues } from '../http/request.ts';
 import type { KeyOnFile, Reads } from '../store/port.ts';
 import { digestOfKey, environmentOfKey } from './api-key.ts';
 import type { KeyCache } from './key-cache.ts';

@@ -1,17 +1,17 @@
 import { cursorLifetimeHours } from '@partner-network/contract/limits';
 
 export const cursorsBounds = {
-  /** How often an instance reads the keys of cursors, and tries again after that was in vain. */
+  /** Milliseconds between two readings of the cursor keys, and until the retry of a failed one. */
   cursorKeysReadMs: 500,
   cursorKeysRetryMs: 100,
-  /** What it has read is good for so long; then it answers 503 where there is a cursor. */
+  /** Milliseconds for which a reading is valid. After that, requests that need a cursor are answered 503. */
   cursorKeysStaleMs: 5_000,
-  /** A new key opens cursors at once and seals them after this: by then no instance is without it. */
+  /** Milliseconds until a new key seals cursors. It opens them at once: by then all instances have it. */
   cursorKeySettleMs: 15_000,
-  /** How long a key opens cursors after the next one seals: they live a day, and clocks may differ. */
+  /** Milliseconds for which a key opens cursors after the next one seals: a cursor's life, and clock skew. */
   cursorKeyRestMs: cursorLifetimeHours * 3_600_000 + 60_000,
-  /** How long a rotation waits for another one that is under way. */
+  /** Milliseconds for which a rotation waits for another rotation. */
   cursorKeyLockMs: 10_000,
-  /** A key that seals for longer than this is one that was forgotten. */
+  /** Milliseconds after which `doctor` warns that a sealing key is old. */
   cursorKeyAgeMs: 400 * 24 * 3_600_000,
 } as const;

@@ -1,39 +1,44 @@
 export const httpBounds = {
-  /** Request line and headers together. A reference_id of 1,024 emoji takes 12,288 of them. */
+  /** Bytes of request line and headers. A reference_id of 1,024 emoji takes 12,288 of them. */
   requestHeadBytes: 16 * 1024,
+  /** Milliseconds until the headers, and the whole request, must have arrived; and between checks for it. */
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,
   connectionsCheckMs: 1_000,
-  /** Longer than the idle time of the usual balancers (60 s), so that they close first. */
+  /** Milliseconds until an idle connection is closed: longer than the usual balancers wait (60 s), so that
+   * they close first. */
   keepAliveMs: 65_000,
-  /** Each takes 20 to 30 kB. Past them, those who ask for nothing make room. */
+  /** Client connections, each of 20 to 30 kB. Above this, idle connections are closed. */
   connections: 10_000,
+  /** Connections of operators. */
   operationsConnections: 256,
-  /** Callers that the system keeps until we accept them, as far as it keeps so many. Node's own 511 is
-   * full after a tenth of a second in which 5,000 come a second, and then others are kept waiting, too. */
+  /** Connections that the kernel queues until we accept them, as far as its own limit allows. Node's default
+   * of 511 is full after 0.1 s at 5,000 connections a second, and then all clients have to wait. */
   acceptBacklog: 4_096,
-  /** It is then closed after its answer, so that balancers spread their connections anew. */
-  requestsOfConnection: 1_000,
-  /** Text of answers that wait to be read. One page alone may be larger. */
+  /** Requests after which a connection is closed, so that balancers spread their connections again. */
+  requestsPerConnection: 1_000,
+  /** Characters of responses that clients have not read. A single page may be larger. */
   unreadCharacters: 64 * 1024 * 1024,
-  /** How often the log tells that connections are closed to make room. */
-  connectionsTellMs: 10_000,
-  /** A socket on which nothing moves for this long, in the middle of an answer, is given up. */
+  /** Milliseconds between two log lines about closed connections. */
+  connectionsLogMs: 10_000,
+  /** Milliseconds without any progress after which a socket is closed in the middle of a response. */
   stalledSocketMs: 10_000,
-  /** After its last bytes a connection is given this long to be read. */
+  /** Milliseconds for which a connection stays open after its last bytes, to be read. */
   lingerMs: 1_000,
-  /** Requests sent ahead on one connection, and on all of them: up to 20 kB each, so 40 MB. */
+  /** Pipelined requests on one connection, and on all of them: up to 20 kB each, so 40 MB. */
   pipelinedRequests: 100,
   requestsAhead: 2_000,
-  /** What a 503 asks the caller to wait. */
+  /** Seconds after which the client of a 503 may retry. */
   retryAfterSeconds: 1,
-  /** Whatever happens behind it, a request is answered by then; the rest of 2 s is for a busy machine. */
+  /** Milliseconds until every request is answered. The rest of the promised 2 s is for a busy machine. */
   answerMs: 1_750,
-  /** In-flight requests get this long from the close on; who waits to be accepted then is, for a while. */
+  /** Milliseconds that requests get to finish after the listener is closed, and between checks for idle
+   * connections meanwhile. */
   drainMs: 25_000,
   drainSweepMs: 100,
+  /** Milliseconds for which queued connections are still accepted before the listener is closed. */
   lastAcceptsMs: 250,
-  /** Of the files, what is for callers and for operators; the rest is for databases and all else. */
+  /** Shares of the open files for clients and for operators. The rest is for databases and others. */
   callersShare: 0.75,
   operatorsShare: 0.05,
 } as const;

@@ -1,7 +1,8 @@
 export const observabilityBounds = {
-  /** How often a process looks by how late it is: 0.2 % of an idle processor; every 20 ms would take 0.9. */
+  /** Milliseconds between measurements of the event loop delay: 0.2 % of a CPU; with 20 ms it is 0.9 %. */
   eventLoopTickMs: 100,
-  /** So much of the log is written at a time, which a pipe takes whole, and so much of it waits at most. */
+  /** Bytes of the log that are written at once, which a pipe takes as a whole. */
   logPieceBytes: 4_096,
+  /** Characters of the log that wait in memory to be written. */
   logWaitingCharacters: 8 * 1_024 * 1_024,
 } as const;

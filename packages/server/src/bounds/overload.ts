@@ -1,27 +1,28 @@
 export const overloadBounds = {
-  /** In a turn of the event loop, so many requests that wait begin, and none after so long. It accepts one
-   * connection in a turn, so at 5 ms a turn 200 a second, however much there is to do. */
+  /** Waiting requests that begin in one turn of the event loop, and milliseconds after which none begins. A
+   * turn accepts one connection, so turns of 5 ms accept 200 a second, however much there is to do. */
   turnRequests: 10,
   turnMs: 4,
-  /** Requests that are let in at once, for each connection to the database: enough to keep it busy. With ten
-   * connections and 500 pages a second, the last of them is answered within 60 ms. */
+  /** Places for requests, for each database connection: enough to keep it busy. With ten connections and 500
+   * pages a second, the last of them is answered within 60 ms. */
   requestsPerDatabaseConnection: 3,
-  /** Of the connections, what one partner may take. Those of its requests that wait for that, which are more
-   * than its rate lets come at once, and for how long. */
+  /** Share of the database connections that one partner may use. */
   partnerShare: 0.5,
-  requestsOfPartner: 100,
+  /** Requests of one partner that wait for its share, more than its rate admits at once, and for how long. */
+  partnerQueue: 100,
   shareWaitMs: 250,
-  /** How long a request waits until it begins, how many do, and how often they are looked at. */
+  /** Milliseconds for which a request may wait, and the number of requests that wait. */
   requestWaitMs: 150,
   requestsWaiting: 1_000,
+  /** Milliseconds between checks for requests that waited too long, while no place is free. */
   waitingSweepMs: 10,
-  /** Answers to those turned away that are sent at once. A thousand, each for half a second, cost a tenth of
-   * the good answers: who is turned away asks again, and to hear that costs more than to answer. */
+  /** 503s that are sent without delay: in a second, and at once. A thousand clients, each held for half a
+   * second, cost a tenth of the good answers: they retry, and reading a request costs more than a 503. */
   shedPerSecond: 500,
   shedBurst: 100,
-  /** The others wait this long at most, and are looked at this often. */
+  /** Milliseconds by which the other 503s are delayed at most, and between checks for those that are due. */
   shedHoldMs: 1_000,
   shedSweepMs: 10,
-  /** So long after the last one was turned away, the log says that it is over. */
+  /** Milliseconds without a shed request after which the log says that shedding is over. */
   sheddingQuietMs: 1_000,
 } as const;

@@ -32,7 +32,7 @@ assertBound(
 );
 assertBound(httpBounds.requestHeadBytes <= 2 * errorsOfAnswer, 'a name and an & for each error');
 assertBound(ingestBounds.importLineBytes <= lengths.metadataValue, 'what can be imported can be sent');
-assertBound(overloadBounds.requestsOfPartner > brandsPerSecond, 'a second of requests at once can wait');
+assertBound(overloadBounds.partnerQueue > brandsPerSecond, 'a second of requests at once can wait');
 assertBound(overloadBounds.requestWaitMs < 250, 'who is let in begins within 250 ms');
 assertBound(overloadBounds.shedHoldMs < leftMs, 'who is turned away is told in time');
 assertBound(

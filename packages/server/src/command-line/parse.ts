@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { similar } from '../lib/suggest.ts';
+import { suggest } from '../lib/suggest.ts';
 import { type Option, type Options, Problem, type Values } from './options.ts';
 
 /** What a command line may contain. */
@@ -95,7 +95,7 @@ function problemOfFlag(
   options: Options,
 ): string | undefined {
   if (option === undefined) {
-    const meant = similar(rawName.replace(/^-+/, ''), Object.keys(options));
+    const meant = suggest(rawName.replace(/^-+/, ''), Object.keys(options));
     if (meant === undefined) return `There is no flag ${rawName}.`;
     return (
       problemOfSecret(rawName, options[meant]!) ?? `There is no flag ${rawName}; did you mean --${meant}?`

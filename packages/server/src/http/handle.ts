@@ -5,47 +5,45 @@ import type { Logger } from 'pino';
 import { httpBounds } from '../bounds/http.ts';
 import { within } from '../lib/timeout.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import { headBytes } from './headers.ts';
-import { Refusal, refusal } from './refusal.ts';
+import { commonHeaders, errorResponse, Refusal, refusal } from './refusal.ts';
+import { headBytes, isWellFormed, splitTarget } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { splitTarget } from './target.ts';
-import { isWellFormed } from './well-formed.ts';
 
-/** One request on its way through: what is known of it so far, and the headers of its answer. */
+/** A request and what is known about it so far, with the headers of its response. */
 export interface Exchange {
   readonly requestId: string;
-  /** When it came, though it may have waited for its turn since. */
+  /** When the request arrived. It may have waited in the overload queue since. */
   readonly startedMs: number;
   readonly method: string;
   readonly rawHeaders: readonly string[];
   readonly query: string;
-  /** Names and values in turn. */
+  /** Headers of the response: names and values alternate. */
   readonly headers: string[];
   operation?: string;
-  /** Who asks, also where it is refused: none of both while no key on file is known. */
+  /** Partner and key are set once the key is found, even if the request is then refused. */
   partnerId?: string;
   keyId?: string;
-  /** Whether the body is known to be ASCII: to find that out copies all of it, an eighth of a page's cost. */
+  /** Whether the body is known to be ASCII. To find out would copy the body, an eighth of a page's cost. */
   isAscii?: boolean;
-  /** Called when the answer is given, with the code of its first error if it is a refusal. */
-  settle?: (code: string | undefined) => void;
-  /** Where the request is traced: by what its trace is found, and what ends it. */
+  /** Called after the response was sent, with the code of its first error. */
+  onAnswered?: (code: string | undefined) => void;
+  /** Set for a traced request. */
   trace?: { readonly id: string; end(status: number, code: string | undefined): void };
-  /** Where answers are counted; the operators' own are not. */
+  /** Counts the response. Not set for requests of operators. */
   readonly count?: RequestMetrics['count'] | undefined;
 }
 
-/** What answers a path: a body, or a refusal thrown. */
+/** Answers the requests for one path: returns a body, or throws a refusal. */
 export type Route = (exchange: Exchange) => Promise<string | Buffer>;
 
 export type Routes = ReadonlyMap<string, Route>;
 
-/** In the place of a path: the route of all that have none. */
+/** Key of the route for all paths that have no route of their own. */
 export const anyOtherPath = '*';
 
 /**
- * Gives a request exactly one answer, whatever happens on the way. Resolves to how much text was made for it,
- * which is kept until the caller has read it; the bytes of a file are there anyway.
+ * Sends exactly one response to a request, whatever happens. Resolves to the length of the text that was made
+ * for it and stays in memory until the client has read it. Files are in memory anyway and count as 0.
  */
 export async function answer(
   routes: Routes,
@@ -63,47 +61,44 @@ export async function answer(
     method: request.method ?? '',
     rawHeaders: request.rawHeaders,
     query,
-    headers: ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'],
+    headers: commonHeaders(requestId),
     count: requests?.count,
   };
   try {
-    requireWellFormed(request);
-    const route = routeOf(routes, path, request.method ?? '');
+    const route = routeOf(routes, path, request);
     if (request.method === 'OPTIONS') {
       exchange.headers.push('Allow', allowedMethods.join(', '));
       return send(log, exchange, response, 204);
     }
-    // Whatever a request waits for, its caller is answered in time.
-    // Whole milliseconds, because Node keeps a list of timers for each duration that there is.
+    // Whole milliseconds, because Node keeps one list of timers for each duration.
     const leftMs = Math.max(1, Math.ceil(startedMs + httpBounds.answerMs - performance.now()));
-    return send(log, exchange, response, 200, await within(leftMs, route(exchange), late));
+    const body = await within(leftMs, route(exchange), late);
+    const bytes = exchange.isAscii === true ? body.length : Buffer.byteLength(body);
+    exchange.headers.push('Content-Length', String(bytes));
+    return send(log, exchange, response, 200, body);
   } catch (thrown) {
     const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
-    exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
-    exchange.headers.push(...refused.headers);
+    const { headers, body } = errorResponse(refused);
+    exchange.headers.push(...headers);
     exchange.isAscii = false;
-    const body = JSON.stringify({ errors: refused.errors });
-    return send(log, exchange, response, refused.status, body, refused.errors[0]?.code);
+    return send(log, exchange, response, refused.status, body, refused.errors[0].code);
   }
 }
 
 const late = () => new StoreUnavailable('It took too long.');
 
-function requireWellFormed(request: IncomingMessage): void {
+/** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
+function routeOf(routes: Routes, path: string, request: IncomingMessage): Route {
   // Node counts names and values only, and lets many small headers through.
   if (headBytes(request) > httpBounds.requestHeadBytes) throw refusal('REQUEST_TOO_LARGE');
   if (!isWellFormed(request)) throw refusal('MALFORMED_REQUEST');
-}
-
-/** The path is judged before the method, so that an unknown path says nothing of methods. */
-function routeOf(routes: Routes, path: string, method: string): Route {
   const route = routes.get(path) ?? routes.get(anyOtherPath);
   if (route === undefined) throw refusal('NOT_FOUND');
-  if (!allowedMethods.includes(method)) throw refusal('METHOD_NOT_ALLOWED');
+  if (!allowedMethods.includes(request.method ?? '')) throw refusal('METHOD_NOT_ALLOWED');
   return route;
 }
 
-/** The log gets the fault, the caller the request id to ask about it. */
+/** Logs the fault. The client gets the request id only, to report it with. */
 function refusalOfFault(log: Logger, { requestId }: Exchange, fault: unknown): Refusal {
   log.error({ request_id: requestId, err: fault }, 'request failed');
   return fault instanceof StoreUnavailable
@@ -119,24 +114,21 @@ function send(
   body?: string | Buffer,
   code?: string,
 ): number {
-  const { headers, isAscii = false } = exchange;
-  if (body !== undefined)
-    headers.push('Content-Length', String(isAscii ? body.length : Buffer.byteLength(body)));
-  response.writeHead(status, headers);
+  response.writeHead(status, exchange.headers);
   // ASCII needs no encoding.
-  response.end(body, isAscii ? 'latin1' : 'utf8');
+  response.end(body, exchange.isAscii === true ? 'latin1' : 'utf8');
   try {
-    tell(log, exchange, status, code);
+    report(log, exchange, status, code);
   } catch (err) {
-    // It is answered, and cannot be answered again.
+    // The response is sent: a fault from here on can only be logged.
     log.error({ request_id: exchange.requestId, err }, 'an answer was given; its receipt may be missing');
   }
   return typeof body === 'string' ? body.length : 0;
 }
 
-/** All who want to know of an answer that was given. */
-function tell(log: Logger, exchange: Exchange, status: number, code: string | undefined): void {
-  exchange.settle?.(code);
+/** Passes a sent response to the receipts, the trace, the metrics and the log. */
+function report(log: Logger, exchange: Exchange, status: number, code: string | undefined): void {
+  exchange.onAnswered?.(code);
   exchange.trace?.end(status, code);
   const durationMs = performance.now() - exchange.startedMs;
   exchange.count?.(exchange.operation, status, code, durationMs / 1_000);

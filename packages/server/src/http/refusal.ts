@@ -8,13 +8,13 @@ import { allowedMethods } from '@partner-network/contract/operations';
 import { httpBounds } from '../bounds/http.ts';
 
 /**
- * An answer that is not the one asked for. It is thrown, but it is no fault of ours and no Error: nothing
- * reads its stack, and capturing one costs more than the rest of a refusal.
+ * An error answer. It is thrown, but it is not an Error: nothing reads its stack, and capturing one costs
+ * more than the rest of a refusal.
  */
 export class Refusal {
   readonly status: number;
-  readonly errors: readonly ErrorRecord[];
-  /** Names and values in turn. */
+  readonly errors: readonly [ErrorRecord, ...ErrorRecord[]];
+  /** Names and values alternate. */
   readonly headers: readonly string[];
 
   constructor(errors: readonly [ErrorRecord, ...ErrorRecord[]], headers: readonly string[] = []) {
@@ -36,4 +36,17 @@ export function refusal(
   field?: string,
 ): Refusal {
   return new Refusal([errorRecord(code, facts, field)]);
+}
+
+/** The first headers of every response. */
+export function commonHeaders(requestId: string): string[] {
+  return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
+}
+
+/** The body of a refusal, and its headers behind the common ones. Every error response is made here. */
+export function errorResponse({ errors, headers }: Refusal): { headers: string[]; body: string } {
+  const body = JSON.stringify({ errors });
+  const ofBody = ['Content-Length', String(Buffer.byteLength(body)), ...headers];
+  const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+  return { headers: [...type, ...ofBody], body };
 }

@@ -2,7 +2,7 @@
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import { ingestBounds } from '../bounds/ingest.ts';
-import { similar } from '../lib/suggest.ts';
+import { suggest } from '../lib/suggest.ts';
 import { echo } from '../lib/text.ts';
 import { findPersonalKey } from './personal-data/personal-data.ts';
 
@@ -54,7 +54,7 @@ export function importFault(code: ImportCode, field?: FieldName, facts: Facts = 
 
 /** Of a name that the record does not have; shown is what may be said of it. */
 export function unknownField(name: string, known: readonly string[], shown = name): ImportFault {
-  const nearest = similar(echo(name, echoedCharacters), known);
+  const nearest = suggest(echo(name, echoedCharacters), known);
   if (nearest !== undefined) return importFault('UNKNOWN_FIELD', shown, { nearest });
   const fault = importFault('UNKNOWN_FIELD', shown);
   return { ...fault, detail: importSentences.UNKNOWN_FIELD.replace(renaming, '') };

@@ -4,22 +4,22 @@ let lastMs = 0;
 let sequence = 0;
 
 /**
- * A new identifier: 48 bits of time, 16 of sequence, 64 of chance, in hex. Ids of one process sort in the
- * order in which they were issued, and listings are sorted by id, so oldest comes first.
+ * A new id: 48 bits of time, 16 of sequence and 64 random bits, in hex. Ids of one process sort in the order
+ * in which they were made. Listings are sorted by id, so the oldest record comes first.
  */
 export function newId(prefix: string, nowMs = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs;
     sequence = 0;
   } else if (++sequence > 0xffff) {
-    // More than 65,536 in a millisecond (or a clock set back): run ahead of the clock rather than repeat.
+    // More than 65,536 ids in a millisecond, or a clock set back: run ahead of the clock, never repeat.
     lastMs += 1;
     sequence = 0;
   }
   return formatId(prefix, lastMs, sequence, randomBytes(8).toString('hex'));
 }
 
-export function formatId(prefix: string, timeMs: number, sequence: number, chance: string): string {
+export function formatId(prefix: string, timeMs: number, sequence: number, randomHex: string): string {
   const time = timeMs.toString(16).padStart(12, '0');
-  return `${prefix}_${time}${sequence.toString(16).padStart(4, '0')}${chance}`;
+  return `${prefix}_${time}${sequence.toString(16).padStart(4, '0')}${randomHex}`;
 }

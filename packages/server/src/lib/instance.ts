@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 const variable = 'PARTNER_NETWORK_INSTANCE';
 
 /**
- * Which instance this process is, or is of: workers inherit the name from their supervisor, because they
- * count the rate limit together. At random, for containers may share a host's name and a process id.
+ * The random name of this instance. Workers inherit it from their supervisor, because they share one rate
+ * limit. Host name and process id would not do: containers may have the same.
  */
 export function instanceName(): string {
   process.env[variable] ??= randomBytes(6).toString('hex');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { httpBounds } from '../bounds/http.ts';
 
-/** How many files this process may have open. Node has raised that as far as it may when it started. */
+/** The number of files that this process may open. Node has raised it as far as allowed at its start. */
 export function openFileLimit(): number | undefined {
   return limitOfLinux() ?? limitOfReport();
 }
@@ -15,23 +15,21 @@ function limitOfLinux(): number | undefined {
   }
 }
 
-/** Known on every system, and takes 27 ms to write, of which the limit is a line. */
+/** Works on every system, but takes 27 ms: Node writes a whole report. */
 function limitOfReport(): number | undefined {
-  // Names of the network would be asked for, and may take long to answer.
+  // The report would look up host names, which may take long.
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const limit = report.userLimits?.open_files?.soft;
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** How many operators there is room for. */
-export function operatorsWithin(openFiles: number | undefined): number {
-  const files = openFiles ?? Number.POSITIVE_INFINITY;
-  return Math.min(httpBounds.operationsConnections, Math.floor(files * httpBounds.operatorsShare));
+/** The number of connections of operators that this limit of open files allows. */
+export function operatorsWithin(openFiles = Number.POSITIVE_INFINITY): number {
+  return Math.min(httpBounds.operationsConnections, Math.floor(openFiles * httpBounds.operatorsShare));
 }
 
-/** How many callers there is room for. */
-export function connectionsWithin(openFiles: number | undefined): number {
-  const files = openFiles ?? Number.POSITIVE_INFINITY;
-  return Math.min(httpBounds.connections, Math.floor(files * httpBounds.callersShare));
+/** The number of connections of clients that this limit of open files allows. */
+export function connectionsWithin(openFiles = Number.POSITIVE_INFINITY): number {
+  return Math.min(httpBounds.connections, Math.floor(openFiles * httpBounds.callersShare));
 }

@@ -1,2 +1,2 @@
-/** A failure that a person at the command line can act on: its message is printed as it is, exit status 1. */
+/** An error that the operator can act on. The command line prints its message as it is and exits with 1. */
 export class OperatorError extends Error {}

@@ -4,38 +4,35 @@ import type { Logger } from 'pino';
 const stops = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Calls back once when somebody wants the process to end, which it then has to do by itself; a second signal
- * ends it at once. Returns what takes that back.
+ * Calls the listener at the first stop signal; the process then has to end by itself. A second signal ends it
+ * at once. Returns a function that removes the listener.
  */
 export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
-  const ignore = () => {
-    for (const name of stops) process.off(name, hear);
+  const remove = () => {
+    for (const name of stops) process.off(name, onSignal);
   };
-  const hear = (signal: NodeJS.Signals) => {
-    ignore();
+  const onSignal = (signal: NodeJS.Signals) => {
+    remove();
     listener(signal);
   };
-  for (const name of stops) process.on(name, hear);
-  return ignore;
+  for (const name of stops) process.on(name, onSignal);
+  return remove;
 }
 
-/** The last line of the log, when all is closed. */
-export function logStopped(toldMs: number, log: Logger): void {
-  log.info({ duration_ms: Math.round(performance.now() - toldMs) }, 'stopped');
+/** Writes the last line of the log, when everything is closed. */
+export function logStopped(signalMs: number, log: Logger): void {
+  log.info({ duration_ms: Math.round(performance.now() - signalMs) }, 'stopped');
 }
 
-/** Says a last word before a signal ends the process as it would have without us. */
-export function onInterrupt(lastWord: () => void): () => void {
+/** Does something before a signal ends the process as it would have anyway. */
+export function onInterrupt(work: () => void): () => void {
   return onStop((signal) => {
-    lastWord();
+    work();
     process.kill(process.pid, signal);
   });
 }
 
-/**
- * Resolves when the process is told to stop. To be called before anybody is told that the service is there: a
- * signal that comes without a listener kills.
- */
+/** Resolves at the first stop signal. Call it before the service is announced: an unheard signal kills. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     onStop(resolve);
@@ -44,13 +41,14 @@ export function stopSignal(): Promise<NodeJS.Signals> {
 
 interface Draining {
   drain(): void;
-  /** How many requests are under way, where it can be told at once. */
+  /** The number of unanswered requests, if it is known at once. */
   unanswered?(): number;
 }
 
 /**
- * Resolves when it is time to close, to when the signal came. SIGTERM comes from a supervisor: go on for the
- * drain delay, so that balancers notice. SIGINT comes from a person: close at once. A second signal ends all.
+ * Drains after the signal, and resolves to the time of the signal when the service may close. SIGTERM comes
+ * from a supervisor: wait for the drain delay, so that balancers notice. SIGINT comes from a person: close at
+ * once. A second signal ends the process.
  */
 export async function drainOn(
   signal: Promise<NodeJS.Signals>,
@@ -59,7 +57,7 @@ export async function drainOn(
   log: Logger,
 ): Promise<number> {
   const name = await signal;
-  const toldMs = performance.now();
+  const signalMs = performance.now();
   onStop((second) => {
     const lost = 'requests under way and receipts of the last moment are lost';
     log.warn({ signal: second, requests: service.unanswered?.() }, `ended by a second signal: ${lost}`);
@@ -69,5 +67,5 @@ export async function drainOn(
   const delaySeconds = name === 'SIGTERM' ? drainDelaySeconds : 0;
   log.info({ signal: name, drain_delay_seconds: delaySeconds }, 'draining');
   await wait(delaySeconds * 1_000);
-  return toldMs;
+  return signalMs;
 }

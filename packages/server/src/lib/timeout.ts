@@ -1,10 +1,10 @@
-/** What the work comes to, or this error when it takes longer; then nobody hears of the work any more. */
+/** The result of the work, or the error of `late` after `ms` milliseconds. The work itself goes on. */
 export function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);
-    const settle = () => clearTimeout(timer);
+    const stop = () => clearTimeout(timer);
     work.then(resolve, reject);
-    // Not chained to the line above: the caller hears first.
-    work.then(settle, settle);
+    // Not chained to the line above, so that the caller gets the result first.
+    work.then(stop, stop);
   });
 }

@@ -1,4 +1,4 @@
-/** As it is stored already, on a day of every year: told without a Date, which takes ten times as long. */
+/** A time in stored form, except 29 February. Skips the check with Date, which takes ten times as long. */
 const normalTime = new RegExp(
   '^(?!0000)[0-9]{4}-' +
     '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)' +
@@ -7,8 +7,8 @@ const normalTime = new RegExp(
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|\+00:00)$/i;
 
 /**
- * A time as it is stored and sent, `2026-01-31T08:00:00.000Z`, from RFC 3339 in UTC; undefined when it is not
- * that. Fractions are cut to milliseconds. No leap seconds, and no year 0000, which Postgres does not have.
+ * Converts RFC 3339 in UTC to the form that is stored and sent, `2026-01-31T08:00:00.000Z`. Undefined for any
+ * other text. Cuts fractions to milliseconds. Rejects leap seconds, and year 0000, which Postgres lacks.
  */
 export function normalizeTime(text: string): string | undefined {
   if (normalTime.test(text)) return text;
@@ -18,15 +18,14 @@ export function normalizeTime(text: string): string | undefined {
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const normal = `${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`;
   const instant = new Date(normal);
-  // Date turns 31 April into 1 May and 24:00 into the next day; a date that does not exist is not the same
-  // again.
+  // Date turns 31 April into 1 May and 24:00 into the next day: a time that does not exist comes out changed.
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === normal ? normal : undefined;
 }
 
 let lastMs = 0;
 let lastTime = '1970-01-01T00:00:00.000Z';
 
-/** The last one is kept: list balances needs it twice, and to write it takes a fiftieth of an answer. */
+/** Keeps the last result: listing balances needs it twice, and formatting takes 2 % of an answer. */
 export function toTime(epochMs: number): string {
   if (epochMs !== lastMs) {
     lastTime = new Date(epochMs).toISOString();
@@ -38,7 +37,7 @@ export function toTime(epochMs: number): string {
 const duration = /^(\d{1,9})(s|m|h|d)$/;
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of `90s`, `30m`, `24h` or `7d`; undefined when it is none of these. */
+/** Milliseconds of a duration such as `90s`, `30m`, `24h` or `7d`. Undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const parts = duration.exec(text);
   return parts === null ? undefined : Number(parts[1]) * unitMs[parts[2] as keyof typeof unitMs];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Which version this is, as its package says. */
+/** The version in our package.json. */
 export function ownVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

@@ -10,7 +10,7 @@ export interface WaitQueue<T> {
 }
 
 /** `late` makes the error of a caller that has waited for `waitMs` milliseconds. */
-export function createWaitQueue<T>(waitMs: number, late: () => Error): WaitQueue<T> {
+export function createWaitQueue<T>(waitMs: number, late: () => unknown): WaitQueue<T> {
   // A Set keeps insertion order, and removing a caller that timed out is cheap.
   const waiting = new Set<PromiseWithResolvers<T>>();
 

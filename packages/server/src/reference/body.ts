@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import type { Route } from '../http/handle.ts';
-import { headerValues } from '../http/headers.ts';
+import { headerValues } from '../http/request.ts';
 
 const encodings = ['br', 'gzip', 'identity'] as const;
 

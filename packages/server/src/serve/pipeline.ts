@@ -50,7 +50,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     let access: Access | undefined;
     if (listing.access !== undefined) {
       // From here on every answer leaves a receipt, including refusals.
-      exchange.settle = (code) => {
+      exchange.onAnswered = (code) => {
         access ??= listing.access!(legibleParameters(operation, exchange.query));
         journal.add(receiptOf(exchange.requestId, key, access, code, nowMs()));
       };

@@ -1,4 +1,4 @@
-import { headerValues } from '../http/headers.ts';
+import { headerValues } from '../http/request.ts';
 import type { CallersSpan } from './port.ts';
 
 /** Version 00 of W3C Trace Context, the only one that there is; ids of zeros alone mean none. */

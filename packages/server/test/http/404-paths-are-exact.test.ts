@@ -4,7 +4,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 
-const strangers = [
+const unknownPaths = [
   '/',
   '/network/v1',
   '/network/v1/',
@@ -23,9 +23,9 @@ const strangers = [
   '/__proto__',
 ];
 
-test('anything but an exact path is NOT_FOUND, whoever asks and with whatever method', async (t) => {
+test('anything but an exact path is NOT_FOUND, with and without a key, for every method', async (t) => {
   const { call } = await startTestService(t);
-  for (const path of strangers) {
+  for (const path of unknownPaths) {
     assertRefused(await call(path), 404, 'NOT_FOUND');
     assertRefused(await call(path, { key: keys.acme }), 404, 'NOT_FOUND');
     assertRefused(await call(path, { method: 'DELETE' }), 404, 'NOT_FOUND');

@@ -5,7 +5,7 @@ import { startTestService } from '../../../testkit/fixtures/service.ts';
 
 test('a request that does not arrive in time is a REQUEST_TIMEOUT, and the connection closes', async (t) => {
   const { raw, server } = await startTestService(t);
-  // As in service, only sooner.
+  // The real timeout is 5 s.
   server.headersTimeout = 50;
   const answer = await raw('GET /network/v1/brands HTTP/1.1\r\nHost: a\r\n');
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
@@ -26,7 +26,7 @@ for (const [where, bytes] of Object.entries({
   });
 }
 
-test('16 KiB are fine to the byte, and one more is not', async (t) => {
+test('a head of 16 KiB is accepted, and one byte more is not', async (t) => {
   const { raw } = await startTestService(t);
   const requestOf = (bytes: number) => {
     const credentials = `Authorization: Bearer ${keys.acme}\r\nConnection: close`;

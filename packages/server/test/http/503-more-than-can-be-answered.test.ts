@@ -1,4 +1,4 @@
-/** What happens when there is more to do than time for it. */
+/** What happens to requests when there are more than can be answered in time. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +12,7 @@ import { httpBounds } from '../../src/bounds/http.ts';
 import { overloadBounds } from '../../src/bounds/overload.ts';
 import { startHealth } from '../../src/http/operations/health.ts';
 import { createOverload, type Overload } from '../../src/http/overload/overload.ts';
-import { createTurnedAway } from '../../src/http/overload/shed-responses.ts';
+import { createShedResponses } from '../../src/http/overload/shed-responses.ts';
 import { createSheddingLog } from '../../src/http/overload/shedding-log.ts';
 import { readMetrics } from '../../src/observability/metric.ts';
 
@@ -28,7 +28,7 @@ function underWayOf({ metrics }: Overload): Record<string, number> {
   return Object.fromEntries(metrics[1]!.read().map(({ labels, value }) => [labels.state, value]));
 }
 
-/** A service of so many connections, which answers no key, or nothing of one partner, before it is let go. */
+/** A service that holds all key lookups, or the pages of one partner, until `release`. */
 async function startHeld(t: TestContext, connections: number, held: 'keys' | 'acme') {
   const go = Promise.withResolvers<void>();
   const overload = createOverload({ connections }, silent);
@@ -53,11 +53,11 @@ function answerTo(sent: unknown[], name: unknown): ServerResponse {
   return { destroyed: false, writeHead: () => sent.push(name), end: () => {} } as unknown as ServerResponse;
 }
 
-test('who finds no place in time is told so in the one shape of errors; the next is served', async (t) => {
+test('without a place in time a request gets a 503 with an error record; the next is served', async (t) => {
   const { service, overload, release } = await startHeld(t, 1, 'keys');
-  const letIn = Array.from({ length: 3 }, () => service.brands('', { key: keys.acme }));
+  const admitted = Array.from({ length: 3 }, () => service.brands('', { key: keys.acme }));
   await until(5_000, () => underWayOf(overload).answering === overloadBounds.requestsPerDatabaseConnection);
-  // All at once: those who were let in must not wait for so long that they are told the same.
+  // All at once: the admitted requests must not wait so long that they get a 503, too.
   const methods = ['GET', 'HEAD', 'OPTIONS', 'POST'];
   const refused = await Promise.all(methods.map((method) => service.brands('', { method })));
   for (const [index, answer] of refused.entries()) {
@@ -68,20 +68,20 @@ test('who finds no place in time is told so in the one shape of errors; the next
   assert.deepEqual(shedOf(overload), { loop: 0, requests: methods.length, partner: 0 });
   release();
   assert.deepEqual(
-    (await Promise.all(letIn)).map(({ status }) => status),
+    (await Promise.all(admitted)).map(({ status }) => status),
     [200, 200, 200],
   );
   await until(5_000, () => underWayOf(overload).answering === 0);
   assert.equal((await service.brands('', { key: keys.acme })).status, 200);
 });
 
-test('who is turned away counts for its operation; behind a doubtful one nobody is heard', async (t) => {
+test('a shed request counts for its operation; one that is ambiguous closes its connection', async (t) => {
   const { brands, balances, call, raw, metrics } = await startTestService(t, {
     overload: createOverload({ connections: 0 }, silent),
   });
-  const doubtful = 'GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+  const ambiguous = 'GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
   const answers = [brands('?limit=1'), balances('', { method: 'HEAD' }), call('/nowhere'), call('/docs')];
-  assert.deepEqual(answersIn(await raw(doubtful + doubtful)), ['503 SERVICE_UNAVAILABLE']);
+  assert.deepEqual(answersIn(await raw(ambiguous + ambiguous)), ['503 SERVICE_UNAVAILABLE']);
   for (const { status } of await Promise.all(answers)) assert.equal(status, 503);
   const counted = metrics[0]!.read().filter(({ labels }) => labels.code === 'SERVICE_UNAVAILABLE');
   assert.deepEqual(
@@ -94,7 +94,7 @@ test('who is turned away counts for its operation; behind a doubtful one nobody 
   );
 });
 
-test('operators are answered when nobody else is', async (t) => {
+test('operators are answered while clients are not', async (t) => {
   const { service, overload, release } = await startHeld(t, 1, 'keys');
   const read = async () => readMetrics(overload.metrics);
   const health = await startHealth('127.0.0.1', 0, service.store, read, silent);
@@ -109,10 +109,10 @@ test('operators are answered when nobody else is', async (t) => {
   await Promise.all(waiting);
 });
 
-test('one partner, however slow its pages, leaves connections and places to the others', async (t) => {
+test('a partner with slow pages leaves connections and places to other partners', async (t) => {
   const { service, overload, release } = await startHeld(t, 4, 'acme');
   const slow = Array.from({ length: 16 }, () => service.brands('', { key: keys.acme }));
-  // All but the two that are at work have waited too long.
+  // All except the two that work have waited too long.
   await until(5_000, () => allShed(overload) === 14);
   assert.ok(shedOf(overload).partner! > 0);
   assert.deepEqual(underWayOf(overload), { answering: 2, waiting: 0 });
@@ -124,33 +124,33 @@ test('one partner, however slow its pages, leaves connections and places to the 
   assert.equal(statuses.filter((status) => status === 200).length, 2);
 });
 
-test('a busy loop begins requests one by one, and turns away those that waited too long', async () => {
+test('a busy event loop begins requests one by one, and sheds those that waited too long', async () => {
   let now = 0;
   const overload = createOverload({ connections: 10, nowMs: () => now }, silent);
   const begun: number[] = [];
-  const turnedAway: unknown[] = [];
+  const sent: unknown[] = [];
   for (let request = 0; request < 20; request += 1) {
-    overload.begin(answerTo(turnedAway, request), async () => {
+    overload.begin(answerTo(sent, request), async () => {
       begun.push(request);
       now += 45;
     });
   }
-  assert.deepEqual(begun, [0], 'one that took longer than a turn may');
+  assert.deepEqual(begun, [0], 'it took longer than a turn may');
   while (underWayOf(overload).waiting! > 0) await nextTurn();
-  // The others came at 45, and 150 ms later it was too late.
+  // The others came at 45 ms: after 150 ms more they are shed.
   assert.deepEqual(begun, [0, 1, 2, 3, 4]);
   assert.deepEqual(
-    turnedAway,
+    sent,
     Array.from({ length: 15 }, (_, index) => index + 5),
   );
   assert.deepEqual(shedOf(overload), { loop: 15, requests: 0, partner: 0 });
 
   await nextTurn();
-  overload.begin(answerTo(turnedAway, 20), async () => void begun.push(20));
+  overload.begin(answerTo(sent, 20), async () => void begun.push(20));
   assert.equal(begun.at(-1), 20, 'back to normal');
 });
 
-test('a burst that can be answered in time is answered, in the order in which it came', async () => {
+test('a burst that can be answered in time is answered in order', async () => {
   const overload = createOverload({ connections: 10, nowMs: () => 0 }, silent);
   const begun: number[] = [];
   const all = Array.from({ length: 500 }, (_, request) => request);
@@ -164,7 +164,7 @@ test('a burst that can be answered in time is answered, in the order in which it
   assert.deepEqual(begun, all);
 });
 
-test('who hangs up while waiting is neither served nor answered', async () => {
+test('a request whose client hangs up while it waits is neither served nor answered', async () => {
   let now = 0;
   const overload = createOverload({ connections: 10, nowMs: () => now }, silent);
   const begun: string[] = [];
@@ -181,46 +181,40 @@ test('who hangs up while waiting is neither served nor answered', async () => {
   assert.deepEqual([begun, sent, shedOf(overload).loop], [['first', 'last'], [], 0]);
 });
 
-test('beyond a number a second, those turned away wait for their answer, and not for long', async (t) => {
+test('above shedPerSecond, 503s are delayed, and by shedHoldMs at most', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   const pass = (ms: number) => {
     now += ms;
     t.mock.timers.tick(ms);
   };
-  const turnedAway = createTurnedAway(() => now);
+  const sendShed = createShedResponses(() => now);
   const sent: unknown[] = [];
   const count = overloadBounds.shedBurst + 2 * overloadBounds.shedPerSecond;
-  for (let caller = 0; caller < count; caller += 1) turnedAway.answer(answerTo(sent, caller));
+  for (let client = 0; client < count; client += 1) sendShed(answerTo(sent, client));
   assert.equal(sent.length, overloadBounds.shedBurst);
-  for (
-    let passed = 0;
-    passed < overloadBounds.shedHoldMs - overloadBounds.shedSweepMs;
-    passed += overloadBounds.shedSweepMs
-  ) {
-    pass(overloadBounds.shedSweepMs);
-  }
+  const sweeps = overloadBounds.shedHoldMs / overloadBounds.shedSweepMs;
+  for (let sweep = 1; sweep < sweeps; sweep += 1) pass(overloadBounds.shedSweepMs);
   const paced = sent.length - overloadBounds.shedBurst;
   const affordable = (overloadBounds.shedPerSecond * overloadBounds.shedHoldMs) / 1_000;
   assert.ok(paced > 0.9 * affordable && paced <= affordable, `${paced} of ${affordable}`);
   pass(overloadBounds.shedSweepMs);
   assert.deepEqual(
     sent,
-    Array.from({ length: count }, (_, caller) => caller),
+    Array.from({ length: count }, (_, client) => client),
   );
 });
 
-test('who hangs up while a 503 is held does not take one from the others', (t) => {
+test('a client that hangs up while its 503 is delayed does not delay the others', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
-  const turnedAway = createTurnedAway(() => now);
+  const sendShed = createShedResponses(() => now);
   const sent: unknown[] = [];
-  for (let caller = 0; caller < overloadBounds.shedBurst; caller += 1)
-    turnedAway.answer(answerTo(sent, caller));
+  for (let client = 0; client < overloadBounds.shedBurst; client += 1) sendShed(answerTo(sent, client));
   const affordable = (overloadBounds.shedPerSecond * overloadBounds.shedSweepMs) / 1_000;
   const gone = { ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse;
-  for (let caller = 0; caller < affordable; caller += 1) turnedAway.answer(gone);
-  turnedAway.answer(answerTo(sent, 'here'));
+  for (let client = 0; client < affordable; client += 1) sendShed(gone);
+  sendShed(answerTo(sent, 'here'));
   now += overloadBounds.shedSweepMs;
   t.mock.timers.tick(overloadBounds.shedSweepMs);
   assert.deepEqual(sent.slice(overloadBounds.shedBurst), ['here']);
@@ -230,9 +224,9 @@ test('the log has a line when shedding begins, and one with the count when it is
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   const { log, logs } = watchedLog();
-  const note = createSheddingLog(() => now, log);
+  const logShed = createSheddingLog(() => now, log);
   for (let times = 0; times < 100; times += 1) {
-    note('loop');
+    logShed('loop');
     now += 50;
     t.mock.timers.tick(50);
   }
@@ -245,7 +239,7 @@ test('the log has a line when shedding begins, and one with the count when it is
   );
 });
 
-test('the wait for a turn is a part of the time that an answer may take, and is told to take', async (t) => {
+test('the wait for a turn counts as a part of the response time', async (t) => {
   let passedMs = 0;
   const nowMs = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => nowMs() + passedMs);

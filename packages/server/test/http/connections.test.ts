@@ -1,4 +1,4 @@
-/** What one connection can do to the process, to its neighbors and to itself. */
+/** Pipelining, tunnels and unknown methods on one connection. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -19,7 +19,7 @@ test('answers the good requests of a pipeline before the bad one after them', as
   ]);
 });
 
-test('a tunnel is no path of ours, and does not overtake what was asked before', async (t) => {
+test('CONNECT is refused by its path, after the responses before it', async (t) => {
   const { raw } = await startTestService(t);
   const tunnel = 'CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n';
   assert.deepEqual(answersIn(await raw(tunnel)), ['404 NOT_FOUND']);
@@ -28,7 +28,7 @@ test('a tunnel is no path of ours, and does not overtake what was asked before',
   assert.deepEqual(answersIn(toPath), ['405 METHOD_NOT_ALLOWED']);
 });
 
-test('a method that nobody knows is judged like every other: path first', async (t) => {
+test('an unknown method is refused like every other: by its path first', async (t) => {
   const { raw } = await startTestService(t);
   for (const method of ['BREW', 'get', 'X-Y', 'PO']) {
     const known = await raw(`${method} /network/v1/brands?x HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -41,7 +41,7 @@ test('a method that nobody knows is judged like every other: path first', async 
   assert.deepEqual(answersIn(await raw(`${withBody}BREW /x HTTP/1.1\r\n\r\n`)), ['200', '404 NOT_FOUND']);
 });
 
-test('a caller who opens a tunnel and hangs up does no harm', async (t) => {
+test('a client that sends CONNECT and hangs up does no harm', async (t) => {
   const { port, call } = await startTestService(t);
   for (let times = 0; times < 10; times += 1) {
     const socket = connect(port, '127.0.0.1');
@@ -53,10 +53,10 @@ test('a caller who opens a tunnel and hangs up does no harm', async (t) => {
 });
 
 for (const [what, bytes] of Object.entries({
-  'a request that never came whole': 'GET /x HT',
-  'a tunnel': 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'an incomplete request': 'GET /x HT',
+  CONNECT: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
 })) {
-  test(`lets go of a connection after ${what}, though the caller holds on to it`, async (t) => {
+  test(`a connection is closed after ${what}, though the client keeps it open`, async (t) => {
     const { port, server } = await startTestService(t);
     server.headersTimeout = 50;
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -81,13 +81,13 @@ test('a caller who sends ahead and never reads is cut off, and answers are not p
   assert.equal((await brands('', { key: keys.acme })).status, 200);
 });
 
-test('answers 100 requests that were sent ahead, in their order', async (t) => {
+test('100 pipelined requests are answered in order', async (t) => {
   const { raw } = await startTestService(t);
   const last = good.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
   assert.deepEqual(answersIn(await raw(good.repeat(99) + last)), Array(100).fill('200'));
 });
 
-test('a connection ends with the answer to its 1,000th request, and nothing more is heard', async (t) => {
+test('the response to the 1,000th request closes the connection; later requests are ignored', async (t) => {
   const { port, raw, logs } = await startTestService(t);
   const image = 'GET /assets/brand-placeholder.png HTTP/1.1\r\nHost: a\r\n\r\n'.replace('GET', 'HEAD');
   const socket = connect(port, '127.0.0.1');
@@ -97,7 +97,7 @@ test('a connection ends with the answer to its 1,000th request, and nothing more
     received += text;
   });
   const answers = () => received.split('HTTP/1.1 200 OK').length - 1;
-  // Sent ahead, but not more at a time than is allowed.
+  // Pipelined, but not more at a time than is allowed.
   for (let sent = 0; sent < 950; sent += 50) {
     socket.write(image.repeat(50));
     while (answers() < sent + 50) await once(socket, 'data');

@@ -1,4 +1,4 @@
-/** How a service ends: with every request answered, and with no connection left that somebody might use. */
+/** How a service ends: every request is answered, and every connection closed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -19,7 +19,7 @@ function open(t: TestContext, port: number): Socket {
   return socket;
 }
 
-/** A service whose pages wait until they are let go. */
+/** A service whose pages wait until `letGo`. */
 async function startHeld(t: TestContext): Promise<TestService & { asked(): Promise<void>; letGo(): void }> {
   const held = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -36,14 +36,14 @@ async function startHeld(t: TestContext): Promise<TestService & { asked(): Promi
   return { ...service, asked: () => asked.promise, letGo: held.resolve };
 }
 
-test('from the moment it drains, each answer is the last of its connection', async (t) => {
+test('while draining, each response closes its connection', async (t) => {
   const { port, drain, raw } = await startTestService(t);
   const early = open(t, port);
   const received = text(early);
   early.write(good);
   await once(early, 'data');
   drain();
-  assert.equal(early.readyState, 'open', 'one that nobody uses stays until the listener closes');
+  assert.equal(early.readyState, 'open', 'an idle connection stays open until the listener closes');
   early.write(good);
   const [first, second] = responsesIn(await received);
   assert.deepEqual([first?.headers.connection, second?.headers.connection], ['keep-alive', 'close']);
@@ -52,7 +52,7 @@ test('from the moment it drains, each answer is the last of its connection', asy
   assert.deepEqual([answer?.status, answer?.headers.connection], [200, 'close']);
 });
 
-test('a request that is under way when it begins to drain is the last of its connection, too', async (t) => {
+test('a request that is running when draining begins closes its connection, too', async (t) => {
   const { port, drain, asked, letGo } = await startHeld(t);
   const socket = open(t, port);
   const received = text(socket);
@@ -64,7 +64,7 @@ test('a request that is under way when it begins to drain is the last of its con
   assert.deepEqual([answer?.status, answer?.headers.connection], [200, 'close']);
 });
 
-test('of requests that were sent ahead all are answered, and the last one closes', async (t) => {
+test('pipelined requests are all answered, and the last response closes the connection', async (t) => {
   const { port, drain, asked, letGo, raw } = await startHeld(t);
   const socket = open(t, port);
   const received = text(socket);
@@ -84,7 +84,7 @@ test('a request that has arrived when the listener closes is answered', async (t
   const socket = open(t, port);
   const received = text(socket);
   const [serverSide] = await once(server, 'connection');
-  // Unread as yet: it stands in the buffers of the system while the service is told to close.
+  // Not read yet: it stays in the buffers of the kernel until the service closes.
   serverSide.pause();
   socket.write(good);
   await new Promise((resolve) => setImmediate(resolve));
@@ -93,25 +93,25 @@ test('a request that has arrived when the listener closes is answered', async (t
   assert.deepEqual(answersIn(await received), ['200']);
 });
 
-test('callers whom nobody has accepted yet when it closes are answered', async (t) => {
+test('connections in the accept queue are answered when the service closes', async (t) => {
   const { port, server, close } = await startTestService(t);
   let accepted = 0;
   server.on('connection', () => {
     accepted += 1;
   });
-  const received = Array.from({ length: 50 }, () => {
+  const received = Array.from({ length: 10 }, () => {
     const socket = open(t, port);
     socket.write(good);
     return text(socket);
   });
-  // By now they are connected to the system, which keeps them until the next turn of the loop.
+  // By now the kernel has accepted them. The process will in the next turn of the event loop.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   assert.equal(accepted, 0);
   await close();
   for (const answer of await Promise.all(received)) assert.deepEqual(answersIn(answer), ['200']);
 });
 
-test('who is not answered when time is up is cut off, and the log tells how many', async (t) => {
+test('requests that are not answered in time are dropped, and the log has their number', async (t) => {
   const { port, close, asked, logs } = await startHeld(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const socket = open(t, port);
@@ -128,22 +128,17 @@ test('who is not answered when time is up is cut off, and the log tells how many
   assert.deepEqual([level, requests, msg], [40, 1, 'requests were given up that were still under way']);
 });
 
-test('closing sends what is under way to its end, however slowly it is read', async (t) => {
+test('closing completes a response that is read slowly', async (t) => {
   const { port, store, close } = await startTestService(t);
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, 'x'.repeat(1_000)]));
-  const large = Array.from({ length: 97 }, (_, id) => ({
-    id: `l${id}`,
-    name: 'n',
-    reference_id: 'l',
-    metadata,
-  }));
+  const brand = { name: 'n', reference_id: 'l', metadata };
+  const large = Array.from({ length: 97 }, (_, id) => ({ ...brand, id: `l${id}` }));
   await importValues(store, 'brands', large, 'acme');
 
-  const socket = connect(port, '127.0.0.1');
-  t.after(() => socket.destroy());
+  const socket = open(t, port);
   socket.write(good.replace('/brands', '/brands?limit=100'));
   let received = Buffer.concat(await once(socket, 'data'));
-  // Nothing more is read until the service was told to close: most of the answer waits on its side.
+  // Nothing more is read until the service closes: most of the response waits in its memory.
   socket.pause();
   const closed = close();
   socket.on('data', (chunk) => {
@@ -155,12 +150,10 @@ test('closing sends what is under way to its end, however slowly it is read', as
   assert.equal(JSON.parse(answer!.text).brands.length, 100);
 });
 
-test('closing does not wait for callers who have asked for nothing', { timeout: 5_000 }, async (t) => {
+test('closing does not wait for connections without a request', { timeout: 5_000 }, async (t) => {
   const { port, server, close } = await startTestService(t);
   for (const bytes of ['', 'GET / HT', `${head}Content-Length: 10\r\n\r\nx`]) {
-    const socket = connect(port, '127.0.0.1');
-    t.after(() => socket.destroy());
-    socket.on('error', () => {});
+    const socket = open(t, port).on('error', () => {});
     const [serverSide] = await once(server, 'connection');
     if (bytes !== '') socket.write(bytes);
     if (bytes.startsWith(head)) await once(socket, 'data');

@@ -1,11 +1,11 @@
-/** What a query says, read without a service around it, where the model of `npm run fuzz` does not look. */
+/** Query strings that the model of `npm run fuzz` does not cover, without a service. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBrands } from '@partner-network/contract/operations';
 import { parseParameters } from '../../src/http/parameters/parameters.ts';
 import { splitQuery } from '../../src/http/parameters/query.ts';
 
-test('what has no equals sign is a name without a value', () => {
+test('a pair without an equals sign is a name with an empty value', () => {
   assert.deepEqual(
     [...splitQuery('limit&cursor=a=b&limit=&=c&&limit')],
     [
@@ -16,7 +16,7 @@ test('what has no equals sign is a name without a value', () => {
   );
 });
 
-test('a name that cannot be decoded keeps all of it that is text, also what is not seen', () => {
+test('a name that cannot be decoded keeps its text, also invisible characters', () => {
   assert.deepEqual([...splitQuery('%EF%BB%BFli%FFmit=5').keys()], ['\ufeffli\ufffdmit']);
 });
 
@@ -29,12 +29,12 @@ function detailsOf(query: string): unknown {
   }
 }
 
-test('an unknown parameter is told by its name, and by words where it has none', () => {
-  const told = (field: string | undefined, name: string, nearest: string) => [
+test('the error of an unknown parameter has its name, or words if it has none', () => {
+  const errorOf = (field: string | undefined, name: string, nearest: string) => [
     'UNKNOWN_QUERY_PARAMETER',
     field,
     `Remove ${name} or rename it to ${nearest}: this operation has no such parameter.`,
   ];
-  assert.deepEqual(detailsOf('limits=5'), [told('limits', 'limits', 'limit')]);
-  assert.deepEqual(detailsOf('limit=5&=5'), [told(undefined, 'the nameless parameter', 'limit')]);
+  assert.deepEqual(detailsOf('limits=5'), [errorOf('limits', 'limits', 'limit')]);
+  assert.deepEqual(detailsOf('limit=5&=5'), [errorOf(undefined, 'the nameless parameter', 'limit')]);
 });

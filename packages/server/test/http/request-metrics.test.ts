@@ -11,7 +11,7 @@ function valuesOf(metrics: readonly Metric[], name: string): Record<string, numb
   return Object.fromEntries(counted.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
 }
 
-test('counts every answer by operation, status and code, and times those of requests', async (t) => {
+test('counts every response by operation, status and code, and measures those of requests', async (t) => {
   const service = await startTestService(t);
   const { brands, balances, call, raw, metrics } = service;
   await brands('', { key: keys.acme });
@@ -49,7 +49,7 @@ test('counts every answer by operation, status and code, and times those of requ
   });
 });
 
-test('counts faults from 0 on, so that also the first of them is an increase', async (t) => {
+test('the counters of faults start at 0, so that the first fault is an increase', async (t) => {
   const { metrics } = await startTestService(t);
   const codes = metrics[0]!
     .read()

@@ -1,4 +1,4 @@
-/** Who gets a place when there are more callers than places, and who has to go. */
+/** Which connection is closed when there are too many. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { type Room, watchConnections } from '../../src/http/server/connections.t
 import { createHttpServer, listen, serveRoutes } from '../../src/http/server/server.ts';
 import { connectionsWithin, openFileLimit, operatorsWithin } from '../../src/lib/open-files.ts';
 
-/** A server of files alone: what is promised here holds whatever is served. */
+/** A server of files only: these promises do not depend on what is served. */
 async function serve(t: TestContext, room: Partial<Room>, routes: Record<string, Route> = {}) {
   const { log, logs } = watchedLog();
   const server = createHttpServer();
@@ -39,7 +39,7 @@ async function serve(t: TestContext, room: Partial<Room>, routes: Record<string,
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-test('however many hold connections open without asking, a caller is answered', async (t) => {
+test('a client is answered however many connections are open without a request', async (t) => {
   const { port, open, count, closedFor, logs } = await serve(t, { connections: 50 });
   const caller = createCaller(port);
   t.after(() => caller.disconnect());
@@ -56,11 +56,11 @@ test('however many hold connections open without asking, a caller is answered', 
   const lines = logs()
     .split('\n')
     .filter((line) => line.startsWith('{"level":40'));
-  assert.equal(lines.length, 1, 'whoever floods us does not get to flood the log');
+  assert.equal(lines.length, 1, 'a flood of connections does not flood the log');
   assert.match(lines[0]!, /too many connections/);
 });
 
-test('of those who did ask, the one that has been idle longest makes room', async (t) => {
+test('of connections with answered requests, the one that is idle longest is closed', async (t) => {
   const { open, closedFor } = await serve(t, { connections: 2 });
   const [older, newer] = [open(ask('/assets/short')), open()];
   await once(older, 'data');
@@ -72,7 +72,7 @@ test('of those who did ask, the one that has been idle longest makes room', asyn
   assert.equal(closedFor('idle'), 1);
 });
 
-test('who waits for an answer keeps the place', async (t) => {
+test('a connection that waits for a response stays open', async (t) => {
   const held = Promise.withResolvers<string>();
   const asked = Promise.withResolvers<void>();
   const route = () => {
@@ -88,7 +88,7 @@ test('who waits for an answer keeps the place', async (t) => {
   assert.match(String((await once(busy, 'data'))[0]), /here$/);
 });
 
-test('of those who leave an answer lying, be it a file, the one that does longest makes room', async (t) => {
+test('of connections with an unread response, also of a file, the oldest is closed', async (t) => {
   const file = Buffer.alloc(20_000_000);
   const { open, closedFor } = await serve(t, { connections: 2 }, { '/assets/file': async () => file });
   const [older, newer] = [open(ask('/assets/file')), open()];
@@ -102,7 +102,7 @@ test('of those who leave an answer lying, be it a file, the one that does longes
   assert.deepEqual([closedFor('unread'), closedFor('refused')], [1, 0]);
 });
 
-test('answers that nobody reads take no more than their room, and go oldest first', async (t) => {
+test('unread responses take no more than their limit of memory: the oldest are closed', async (t) => {
   const large = 'x'.repeat(20_000_000);
   const { open, closedFor, logs } = await serve(
     t,
@@ -114,7 +114,7 @@ test('answers that nobody reads take no more than their room, and go oldest firs
     await once(socket, 'readable');
     return socket;
   };
-  // A file is there once for all, and takes none.
+  // A file is in memory once for all clients, and does not count.
   await askFor('/assets/file');
   await askFor('/assets/file');
   const first = await askFor('/assets/large');
@@ -124,7 +124,7 @@ test('answers that nobody reads take no more than their room, and go oldest firs
   first.resume();
   await once(first, 'close');
   assert.equal(second.readyState, 'open');
-  // What was read counts no more.
+  // A response that was read no longer counts.
   let readBytes = 0;
   second.on('data', (chunk) => {
     readBytes += chunk.length;
@@ -135,7 +135,7 @@ test('answers that nobody reads take no more than their room, and go oldest firs
   assert.match(logs(), /"unread":1/);
 });
 
-test('requests sent ahead take no more than their room, whoever sends them', async (t) => {
+test('pipelined requests of all connections together have a limit', async (t) => {
   const held = Promise.withResolvers<string>();
   const { port, open, closedFor } = await serve(t, {}, { '/assets/held': () => held.promise });
   const batch = ask('/assets/held').repeat(httpBounds.pipelinedRequests);
@@ -143,7 +143,7 @@ test('requests sent ahead take no more than their room, whoever sends them', asy
   const sockets = Array.from({ length: senders }, () => open(batch));
   await Promise.race(sockets.map((socket) => once(socket, 'close')));
   assert.equal(closedFor('ahead'), 1);
-  // Who waits for each answer before the next request is not concerned.
+  // A client that waits for each response is not affected.
   assert.equal((await fetch(`http://127.0.0.1:${port}/assets/short`)).status, 200);
   held.resolve('here');
   const later = open(batch);
@@ -155,14 +155,14 @@ test('requests sent ahead take no more than their room, whoever sends them', asy
   assert.equal(closedFor('ahead'), 1);
 });
 
-test('a connection that the system cannot give us ends nothing', async (t) => {
+test('a connection that cannot be accepted does not end the process', async (t) => {
   const { port, server, logs } = await serve(t, {});
   server.emit('error', new Error('accept ENOBUFS'));
   assert.match(logs(), /accept ENOBUFS.*cannot accept/);
   assert.equal((await fetch(`http://127.0.0.1:${port}/assets/short`)).status, 200);
 });
 
-test('nor does one of an operator', async (t) => {
+test('nor does a connection of an operator', async (t) => {
   const listening = t.mock.method(Server.prototype, 'listen');
   const { log, logs } = watchedLog();
   const { url, close } = await startHealth('127.0.0.1', 0, { ping: async () => {} }, async () => [], log);
@@ -172,7 +172,7 @@ test('nor does one of an operator', async (t) => {
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
 });
 
-test('there is room for fewer callers where fewer files may be open', () => {
+test('fewer connections are allowed where fewer files may be open', () => {
   assert.equal(connectionsWithin(1_024), 768);
   assert.equal(connectionsWithin(1_048_576), httpBounds.connections);
   assert.equal(connectionsWithin(undefined), httpBounds.connections);
@@ -181,16 +181,16 @@ test('there is room for fewer callers where fewer files may be open', () => {
   assert.equal(operatorsWithin(undefined), httpBounds.operationsConnections);
 });
 
-test('knows how many files may be open as Node reports it, and without its report where it can', (t) => {
+test('the limit of open files is the one that Node reports, on Linux without its report', (t) => {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files: { soft: unknown } } };
   const reported = userLimits?.open_files.soft;
   const report = t.mock.method(process.report, 'getReport');
   assert.equal(openFileLimit(), typeof reported === 'number' ? reported : undefined);
-  // To write it takes 27 ms of every start.
+  // The report takes 27 ms of every start.
   if (process.platform === 'linux' && typeof reported === 'number') assert.equal(report.mock.callCount(), 0);
 });
 
-test('an answer that is told of after its end counts no longer than the next one on its connection', () => {
+test('a response that is counted after its end counts until the next one on its connection ends', () => {
   const server = new EventEmitter() as unknown as Parameters<typeof watchConnections>[0];
   const room = { connections: 10, unreadCharacters: 1_000 };
   const connections = watchConnections(server, room, watchedLog().log);
@@ -204,17 +204,17 @@ test('an answer that is told of after its end counts no longer than the next one
     return { socket, connection: connections.of(socket)! };
   };
   const { socket, connection } = connected();
-  connections.begin(socket, connection);
-  connections.settle(socket, connection);
-  connections.begin(socket, connection);
-  connections.answered(socket, 900);
-  connections.answered(socket, 900);
-  connections.settle(socket, connection);
+  connections.startRequest(socket, connection);
+  connections.endRequest(socket, connection);
+  connections.startRequest(socket, connection);
+  connections.keepUnread(socket, 900);
+  connections.keepUnread(socket, 900);
+  connections.endRequest(socket, connection);
 
   const readers = [connected(), connected()];
   for (const reader of readers) {
-    connections.begin(reader.socket, reader.connection);
-    connections.answered(reader.socket, 450);
+    connections.startRequest(reader.socket, reader.connection);
+    connections.keepUnread(reader.socket, 450);
   }
   assert.ok(readers.every((reader) => connections.of(reader.socket) === reader.connection));
 });

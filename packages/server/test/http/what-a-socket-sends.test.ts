@@ -1,7 +1,7 @@
 /**
- * What is sent, what comes back, and whether the connection goes on. Behind each of these stands one more
- * good request on the same connection: it is answered where the connection goes on, and not heard where it
- * does not, so that nobody's bytes are taken for another request than they were sent as.
+ * Unusual bytes on a socket: the response, and whether the connection goes on. A good request follows each of
+ * them on the same connection. It is answered if the connection goes on and ignored if it does not, so that
+ * no bytes are taken for another request than they were sent as.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -27,10 +27,10 @@ const table: readonly Row[] = [
   ['a good request', `${good}\r\n`, '200', 'goes on'],
   ['empty lines before it', `\r\n\r\n${good}\r\n`, '200', 'goes on'],
 
-  // Which host is meant does not matter here, but it must be said once, and be one.
+  // The host does not matter here, but there must be exactly one, and it must be valid.
   ['two Host headers', `${line}${host}${host}${key}\r\n`, malformed, 'closes'],
   ['no Host header', `${line}${key}\r\n`, malformed, 'closes'],
-  ['a Host that is none', `${line}Host: a b/c@d\r\n${key}\r\n`, malformed, 'closes'],
+  ['an invalid Host', `${line}Host: a b/c@d\r\n${key}\r\n`, malformed, 'closes'],
   ['an empty Host', `${line}Host:\r\n${key}\r\n`, '200', 'goes on'],
   ['an address for a Host', `${line}Host: [::1]:8080\r\n${key}\r\n`, '200', 'goes on'],
   [
@@ -40,7 +40,7 @@ const table: readonly Row[] = [
     'goes on',
   ],
   ['an asterisk for a target', `OPTIONS * HTTP/1.1\r\n${host}\r\n`, '404 NOT_FOUND', 'goes on'],
-  ['a target that is none', `${good}\r\n`.replace('GET ', 'GET x'), malformed, 'closes'],
+  ['an invalid target', `${good}\r\n`.replace('GET ', 'GET x'), malformed, 'closes'],
   ['a space in the target', `${good}\r\n`.replace('?limit', ' ?limit'), malformed, 'closes'],
   ['a NUL in the target', `${good}\r\n`.replace('?limit', '\0'), malformed, 'closes'],
 
@@ -52,12 +52,12 @@ const table: readonly Row[] = [
   ['one line that ends with LF alone', `${good}X: a\nY: b\r\n\r\n`, malformed, 'closes'],
   ['a CR within a line', `${good}X: a\rY: b\r\n\r\n`, malformed, 'closes'],
 
-  // Where a body ends is told in one way, or by nobody.
+  // The end of a body must be given in exactly one way.
   ['a length twice', `${good}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`, malformed, 'closes'],
   ['two lengths', `${good}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, malformed, 'closes'],
   ['a list of lengths', `${good}Content-Length: 1, 1\r\n\r\nx`, malformed, 'closes'],
   ['a length with a sign', `${good}Content-Length: +1\r\n\r\nx`, malformed, 'closes'],
-  ['a length beyond all', `${good}Content-Length: 99999999999999999999\r\n\r\n`, malformed, 'closes'],
+  ['a length that is too large', `${good}Content-Length: 99999999999999999999\r\n\r\n`, malformed, 'closes'],
   [
     'a length and chunks',
     `${good}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -83,10 +83,10 @@ const table: readonly Row[] = [
     'closes',
   ],
   ['an encoding after chunks', `${good}Transfer-Encoding: chunked, gzip\r\n\r\n`, malformed, 'closes'],
-  ['an encoding that is none', `${good}Transfer-Encoding: xchunked\r\n\r\n`, malformed, 'closes'],
+  ['an unknown encoding', `${good}Transfer-Encoding: xchunked\r\n\r\n`, malformed, 'closes'],
   ['an encoding that changes nothing', `${good}Transfer-Encoding: identity\r\n\r\n`, malformed, 'closes'],
 
-  // A body means nothing to a GET, and is read to its end.
+  // A body of a GET has no meaning. It is read to its end.
   ['a body', `${good}Content-Length: 4\r\n\r\nbody`, '200', 'goes on'],
   [
     'a body that looks like a request',
@@ -101,7 +101,7 @@ const table: readonly Row[] = [
     'goes on',
   ],
   ['a body in chunks', `${good}Transfer-Encoding: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`, '200', 'goes on'],
-  ['chunks that are none', `${good}Transfer-Encoding: chunked\r\n\r\nZZZ\r\n\r\n`, '200', 'closes'],
+  ['invalid chunks', `${good}Transfer-Encoding: chunked\r\n\r\nZZZ\r\n\r\n`, '200', 'closes'],
   [
     'a chunk extension without end',
     `${good}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}`,
@@ -114,9 +114,9 @@ const table: readonly Row[] = [
     '200',
     'closes',
   ],
-  // Nobody is asked to send it: the answer is there, and the connection over.
+  // The client need not send it: the response closes the connection.
   ['an announced body', `${good}Content-Length: 4\r\nExpect: 100-continue\r\n\r\n`, '200', 'closes'],
-  ['an expectation that nobody knows', `${good}Expect: tea\r\n\r\n`, '200', 'goes on'],
+  ['an unknown expectation', `${good}Expect: tea\r\n\r\n`, '200', 'goes on'],
 
   ['HTTP/0.9', 'GET /network/v1/brands\r\n\r\n', malformed, 'closes'],
   ['HTTP/1.0', `${good}\r\n`.replace('1.1', '1.0'), '200', 'closes'],
@@ -135,16 +135,16 @@ const table: readonly Row[] = [
     'closes',
   ],
   ['HTTP/2.0 on a line', `${good}\r\n`.replace('1.1', '2.0'), malformed, 'closes'],
-  ['a version that there is not', `${good}\r\n`.replace('1.1', '3.7'), malformed, 'closes'],
+  ['an unknown version', `${good}\r\n`.replace('1.1', '3.7'), malformed, 'closes'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', malformed, 'closes'],
   ['the hello of TLS', Buffer.from(`16030100a5010000a10303${'00'.repeat(150)}`, 'hex'), malformed, 'closes'],
   ['no HTTP at all', 'hello\r\n\r\n', malformed, 'closes'],
-  ['a method that is no word', `${good}\r\n`.replace('GET', 'G<T'), malformed, 'closes'],
+  ['an invalid method', `${good}\r\n`.replace('GET', 'G<T'), malformed, 'closes'],
   ['an offer to upgrade', `${good}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`, '200', 'closes'],
   ['an upgrade to nothing', `${good}Connection: Upgrade\r\n\r\n`, '200', 'goes on'],
 ];
 
-test('every odd thing that a socket may send has its answer', async (t) => {
+test('every unusual sequence of bytes gets exactly its response', async (t) => {
   const { raw } = await startTestService(t);
   for (const [what, sent, answer, after] of table) {
     const received = await raw(Buffer.concat([Buffer.from(sent), Buffer.from(next)]));
@@ -152,9 +152,9 @@ test('every odd thing that a socket may send has its answer', async (t) => {
   }
 });
 
-test('a body that never ends is over by the time of a request, with its one answer', async (t) => {
+test('a body that never ends is cut off at the request timeout, after its one response', async (t) => {
   const { port, server } = await startTestService(t);
-  // As in service, only sooner.
+  // The real timeouts are 5 and 10 s.
   server.requestTimeout = server.headersTimeout = 100;
   async function send(framing: string, part: string): Promise<string[]> {
     const socket = connect(port, '127.0.0.1');
@@ -173,7 +173,7 @@ test('a body that never ends is over by the time of a request, with its one answ
   assert.deepEqual(answers, [['200'], ['200']]);
 });
 
-test('gives its own request id, whatever the caller sends', async (t) => {
+test('each response has a new request id, whatever the client sends', async (t) => {
   const { brands } = await startTestService(t);
   const ids = new Set<unknown>();
   for (const mine of ['mine', 'mine']) {

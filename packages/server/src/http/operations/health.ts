@@ -11,12 +11,12 @@ import { metricsRoute } from './metrics.ts';
 
 interface Health {
   readonly url: string;
-  /** From now on not ready: balancers take their traffic elsewhere. */
+  /** From now on, /readyz answers 503, so that balancers send their traffic elsewhere. */
   drain(): void;
   readonly close: Close;
 }
 
-/** The operators' listener: whether the process lives, whether it may get traffic, and how it does. */
+/** Starts the listener for operators: /healthz, /readyz and /metrics. */
 export async function startHealth(
   host: string,
   port: number,
@@ -36,10 +36,10 @@ export async function startHealth(
     ['/healthz', async ({ headers }) => plainText('alive', headers)],
     ['/readyz', readiness],
     ['/metrics', metricsRoute(readMetrics)],
-    [anyOtherPath, nothingElse],
+    [anyOtherPath, notFound],
   ]);
   const server = createHttpServer();
-  // Probes come every few seconds: only their failures are worth a line.
+  // Probes come every few seconds: only their failures are logged.
   const { close } = serveRoutes(server, routes, log.child({}, { level: 'warn' }), {
     room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: httpBounds.unreadCharacters },
   });
@@ -53,8 +53,8 @@ export async function startHealth(
   };
 }
 
-/** What partners are told instead, to look into /docs, would lead operators nowhere. */
-async function nothingElse(): Promise<never> {
+/** The detail of the catalogue sends partners to /docs, which this address does not have. */
+async function notFound(): Promise<never> {
   const detail = 'Ask for /healthz, /readyz or /metrics: this is the operations address.';
   throw new Refusal([{ ...errorRecord('NOT_FOUND'), detail }]);
 }

@@ -1,83 +1,95 @@
-/** Lets in what can be answered in time, and turns the rest away, so that those who are let in are fast. */
+/**
+ * Admits the requests that can be answered in time and answers 503 to the others, so that admitted requests
+ * stay fast. States of a request, and what moves it from one to the next:
+ *
+ *   new       → answering  nothing waits, a place is free, and this turn of the event loop has time left
+ *   new       → waiting    otherwise
+ *   new       → shed       `requestsWaiting` requests wait already
+ *   waiting   → answering  in order, `turnRequests` of them in a turn, and none after `turnMs` of it
+ *   waiting   → shed       it has waited `requestWaitMs`
+ *   waiting   → gone       its client hung up
+ *   answering → queued     its partner uses all of its share: the place is free meanwhile (partner-share.ts)
+ *   queued    → answering  a request of the same partner is answered
+ *   queued    → shed       it has waited `shareWaitMs`, or `partnerQueue` requests are queued already
+ *   answering → done       its response is handed to the kernel. The client may not have read it: slow
+ *                          readers must not take all places
+ *
+ * Without the limit on a turn, the event loop takes a request from each of a thousand connections at once.
+ * Meanwhile no timer runs, no operator is answered, and a single new connection is accepted.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { overloadBounds } from '../../bounds/overload.ts';
 import { type Metric, metricByLabel } from '../../observability/metric.ts';
-import { createShares } from './partner-share.ts';
-import { createTurnedAway } from './shed-responses.ts';
+import { createShares, type WithinShare } from './partner-share.ts';
+import { createShedResponses } from './shed-responses.ts';
 import { createSheddingLog } from './shedding-log.ts';
+import { removeWhile, type Waiting } from './waiting.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 
-type OnTurnedAway = (response: ServerResponse) => void;
+type OnShed = (response: ServerResponse) => void;
 
 export interface Overload {
-  /** Does the work that answers a request, or answers 503, before anything is known but that it came. */
-  begin(response: ServerResponse, work: () => Promise<void>, onTurnedAway?: OnTurnedAway): void;
-  /** Does work for a partner as soon as its share of the connections allows, or refuses. */
-  withinShare<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result>;
+  /** Starts the work that answers a request, now or later, or sheds the request before anything is read. */
+  begin(response: ServerResponse, work: () => Promise<void>, onShed?: OnShed): void;
+  /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
+  readonly withinShare: WithinShare;
   readonly metrics: readonly Metric[];
 }
 
 interface Settings {
-  /** To the database, of which one partner gets its share. */
+  /** Database connections: they decide the number of places and the share of one partner. */
   readonly connections: number;
   readonly nowMs?: () => number;
 }
 
-interface Waiting {
-  readonly response: ServerResponse;
+interface WaitingRequest extends Waiting {
   readonly work: () => Promise<void>;
-  readonly onTurnedAway: OnTurnedAway | undefined;
-  readonly sinceMs: number;
+  readonly onShed: OnShed | undefined;
 }
 
-/**
- * Left to itself, the event loop takes a request from each of a thousand connections in one turn, and while
- * it does, no timer runs, no operator is answered, and one new connection is accepted. So a turn begins only
- * some requests. The others wait, oldest first, and whoever has waited too long is told so.
- */
 export function createOverload(
   { connections, nowMs = () => performance.now() }: Settings,
   log: Logger,
 ): Overload {
   const shed: Record<Reason, number> = { loop: 0, requests: 0, partner: 0 };
-  const noteShed = createSheddingLog(nowMs, log);
-  const turnedAway = createTurnedAway(nowMs);
-  const waiting: Waiting[] = [];
-  let underWay = 0;
+  const logShed = createSheddingLog(nowMs, log);
+  const sendShed = createShedResponses(nowMs);
+  const waiting: WaitingRequest[] = [];
+  let answering = 0;
   let turnStartedMs: number | undefined;
-  let steps = 0;
-  let isWatched = false;
-
-  function count(reason: Reason): void {
-    shed[reason] += 1;
-    noteShed(reason);
-  }
+  /** Calls of `beginNext` that are scheduled for the next turn. */
+  let scheduled = 0;
+  let isSweepScheduled = false;
 
   const places = connections * overloadBounds.requestsPerDatabaseConnection;
-  const isFull = () => underWay >= places;
+  const isFull = () => answering >= places;
 
-  // Who waits for others of the same partner leaves its place to those of other partners.
-  const shares = createShares(Math.ceil(connections * overloadBounds.partnerShare), {
-    onWait: leave,
+  const withinShare = createShares(Math.ceil(connections * overloadBounds.partnerShare), {
+    onWait: leavePlace,
     onWaited: () => {
-      underWay += 1;
+      answering += 1;
     },
-    onRefused: () => count('partner'),
+    onRefused: () => countShed('partner'),
   });
 
-  function turnAway(response: ServerResponse, onTurnedAway: OnTurnedAway | undefined): void {
-    count(isFull() ? 'requests' : 'loop');
-    onTurnedAway?.(response);
-    turnedAway.answer(response);
+  function countShed(reason: Reason): void {
+    shed[reason] += 1;
+    logShed(reason);
   }
 
-  /** Whether this turn of the loop has time for another request. */
+  function shedRequest(response: ServerResponse, onShed: OnShed | undefined): void {
+    countShed(isFull() ? 'requests' : 'loop');
+    onShed?.(response);
+    sendShed(response);
+  }
+
+  /** Whether this turn of the event loop has time for another request. */
   function hasTime(now: number): boolean {
     if (turnStartedMs === undefined) {
       turnStartedMs = now;
-      // Runs when the turn has seen to all connections.
+      // Runs when the turn has read from all connections.
       setImmediate(endTurn);
     }
     return now - turnStartedMs <= overloadBounds.turnMs;
@@ -88,92 +100,80 @@ export function createOverload(
   }
 
   async function start(work: () => Promise<void>): Promise<void> {
-    underWay += 1;
+    answering += 1;
     try {
       await work();
     } finally {
-      // Answered, though it may not be read yet: slow readers must not take all places.
-      leave();
+      leavePlace();
     }
   }
 
-  function leave(): void {
-    underWay -= 1;
-    if (waiting.length > 0) goOn();
+  function leavePlace(): void {
+    answering -= 1;
+    if (waiting.length > 0) schedule();
   }
 
-  /** Lets some begin in the next turn, each in a call of its own: what one does is done before the next. */
-  function goOn(): void {
-    if (steps > 0) return;
+  /** Each request begins in a callback of its own: Node runs the promises of one before the next begins. */
+  function schedule(): void {
+    if (scheduled > 0) return;
     if (isFull()) {
-      // Nobody can begin, but their time goes by.
-      if (!isWatched) setTimeout(lookAgain, overloadBounds.waitingSweepMs);
-      isWatched = true;
+      // None can begin, but the time of those that wait runs out.
+      if (!isSweepScheduled) setTimeout(sweep, overloadBounds.waitingSweepMs);
+      isSweepScheduled = true;
       return;
     }
-    steps = overloadBounds.turnRequests;
-    for (let step = 0; step < overloadBounds.turnRequests; step += 1) setImmediate(beginNext);
+    scheduled = overloadBounds.turnRequests;
+    for (let count = 0; count < overloadBounds.turnRequests; count += 1) setImmediate(beginNext);
   }
 
-  function lookAgain(): void {
-    isWatched = false;
-    turnAwayLate(nowMs());
-    if (waiting.length > 0) goOn();
+  function sweep(): void {
+    isSweepScheduled = false;
+    shedLate(nowMs());
+    if (waiting.length > 0) schedule();
   }
 
   function beginNext(): void {
     const now = nowMs();
-    turnAwayLate(now);
+    shedLate(now);
     if (waiting.length > 0 && !isFull() && hasTime(now)) void start(waiting.shift()!.work);
-    steps -= 1;
-    if (steps === 0 && waiting.length > 0) goOn();
+    scheduled -= 1;
+    if (scheduled === 0 && waiting.length > 0) schedule();
   }
 
-  function turnAwayLate(now: number): void {
-    while (waiting.length > 0) {
-      const { response, onTurnedAway, sinceMs } = waiting[0]!;
-      // Who has hung up needs no answer.
-      if (!response.destroyed) {
-        if (now - sinceMs <= overloadBounds.requestWaitMs) return;
-        turnAway(response, onTurnedAway);
-      }
-      waiting.shift();
-    }
+  function shedLate(now: number): void {
+    removeWhile(waiting, ({ response, onShed, sinceMs }) => {
+      if (now - sinceMs <= overloadBounds.requestWaitMs) return false;
+      shedRequest(response, onShed);
+      return true;
+    });
   }
 
   return {
-    begin(response, work, onTurnedAway) {
+    begin(response, work, onShed) {
       const now = nowMs();
       if (waiting.length === 0 && !isFull() && hasTime(now)) void start(work);
-      else if (waiting.length >= overloadBounds.requestsWaiting) turnAway(response, onTurnedAway);
+      else if (waiting.length >= overloadBounds.requestsWaiting) shedRequest(response, onShed);
       else {
-        waiting.push({ response, work, onTurnedAway, sinceMs: now });
-        goOn();
+        waiting.push({ response, work, onShed, sinceMs: now });
+        schedule();
       }
     },
-    withinShare: shares.run,
-    metrics: overloadMetrics(shed, () => ({ answering: underWay, waiting: waiting.length })),
+    withinShare,
+    metrics: [
+      metricByLabel(
+        'partner_network_requests_shed_total',
+        'counter',
+        'Requests answered 503 because the event loop, the places or the partner had too many of them.',
+        'reason',
+        () => shed,
+      ),
+      metricByLabel(
+        'partner_network_requests_under_way',
+        'gauge',
+        'Requests that are being answered, and those that wait until one of them is done.',
+        'state',
+        () => ({ answering, waiting: waiting.length }),
+      ),
+    ],
   };
-}
-
-function overloadMetrics(
-  shed: Readonly<Record<Reason, number>>,
-  underWay: () => Readonly<Record<string, number>>,
-): Metric[] {
-  return [
-    metricByLabel(
-      'partner_network_requests_shed_total',
-      'counter',
-      'Requests answered 503 because the event loop, the places or the partner had too many of them.',
-      'reason',
-      () => shed,
-    ),
-    metricByLabel(
-      'partner_network_requests_under_way',
-      'gauge',
-      'Requests that are being answered, and those that wait until one of them is done.',
-      'state',
-      underWay,
-    ),
-  ];
 }

@@ -1,76 +1,60 @@
 import { overloadBounds } from '../../bounds/overload.ts';
+import { createWaitQueue, type WaitQueue } from '../../lib/wait-queue.ts';
 import { refusal } from '../refusal.ts';
 
 interface Share {
-  atWork: number;
-  /** Called with a place, or with none when it took too long. */
-  readonly waiting: Set<(hasPlace: boolean) => void>;
+  working: number;
+  /** Made when the first request has to wait: most shares never need it. */
+  queue?: WaitQueue<void>;
 }
 
-interface Listener {
-  /** One begins to wait, and one is done with it. */
+interface Events {
   onWait(): void;
   onWaited(): void;
   onRefused(): void;
 }
 
-interface Shares {
-  run<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result>;
-}
+export type WithinShare = <Result>(partnerId: string, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Keeps one partner from taking all connections to the database, by pages that are large or slow: so many of
- * them are at work at a time, and others of the same partner wait for these.
+ * Keeps one partner from using all database connections with large or slow pages. At most `mostWorking` of
+ * its requests work at a time; its other requests wait for these.
  */
-export function createShares(mostAtWork: number, { onWait, onWaited, onRefused }: Listener): Shares {
+export function createShares(mostWorking: number, { onWait, onWaited, onRefused }: Events): WithinShare {
   const shares = new Map<string, Share>();
 
-  function shareOf(partnerId: string): Share {
-    const known = shares.get(partnerId);
-    if (known !== undefined) return known;
-    const share: Share = { atWork: 0, waiting: new Set() };
-    shares.set(partnerId, share);
-    return share;
+  function refuse() {
+    onRefused();
+    return refusal('SERVICE_UNAVAILABLE');
   }
 
-  async function waitForPlace({ waiting }: Share): Promise<boolean> {
-    if (waiting.size >= overloadBounds.requestsOfPartner) return false;
+  async function waitForPlace(share: Share): Promise<void> {
+    share.queue ??= createWaitQueue(overloadBounds.shareWaitMs, refuse);
+    if (share.queue.length >= overloadBounds.partnerQueue) throw refuse();
     onWait();
-    const hasPlace = await new Promise<boolean>((resolve) => {
-      const settle = (hasPlace: boolean) => {
-        clearTimeout(timer);
-        waiting.delete(settle);
-        resolve(hasPlace);
-      };
-      const timer = setTimeout(settle, overloadBounds.shareWaitMs, false);
-      waiting.add(settle);
-    });
-    onWaited();
-    return hasPlace;
+    try {
+      await share.queue.wait();
+    } finally {
+      onWaited();
+    }
   }
 
-  /** A place goes from hand to hand, so that nobody overtakes those who wait. */
-  function leavePlace(partnerId: string, share: Share): void {
-    const [next] = share.waiting;
-    if (next === undefined) {
-      share.atWork -= 1;
-      if (share.atWork === 0) shares.delete(partnerId);
-    } else next(true);
-  }
-
-  return {
-    async run(partnerId, work) {
-      const share = shareOf(partnerId);
-      if (share.atWork < mostAtWork) share.atWork += 1;
-      else if (!(await waitForPlace(share))) {
-        onRefused();
-        throw refusal('SERVICE_UNAVAILABLE');
+  return async (partnerId, work) => {
+    let share = shares.get(partnerId);
+    if (share === undefined) {
+      share = { working: 0 };
+      shares.set(partnerId, share);
+    }
+    if (share.working < mostWorking) share.working += 1;
+    else await waitForPlace(share);
+    try {
+      return await work();
+    } finally {
+      // The place goes to the oldest waiting request, so that a new request cannot overtake it.
+      if (share.queue?.give() !== true) {
+        share.working -= 1;
+        if (share.working === 0) shares.delete(partnerId);
       }
-      try {
-        return await work();
-      } finally {
-        leavePlace(partnerId, share);
-      }
-    },
+    }
   };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { overloadBounds } from '../../bounds/overload.ts';
 
-/** A line for each request turned away would cost as much as its answer: one at the start, one at the end. */
+/** Logs the begin and the end of shedding: a line for each shed request would cost as much as its 503. */
 export function createSheddingLog(nowMs: () => number, log: Logger): (reason: string) => void {
   let count = 0;
   let startedMs = 0;

@@ -1,14 +1,14 @@
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { factsOf, type Operation, type Parameter } from '@partner-network/contract/operations';
-import { nearest } from '../../lib/suggest.ts';
+import { closest } from '../../lib/suggest.ts';
 import { echo, isCleanText, isLongerThan, isPlainInteger } from '../../lib/text.ts';
 import { Refusal } from '../refusal.ts';
 import { decode, splitQuery } from './query.ts';
 
 type Value<P extends Parameter> = P['schema'] extends { type: 'integer' } ? number : string;
 
-/** What an operation's parameters become: absent ones are undefined, unless they have a default. */
+/** The values of an operation's parameters. An absent one is undefined, unless it has a default. */
 export type Parameters<O extends Operation> = {
   readonly [Name in keyof O['parameters']]: O['parameters'][Name] extends
     | { required: true }
@@ -17,7 +17,7 @@ export type Parameters<O extends Operation> = {
     : Value<O['parameters'][Name]> | undefined;
 };
 
-/** Reads all parameters or refuses with all that is wrong: known ones in order, then unknown ones. */
+/** Reads all parameters, or refuses with all errors: first of known parameters in order, then of unknown. */
 export function parseParameters<O extends Operation>(operation: O, query: string): Parameters<O> {
   const sent = splitQuery(query);
   const values: Record<string, string | number | undefined> = {};
@@ -33,7 +33,7 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   const known = Object.keys(operation.parameters);
   for (const name of sent.keys()) {
     const field = echo(name, echoedCharacters);
-    const facts = { name: field === '' ? 'the nameless parameter' : field, nearest: nearest(field, known) };
+    const facts = { name: field === '' ? 'the nameless parameter' : field, nearest: closest(field, known) };
     errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
   }
 
@@ -42,7 +42,7 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   return values as Parameters<O>;
 }
 
-/** Those that are right in themselves, of a request that was refused for whatever reason. */
+/** The valid parameters of a request that was refused, for its receipt. */
 export function legibleParameters<O extends Operation>(operation: O, query: string): Partial<Parameters<O>> {
   const sent = splitQuery(query);
   const legible = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
@@ -56,7 +56,7 @@ interface Fault {
   readonly fault: ErrorCode;
 }
 
-/** A parameter's value, or the first fault of: given twice, character, empty, length, its own rule. */
+/** A parameter's value, or its first fault, in this order: given twice, characters, empty, length, rule. */
 function read(
   texts: readonly string[] | undefined,
   { required, schema }: Parameter,

@@ -1,4 +1,4 @@
-/** The parameters of a query string by name, in the order in which they came, their values still encoded. */
+/** The parameters of a query string by name, in the order of their first appearance. Values stay encoded. */
 export function splitQuery(query: string): Map<string, string[]> {
   const parameters = new Map<string, string[]>();
   for (const pair of query.split('&')) {
@@ -6,7 +6,8 @@ export function splitQuery(query: string): Map<string, string[]> {
     const equals = pair.indexOf('=');
     const encodedName = equals === -1 ? pair : pair.slice(0, equals);
     const value = equals === -1 ? '' : pair.slice(equals + 1);
-    const name = decode(encodedName) ?? decodeLoosely(encodedName);
+    // A name that cannot be decoded is still shown in the error, with replacement characters.
+    const name = decode(encodedName) ?? looseUtf8.decode(bytesOf(encodedName));
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
     else values.push(value);
@@ -19,7 +20,7 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const looseUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The text behind percent-encoded UTF-8, or undefined when the encoding is broken. */
+/** Decodes percent-encoded UTF-8. Undefined if the encoding is broken. */
 export function decode(encoded: string): string | undefined {
   if (!needsDecoding.test(encoded)) return encoded;
   if (brokenEscape.test(encoded)) return undefined;
@@ -30,12 +31,7 @@ export function decode(encoded: string): string | undefined {
   }
 }
 
-/** For names that cannot be decoded: whatever of them is text, so that nothing hides in an encoding. */
-function decodeLoosely(encoded: string): string {
-  return looseUtf8.decode(bytesOf(encoded));
-}
-
-/** A target is ASCII: HTTP that holds anything else is refused before it comes here. */
+/** `encoded` is ASCII: Node rejects any other request target. */
 function bytesOf(encoded: string): Uint8Array {
   const unescaped = encoded
     .replaceAll('+', ' ')

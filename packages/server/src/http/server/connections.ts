@@ -1,24 +1,23 @@
-/** Who is connected, what is under way there, and who has to go when there are too many. */
+/** All open connections: what happens on each, and which one is closed when there are too many. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
 import { type Metric, metricByLabel, singleMetric } from '../../observability/metric.ts';
 
-/** What is under way on one connection. */
 export interface Connection {
-  /** How many requests came on it so far, and how many of them wait for their answer to be sent. */
+  /** The number of requests so far, and of those whose response is not completely sent. */
   requests: number;
   unanswered: number;
-  /** Nothing that comes after its latest request is answered. */
+  /** The latest request is the last one: whatever follows it is ignored. */
   isEnding: boolean;
   latest?: { readonly request: IncomingMessage; readonly response: ServerResponse };
 }
 
-/** What all connections together may take. */
+/** What all connections together may use. */
 export interface Room {
   readonly connections: number;
-  /** Text of answers that callers have asked for, and do not read. */
+  /** Characters of responses that clients asked for and have not read. */
   readonly unreadCharacters: number;
 }
 
@@ -26,32 +25,32 @@ export interface Connections {
   readonly metrics: readonly Metric[];
   of(socket: Socket): Connection | undefined;
   entries(): Iterable<[Socket, Connection]>;
-  /** A request has come; one that is too many of those sent ahead closes its connection. */
-  begin(socket: Socket, connection: Connection): void;
-  /** An answer was given, of which so much text is kept until the caller has read it. */
-  answered(socket: Socket, characters: number): void;
-  /** An answer was sent to its end, or its connection is gone. */
-  settle(socket: Socket, connection: Connection): void;
+  /** Counts a new request. Closes the connection if too many requests were sent ahead. */
+  startRequest(socket: Socket, connection: Connection): void;
+  /** Counts the text of a response that stays in memory until the client has read it. */
+  keepUnread(socket: Socket, characters: number): void;
+  /** Counts a request whose response is completely sent, or whose connection is closed. */
+  endRequest(socket: Socket, connection: Connection): void;
 }
 
 type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
 /**
- * When all places are taken, a new caller gets the one of who has been there longest without ever sending a
- * whole request, or else of who has been idle longest, or else of who has been reading an answer longest:
- * holding connections open locks nobody out. Only where all wait for an answer is the new one closed.
+ * At the limit, a new connection replaces another, so that holding connections open locks nobody out. The
+ * one that is closed is, in this order: the oldest that never sent a whole request, the one that is idle
+ * longest, the one that has been reading a response longest. If all wait for a response, the new one is.
  */
 export function watchConnections(server: Server, room: Room, log: Logger): Connections {
   const all = new Map<Socket, Connection>();
-  // Sets keep the order in which things came: the first one has waited longest.
+  // Sets and maps keep insertion order: their first entry is the oldest.
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
-  // Those who have not read all of their answer, with the text that is kept for it: none for a file.
+  /** Connections with a partly read response, and the characters that are kept for it: 0 for a file. */
   const unread = new Map<Socket, number>();
   const closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0, ahead: 0 };
   let unreadCharacters = 0;
   let requestsAhead = 0;
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let loggedMs = Number.NEGATIVE_INFINITY;
 
   server.on('connection', (socket) => {
     if (all.size >= room.connections) makeRoom(socket);
@@ -62,26 +61,26 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   });
 
   function makeRoom(newcomer: Socket): void {
-    const [stranger] = silent;
-    const [sleeper] = idle;
-    const [reader] = unread.keys();
-    if (stranger !== undefined) close(stranger, 'silent');
-    else if (sleeper !== undefined) close(sleeper, 'idle');
-    else if (reader !== undefined) close(reader, 'unread');
+    const [oldestSilent] = silent;
+    const [oldestIdle] = idle;
+    const [oldestUnread] = unread.keys();
+    if (oldestSilent !== undefined) close(oldestSilent, 'silent');
+    else if (oldestIdle !== undefined) close(oldestIdle, 'idle');
+    else if (oldestUnread !== undefined) close(oldestUnread, 'unread');
     else close(newcomer, 'refused');
   }
 
   function close(socket: Socket, reason: Reason): void {
     closed[reason] += 1;
-    tell();
+    logClosed();
     forget(socket);
     socket.destroy();
   }
 
-  /** Whoever floods us does not get to flood the log. */
-  function tell(): void {
-    if (performance.now() - toldMs < httpBounds.connectionsTellMs) return;
-    toldMs = performance.now();
+  /** Logs once in `connectionsLogMs`, so that a flood of connections does not flood the log. */
+  function logClosed(): void {
+    if (performance.now() - loggedMs < httpBounds.connectionsLogMs) return;
+    loggedMs = performance.now();
     log.warn(
       { connections: all.size, closed: { ...closed } },
       'too many connections, answers unread, or requests sent ahead',
@@ -89,23 +88,23 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   }
 
   function forget(socket: Socket): void {
-    requestsAhead -= aheadOn(all.get(socket));
+    requestsAhead -= Math.max(0, (all.get(socket)?.unanswered ?? 0) - 1);
     all.delete(socket);
     silent.delete(socket);
     idle.delete(socket);
-    take(socket);
+    forgetUnread(socket);
   }
 
-  function take(socket: Socket): void {
+  function forgetUnread(socket: Socket): void {
     unreadCharacters -= unread.get(socket) ?? 0;
     unread.delete(socket);
   }
 
   return {
-    metrics: metricsOf(all, room, closed),
+    metrics: connectionMetrics(all, room, closed),
     of: (socket) => all.get(socket),
     entries: () => all.entries(),
-    begin(socket, connection) {
+    startRequest(socket, connection) {
       connection.requests += 1;
       connection.unanswered += 1;
       silent.delete(socket);
@@ -114,21 +113,21 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
       const isTooMany = connection.unanswered > httpBounds.pipelinedRequests;
       if (isTooMany || requestsAhead > httpBounds.requestsAhead) close(socket, 'ahead');
     },
-    answered(socket, characters) {
+    keepUnread(socket, characters) {
       if (socket.destroyed || socket.writableLength === 0) return;
-      // One that was given at once is told of after its end: the next on its connection may be on its way.
-      take(socket);
+      // A response that was sent at once is counted after its end: the next one may be counted already.
+      forgetUnread(socket);
       unread.set(socket, characters);
       unreadCharacters += characters;
       for (const [reader, kept] of unread) {
-        // The newest alone may be as large as a page can get.
+        // The newest response alone may be as large as a page can get.
         if (unreadCharacters <= room.unreadCharacters || reader === socket) break;
         if (kept > 0) close(reader, 'unread');
       }
     },
-    settle(socket, connection) {
+    endRequest(socket, connection) {
       connection.unanswered -= 1;
-      take(socket);
+      forgetUnread(socket);
       if (!all.has(socket)) return;
       if (connection.unanswered === 0) idle.add(socket);
       else requestsAhead -= 1;
@@ -136,23 +135,14 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   };
 }
 
-/** Those that wait for the answer to another on their connection. */
-function aheadOn(connection: Connection | undefined): number {
-  return Math.max(0, (connection?.unanswered ?? 0) - 1);
-}
-
-function metricsOf(
+function connectionMetrics(
   all: ReadonlyMap<Socket, Connection>,
   room: Room,
   closed: Readonly<Record<Reason, number>>,
 ): readonly Metric[] {
+  const open = () => all.size;
   return [
-    singleMetric(
-      'partner_network_connections',
-      'gauge',
-      'Connections of callers that are open.',
-      () => all.size,
-    ),
+    singleMetric('partner_network_connections', 'gauge', 'Connections of callers that are open.', open),
     singleMetric(
       'partner_network_connections_limit',
       'gauge',

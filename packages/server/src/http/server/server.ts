@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -5,28 +6,27 @@ import { httpBounds } from '../../bounds/http.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Metric } from '../../observability/metric.ts';
 import { answer, type Routes } from '../handle.ts';
-import { headerValues } from '../headers.ts';
 import type { Overload } from '../overload/overload.ts';
 import type { Refusal } from '../refusal.ts';
+import { headerValues, isWellFormed } from '../request.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
-import { isWellFormed } from '../well-formed.ts';
 import { type Connection, type Connections, type Room, watchConnections } from './connections.ts';
 import { createServer } from './node-http.ts';
-import { rawResponse, refusalOfMethod, refusalOfSocketFault } from './socket-errors.ts';
+import { refusalOfMethod, refusalOfSocketError, responseBytes } from './socket-errors.ts';
 
-/** Takes no new connections, and resolves when the last request is answered or time is up. */
+/** Stops accepting connections. Resolves when the last request is answered, or after `drainMs`. */
 export type Close = () => Promise<void>;
 
 interface Serving {
-  /** From now on each answer is the last of its connection, so that pools of balancers empty themselves. */
+  /** From now on, each response closes its connection, so that the pools of balancers empty themselves. */
   drain(): void;
-  /** How many requests are under way. */
+  /** The number of requests whose response is not completely sent. */
   unanswered(): number;
   readonly close: Close;
   readonly metrics: readonly Metric[];
 }
 
-/** A server with bounds on all that a caller can make it wait for or keep. */
+/** A server with limits on everything that a client can make it wait for or keep in memory. */
 export function createHttpServer(): Server {
   const server = createServer({
     maxHeaderSize: httpBounds.requestHeadBytes,
@@ -34,28 +34,28 @@ export function createHttpServer(): Server {
     requestTimeout: httpBounds.requestTimeoutMs,
     connectionsCheckingInterval: httpBounds.connectionsCheckMs,
     keepAliveTimeout: httpBounds.keepAliveMs,
-    // Node would answer a missing Host with an empty body; ours has an error record.
+    // Node would answer a missing Host with an empty body. Our response has an error record.
     requireHostHeader: false,
   });
-  // All headers are seen, so that all are counted; by default Node forgets those after the 2,000th.
+  // By default Node drops the headers after the 2,000th, and their size could not be checked.
   server.maxHeadersCount = 0;
   server.timeout = httpBounds.stalledSocketMs;
   return server;
 }
 
-/** What is kept an eye on. Requests of operators are let in when nobody else is, and not counted. */
-interface Watch {
+/** Requests of operators are neither limited by overload nor counted, so both are optional. */
+interface Limits {
   readonly room: Room;
   readonly overload?: Pick<Overload, 'begin'> | undefined;
   readonly requests?: RequestMetrics;
 }
 
-/** Lets the routes answer all that comes, in the one error shape also where no request comes of it. */
+/** Answers every request by its route. Data that is no request gets an error response of the same form. */
 export function serveRoutes(
   server: Server,
   routes: Routes,
   log: Logger,
-  { room, overload, requests }: Watch,
+  { room, overload, requests }: Limits,
 ): Serving {
   const connections = watchConnections(server, room, log);
   let isDraining = false;
@@ -64,22 +64,22 @@ export function serveRoutes(
     if (socket.destroyed) return;
     const startedMs = performance.now();
     const work = async () =>
-      connections.answered(socket, await answer(routes, log, request, response, startedMs, requests));
+      connections.keepUnread(socket, await answer(routes, log, request, response, startedMs, requests));
     if (overload === undefined) void work();
-    else overload.begin(response, work, countTurnedAway);
+    else overload.begin(response, work, countShed);
   }
 
-  const countTurnedAway = ({ req }: ServerResponse) => requests?.countTurnedAway(req.url ?? '');
+  const countShed = ({ req }: ServerResponse) => requests?.countShed(req.url ?? '');
 
   server.on('request', (request, response) => {
     const { socket } = request;
     const connection = connections.of(socket);
     if (connection === undefined) return void socket.destroy();
     const earlier = connection.unanswered > 0 ? connection.latest?.response : undefined;
-    connections.begin(socket, connection);
-    response.once('close', () => connections.settle(socket, connection));
+    connections.startRequest(socket, connection);
+    response.once('close', () => connections.endRequest(socket, connection));
 
-    // Pipelined requests wait for each other: a caller who sends and never reads costs one answer, not all.
+    // Pipelined requests wait for each other: a client that sends and never reads costs one response.
     if (socket.destroyed || isOver(connection)) return;
     connection.latest = { request, response };
     connection.isEnding = isLast(request, response, connection);
@@ -89,40 +89,44 @@ export function serveRoutes(
     else earlier.once('close', () => begin(socket, request, response));
   });
 
-  /** Sends the last answer of a connection, if it gets one, after those before it, and lets go of it. */
-  function end(socket: Socket, refused: Refusal | undefined): void {
-    // Node does not watch over a socket any more that it handed over: an error without a listener kills.
+  /** Ends a connection behind the responses that are due, with an error response unless one of them does. */
+  function end(socket: Socket, refused: Refusal): void {
+    const connection = connections.of(socket);
+    // An error within a body belongs to a request that gets its one response anyway.
+    const isInBody = connection?.latest?.request.complete === false;
+    const isIgnored = isInBody || (connection !== undefined && isOver(connection));
+    // Node hands this socket over. From then on, an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
-    afterLatest(connections.of(socket), () => {
-      socket.end(refused === undefined ? '' : rawAnswer(refused, log, requests));
-      // The other side may keep its end open for ever.
+    afterLatest(connection, () => {
+      socket.end(isIgnored ? '' : refuse(refused));
+      // The client may keep its side open for ever.
       setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
     });
   }
 
+  function refuse(refused: Refusal): string {
+    const requestId = randomUUID();
+    const { status, errors } = refused;
+    requests?.count(undefined, status, errors[0].code);
+    log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
+    return responseBytes(refused, requestId);
+  }
+
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    // A fault in a body belongs to a request that gets its answer anyway, and only one.
-    const connection = connections.of(socket);
-    const isOfBody = connection?.latest?.request.complete === false;
-    const isUnheard = isOfBody || (connection !== undefined && isOver(connection));
-    end(socket, isUnheard ? undefined : refusalOfSocketFault(error, routes));
+    end(socket, refusalOfSocketError(error, routes));
   });
 
   // Without these, Node would answer 417 or nothing at all.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (request, socket: Socket) => {
-    const connection = connections.of(socket);
-    const isUnheard = connection !== undefined && isOver(connection);
-    end(socket, isUnheard ? undefined : refusalOfMethod(request.url ?? '', routes));
-  });
-  // Node would ask for the body, which is of no use here: the caller is answered, and need not send it.
+  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+  // Node would ask the client to send the body. We do not need it, and answer at once.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     server.emit('request', request, response);
   });
-  // A connection that the system cannot give us is no reason to end: without a listener, it would be.
+  // The kernel may fail to hand over a connection. Without a listener, that error would end the process.
   server.once('listening', () => server.on('error', (err) => log.error({ err }, 'cannot accept')));
 
   function drain(): void {
@@ -134,11 +138,7 @@ export function serveRoutes(
 
   return {
     drain,
-    unanswered: () => {
-      let count = 0;
-      for (const [, { unanswered }] of connections.entries()) count += unanswered;
-      return count;
-    },
+    unanswered: () => [...connections.entries()].reduce((sum, [, { unanswered }]) => sum + unanswered, 0),
     close: () => {
       drain();
       return closeServer(server, connections, log);
@@ -147,29 +147,29 @@ export function serveRoutes(
   };
 }
 
-/** Whether a connection is closed after this answer, whatever comes behind it. */
+/** Whether a connection is closed after this response, whatever the client sends behind it. */
 function isLast(
   request: IncomingMessage,
   { shouldKeepAlive }: ServerResponse,
   { requests }: Connection,
 ): boolean {
-  // After an offer to upgrade, which we decline by answering, Node reads no further request from a packet.
-  const isOffer = headerValues(request.rawHeaders, 'upgrade').length > 0;
-  const isDoubtful = !isWellFormed(request);
-  return !shouldKeepAlive || isOffer || isDoubtful || requests >= httpBounds.requestsOfConnection;
+  // We decline an upgrade by answering. Node then reads no further request from the same packet.
+  const isUpgrade = headerValues(request.rawHeaders, 'upgrade').length > 0;
+  const isLastAllowed = requests >= httpBounds.requestsPerConnection;
+  return !shouldKeepAlive || isUpgrade || isLastAllowed || !isWellFormed(request);
 }
 
-/** Whether its last answer is on its way, or will be: what comes behind it is not heard. */
+/** Whether the last response of a connection is sent or due: whatever comes behind it is ignored. */
 function isOver({ isEnding, latest }: Connection): boolean {
   return isEnding || (latest?.response.headersSent === true && !latest.response.shouldKeepAlive);
 }
 
 /**
- * Node's own closing takes a connection for idle whose answer is not sent to its end, and one for busy that
- * never sent a byte; so this goes by what is unanswered, and closes the listener alone.
+ * `server.close()` treats a connection with a half-sent response as idle, and one that never sent a byte as
+ * busy. So this closes the listener only, and then the connections without unanswered requests.
  */
 function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {
-  // After what has arrived was read: a request that is here already is not lost.
+  // In the next turn of the event loop, when the requests that have arrived are read.
   const sweep = () => setImmediate(() => destroyWhere(connections, ({ unanswered }) => unanswered === 0));
   return new Promise((resolve) => {
     const deadline = setTimeout(() => {
@@ -188,26 +188,26 @@ function closeServer(server: Server, connections: Connections, log: Logger): Pro
   });
 }
 
-/** The system resets those whom nobody accepted: so first there must be a turn that brings no connection. */
+/** The kernel resets connections in the accept queue, so keep accepting until one turn brings none. */
 function acceptWaiting(server: Server, close: () => void): void {
   const endMs = performance.now() + httpBounds.lastAcceptsMs;
   let isAccepting = true;
-  const note = () => {
+  const onConnection = () => {
     isAccepting = true;
   };
-  function look(): void {
+  function check(): void {
     if (isAccepting && performance.now() < endMs) {
       isAccepting = false;
-      return void setImmediate(look);
+      return void setImmediate(check);
     }
-    server.off('connection', note);
+    server.off('connection', onConnection);
     close();
   }
-  server.on('connection', note);
-  setImmediate(look);
+  server.on('connection', onConnection);
+  setImmediate(check);
 }
 
-/** Tells how many requests went without an answer. */
+/** Returns the number of requests that got no response. */
 function destroyWhere(connections: Connections, isDone: (connection: Connection) => boolean): number {
   let unanswered = 0;
   for (const [socket, connection] of connections.entries()) {
@@ -224,14 +224,7 @@ function afterLatest(connection: Connection | undefined, work: () => void): void
   else response.once('close', work);
 }
 
-function rawAnswer(refused: Refusal, log: Logger, requests?: RequestMetrics): string {
-  const { bytes, requestId } = rawResponse(refused);
-  requests?.count(undefined, refused.status, refused.errors[0]?.code);
-  log.info({ request_id: requestId, status: refused.status, code: refused.errors[0]?.code }, 'request');
-  return bytes;
-}
-
-/** Listens, and resolves to the port, which the system chooses when asked for 0. */
+/** Listens. Resolves to the port: for port 0, the kernel chooses one. */
 export function listen(server: Server, host: string, port: number, flag: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => reject(explained(error, host, port, flag));

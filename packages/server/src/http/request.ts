@@ -1,0 +1,58 @@
+/** Reads the head of a request: its target, its headers, and whether it is beyond doubt. */
+import type { IncomingMessage } from 'node:http';
+
+/** Scheme and authority of an absolute-form target, which a proxy may send. */
+const authority = /^https?:\/\/[^/?]*/i;
+
+/** Splits a request target. The path stays as it was sent: routes match it exactly, without decoding. */
+export function splitTarget(url: string): { readonly path: string; readonly query: string } {
+  const target = url.startsWith('/') ? url : url.replace(authority, '');
+  const mark = target.indexOf('?');
+  return mark === -1
+    ? { path: target, query: '' }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+}
+
+/** All values of one header, as sent: Node's own record keeps only the first of some headers. */
+export function headerValues(rawHeaders: readonly string[], lowerCaseName: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) {
+      values.push(rawHeaders[index + 1]!);
+    }
+  }
+  return values;
+}
+
+/** The size of the request line and headers as they were sent, without optional white space. */
+export function headBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = method.length + url.length + '  HTTP/1.1\r\n\r\n'.length;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    bytes += rawHeaders[index]!.length + rawHeaders[index + 1]!.length + ': \r\n'.length;
+  }
+  return bytes;
+}
+
+/** Rejects ambiguous requests: a proxy could parse them differently, which allows request smuggling. */
+export function isWellFormed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  // Node also parses versions that do not exist, such as HTTP/2.0 in a request line.
+  const isVersionKnown = httpVersion === '1.1' || httpVersion === '1.0';
+  return isVersionKnown && isHostClear(rawHeaders, httpVersion) && isBodyClear(rawHeaders, httpVersion);
+}
+
+/** The characters of a host name, a port and an address in brackets. */
+const hostForm = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+
+function isHostClear(rawHeaders: readonly string[], httpVersion: string): boolean {
+  const [host, ...others] = headerValues(rawHeaders, 'host');
+  if (host === undefined) return httpVersion === '1.0';
+  return others.length === 0 && hostForm.test(host);
+}
+
+/** Where a body ends must be the same for everyone: only `chunked` of HTTP/1.1 is, besides a length. */
+function isBodyClear(rawHeaders: readonly string[], httpVersion: string): boolean {
+  const [encoding, ...others] = headerValues(rawHeaders, 'transfer-encoding');
+  if (encoding === undefined) return true;
+  return others.length === 0 && httpVersion === '1.1' && encoding.toLowerCase() === 'chunked';
+}

@@ -13,117 +13,105 @@ import { StoreUnavailable } from './store/port.ts';
 interface Entry {
   readonly name: string;
   readonly summary: string;
-  /** Loaded when it is run: a command does not wait for the code of the others. */
   readonly load: () => Promise<Command>;
 }
 
-function entry(name: string, summary: string, load: () => Promise<Command>): Entry {
-  return { name, summary, load };
+/** For every command that a file exports: its name and its summary in the help. */
+type Named<File> = {
+  readonly [Export in keyof File as File[Export] extends Command ? Export : never]: readonly [
+    name: string,
+    summary: string,
+  ];
+};
+
+/** The commands of one file, which is loaded only when one of them runs. */
+function from<File>(load: () => Promise<File>, named: Named<File>): Entry[] {
+  return Object.entries(named as Record<string, readonly [string, string]>).map(
+    ([exported, [name, summary]]) => ({
+      name,
+      summary,
+      load: async () => (await load())[exported as keyof File] as Command,
+    }),
+  );
 }
 
-const partners = () => import('./commands/partners.ts');
-const moves = () => import('./commands/partners-move.ts');
-const keys = () => import('./commands/keys.ts');
-const grants = () => import('./commands/grants.ts');
-const cursorKeys = () => import('./commands/cursor-key.ts');
-const imports = () => import('./commands/import/import.ts');
-const exports = () => import('./commands/export.ts');
-const receipts = () => import('./commands/receipts.ts');
-
 const commands: readonly Entry[] = [
-  entry(
-    'sandbox',
-    'Serve a sandbox with demo data; the first thing to run',
-    async () => (await import('./commands/sandbox.ts')).sandbox,
-  ),
-  entry('serve', 'Serve one environment', async () => (await import('./commands/serve.ts')).serve),
-  entry(
-    'migrate',
-    'Bring the database to the current schema',
-    async () => (await import('./commands/migrate.ts')).migrate,
-  ),
-  entry(
-    'backup',
-    'Copy the embedded database and its receipts, also while they are in use',
-    async () => (await import('./commands/backup.ts')).backup,
-  ),
-  entry(
-    'doctor',
-    'Check what serve needs, and say what to do about each fault',
-    async () => (await import('./commands/doctor.ts')).doctor,
-  ),
-  entry('partners create', 'Create a partner', async () => (await partners()).createPartner),
-  entry('partners list', 'List all partners', async () => (await partners()).listPartners),
-  entry('partners disable', "Refuse all of a partner's keys", async () => (await partners()).disablePartner),
-  entry('partners enable', 'Let a disabled partner in again', async () => (await partners()).enablePartner),
-  entry(
-    'partners export',
-    'Print all partners with the digests of their keys, to move them to another database',
-    async () => (await moves()).exportPartners,
-  ),
-  entry(
-    'partners import',
-    'Take what "partners export" printed; the keys go on working',
-    async () => (await moves()).importPartners,
-  ),
-  entry('keys create', 'Create an API key; it is shown only once', async () => (await keys()).createKey),
-  entry('keys list', "List a partner's keys, without their secrets", async () => (await keys()).listKeys),
-  entry('keys revoke', 'Refuse a key from now on', async () => (await keys()).revokeKey),
-  entry(
-    'keys rotate',
-    'Replace a key; the old one expires after an overlap',
-    async () => (await keys()).rotateKey,
-  ),
-  entry(
-    'cursor-key rotate',
-    'Seal cursors with a new key; those of before are good until they expire',
-    async () => (await cursorKeys()).rotateCursorKey,
-  ),
-  entry(
-    'cursor-key list',
-    'List the keys of cursors, without their secrets',
-    async () => (await cursorKeys()).listCursorKeys,
-  ),
-  entry(
-    'grants create',
-    "Let a partner read a customer's balances",
-    async () => (await grants()).createGrant,
-  ),
-  entry('grants list', "List a partner's grants", async () => (await grants()).listGrants),
-  entry('grants revoke', 'Revoke a grant', async () => (await grants()).revokeGrant),
-  entry(
-    'brands check-images',
-    "Download a partner's brand images and check their headers against the specification",
-    async () => (await import('./commands/check-images.ts')).checkImages,
-  ),
-  entry(
-    'brands list',
-    'As a partner, with an API key: list your brands',
-    async () => (await import('./commands/as-partner/brands-list.ts')).listBrands,
-  ),
-  entry(
-    'balances list',
-    "As a partner, with an API key: list a customer's balances",
-    async () => (await import('./commands/as-partner/balances-list.ts')).listBalances,
-  ),
-  entry('import brands', "Read a partner's brands from a file", async () => (await imports()).importBrands),
-  entry('import balances', 'Read balances from a file', async () => (await imports()).importBalances),
-  entry('import grants', 'Read grants from a file', async () => (await imports()).importGrants),
-  entry(
-    'export brands',
-    "Print a partner's brands as lines that an import takes",
-    async () => (await exports()).exportBrands,
-  ),
-  entry('export balances', 'Print all balances', async () => (await exports()).exportBalances),
-  entry('export grants', 'Print all grants', async () => (await exports()).exportGrants),
-  entry('receipts list', 'Show who asked for whose balances', async () => (await receipts()).listReceipts),
-  entry('receipts prune', 'Remove old receipts', async () => (await receipts()).pruneReceipts),
-];
+  from(() => import('./commands/sandbox.ts'), {
+    sandbox: ['sandbox', 'Serve a sandbox with demo data; the first thing to run'],
+  }),
+  from(() => import('./commands/serve.ts'), { serve: ['serve', 'Serve one environment'] }),
+  from(() => import('./commands/migrate.ts'), {
+    migrate: ['migrate', 'Bring the database to the current schema'],
+  }),
+  from(() => import('./commands/backup.ts'), {
+    backup: ['backup', 'Copy the embedded database and its receipts, also while they are in use'],
+  }),
+  from(() => import('./commands/doctor.ts'), {
+    doctor: ['doctor', 'Check what serve needs, and say what to do about each fault'],
+  }),
+  from(() => import('./commands/partners.ts'), {
+    createPartner: ['partners create', 'Create a partner'],
+    listPartners: ['partners list', 'List all partners'],
+    disablePartner: ['partners disable', "Refuse all of a partner's keys"],
+    enablePartner: ['partners enable', 'Let a disabled partner in again'],
+  }),
+  from(() => import('./commands/partners-move.ts'), {
+    exportPartners: [
+      'partners export',
+      'Print all partners with the digests of their keys, to move them to another database',
+    ],
+    importPartners: ['partners import', 'Take what "partners export" printed; the keys go on working'],
+  }),
+  from(() => import('./commands/keys.ts'), {
+    createKey: ['keys create', 'Create an API key; it is shown only once'],
+    listKeys: ['keys list', "List a partner's keys, without their secrets"],
+    revokeKey: ['keys revoke', 'Refuse a key from now on'],
+    rotateKey: ['keys rotate', 'Replace a key; the old one expires after an overlap'],
+  }),
+  from(() => import('./commands/cursor-key.ts'), {
+    rotateCursorKey: [
+      'cursor-key rotate',
+      'Seal cursors with a new key; those of before are good until they expire',
+    ],
+    listCursorKeys: ['cursor-key list', 'List the keys of cursors, without their secrets'],
+  }),
+  from(() => import('./commands/grants.ts'), {
+    createGrant: ['grants create', "Let a partner read a customer's balances"],
+    listGrants: ['grants list', "List a partner's grants"],
+    revokeGrant: ['grants revoke', 'Revoke a grant'],
+  }),
+  from(() => import('./commands/check-images.ts'), {
+    checkImages: [
+      'brands check-images',
+      "Download a partner's brand images and check their headers against the specification",
+    ],
+  }),
+  from(() => import('./commands/as-partner/brands-list.ts'), {
+    listBrands: ['brands list', 'As a partner, with an API key: list your brands'],
+  }),
+  from(() => import('./commands/as-partner/balances-list.ts'), {
+    listBalances: ['balances list', "As a partner, with an API key: list a customer's balances"],
+  }),
+  from(() => import('./commands/import/import.ts'), {
+    importBrands: ['import brands', "Read a partner's brands from a file"],
+    importBalances: ['import balances', 'Read balances from a file'],
+    importGrants: ['import grants', 'Read grants from a file'],
+  }),
+  from(() => import('./commands/export.ts'), {
+    exportBrands: ['export brands', "Print a partner's brands as lines that an import takes"],
+    exportBalances: ['export balances', 'Print all balances'],
+    exportGrants: ['export grants', 'Print all grants'],
+  }),
+  from(() => import('./commands/receipts.ts'), {
+    listReceipts: ['receipts list', 'Show who asked for whose balances'],
+    pruneReceipts: ['receipts prune', 'Remove old receipts'],
+  }),
+].flat();
 
 const exitFailure = 1;
 const exitUsage = 2;
 
-/** Whether the command is one that prints for as long as somebody reads. */
+/** Whether the command streams its output, and so has nothing left to do once the reader of a pipe stops. */
 let isStreaming = false;
 
 const output: Output = {
@@ -132,14 +120,14 @@ const output: Output = {
     isStreaming = true;
     if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
   },
-  // A key may be pasted where an id belongs, and an id may hold anything: neither is repeated as it is.
+  // A remark may repeat an argument: mask a key that was pasted as an id, and escape control characters.
   remark: (text) => process.stderr.write(`${maskKeys(printable(text))}\n`),
 };
 
 /** Runs one command line and resolves to its exit status. */
 export async function main(words: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
-  // Whoever reads our output may stop reading, as `| head` does: then there is no more to print, but what
-  // else is under way goes on, and its status tells how it ended. Anything else lost what we had to say.
+  // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other one finishes
+  // its work and exits with its own status. Every other write error means that output was lost.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' && isStreaming) process.exit(0);
     if (error.code === 'EPIPE') return;
@@ -170,15 +158,14 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
     await command.run(line.values, line.arguments, output);
     return 0;
   } catch (error) {
-    // What an operator can mend is said in a sentence; anything else is our fault, and its trace helps to
-    // find it.
+    // A failure that the operator can fix is one sentence; anything else is a bug, printed with its stack.
     const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
     output.remark(isExplained ? error.message : String((error as Error)?.stack ?? error));
     return exitFailure;
   }
 }
 
-/** Nothing, a group such as `keys`, or a word that is no command. */
+/** Handles a line without a command: empty, a group such as `keys`, or an unknown word. */
 function withoutCommand(words: readonly string[], isHelp: boolean): number {
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
   const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));

@@ -1,3 +1,4 @@
+import { OperatorError } from '../lib/operator-error.ts';
 import { jsonText } from './json.ts';
 import type { Options, Values } from './options.ts';
 import type { Output } from './output.ts';
@@ -8,12 +9,20 @@ export interface Command<O extends Options = Options> extends Syntax<O> {
   run(values: Values<O>, words: readonly string[], output: Output): Promise<void>;
 }
 
-/** Gives a command its types; the table of commands holds commands of every kind. */
+/** Checks a command's types; the result fits the table of all commands. */
 export function command<O extends Options>(definition: Command<O>): Command {
   return definition;
 }
 
-/** With --json one document and nothing else, without it words for a person. */
-export function tell(output: Output, asJson: boolean, value: unknown, words: () => string): void {
-  output.answer(asJson ? jsonText(value, 2) : words());
+/** The result of a command: `value` is printed with --json, `text` without it. */
+export interface Report {
+  readonly value: unknown;
+  text(): string;
+  /** Why the command failed although it has a result to print. */
+  readonly failure?: string | undefined;
+}
+
+export function printReport({ value, text, failure }: Report, isJson: boolean, output: Output): void {
+  output.answer(isJson ? jsonText(value, 2) : text());
+  if (failure !== undefined) throw new OperatorError(failure);
 }

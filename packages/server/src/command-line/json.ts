@@ -1,29 +1,29 @@
 import { escapeUnprintable } from '../lib/text.ts';
 import type { Output } from './output.ts';
 
-/** JSON for standard output. A terminal shows it, too, and must not obey what a name may hold. */
+/** JSON for standard output. On a terminal, control characters in names are escaped. */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
   return process.stdout.isTTY ? escapeUnprintable(text) : text;
 }
 
 /**
- * A document around one long list, written as the list grows: a hundred thousand records need no more memory
- * than those that are added at once. Before the first of them nothing is written.
+ * A JSON document around one long list, written page by page: 100,000 records need only the memory of a page.
+ * `opening` is written with the first record, so that a command that fails before it prints nothing.
  */
 export function growingJson(write: Output['write'], opening: string) {
-  let isBegun = false;
+  let isStarted = false;
   return {
     add: async (records: readonly unknown[]) => {
       if (records.length === 0) return;
       const lines = records.map((record) => jsonText(record)).join(',\n');
-      await write(`${isBegun ? ',' : opening}\n${lines}`);
-      isBegun = true;
+      await write(`${isStarted ? ',' : opening}\n${lines}`);
+      isStarted = true;
     },
-    /** Where the rest of the list did not come: what is said of it stands on a line of its own. */
+    /** Ends the line of a list that stays incomplete, so that the error message gets its own line. */
     cut: async () => {
-      if (isBegun) await write('\n');
+      if (isStarted) await write('\n');
     },
-    end: (closing: string) => write(`${isBegun ? '\n' : opening}${closing}\n`),
+    end: (closing: string) => write(`${isStarted ? '\n' : opening}${closing}\n`),
   };
 }

@@ -5,39 +5,43 @@ export interface Column<R> {
   readonly heading: string;
   cell(row: R): string;
   readonly isRight?: boolean;
-  /** Cells that it is not shortened beyond: where there is no room for them, the column is left out. */
-  readonly shortestCells?: number;
+  /** The column is not shortened below this width, in terminal cells; without room for it, it is left out. */
+  readonly minCells?: number;
 }
 
-/** What is no terminal cuts nothing off. */
-export const boundless = { columns: Number.POSITIVE_INFINITY };
-
-/** Columns as wide as their widest cell, however wide that is; the first row is the heading. */
-export function table([headings, ...rows]: readonly (readonly string[])[]): string {
-  const columns = headings!.map((heading, index) => ({
-    heading,
-    cell: (row: readonly string[]) => row[index]!,
-  }));
-  return growingTable(columns, boundless)(rows).trimEnd();
+interface Screen {
+  readonly columns?: number | undefined;
 }
 
-const usualCells = 80;
+/** The width of a file or pipe, for which nothing is cut off. */
+export const boundless: Screen = { columns: Number.POSITIVE_INFINITY };
+
+/** A table of all records at full width; each column is a heading and the function that reads its cell. */
+export function table<R>(
+  records: readonly R[],
+  cells: Readonly<Record<string, (record: R) => string>>,
+): string {
+  const columns = Object.entries(cells).map(([heading, cell]) => ({ heading, cell }));
+  return growingTable(columns, boundless)(records).trimEnd();
+}
+
+const defaultColumns = 80;
 const gap = '  ';
-/** Shorter than this, a name tells nothing any more. */
-const shortestNameCells = 8;
-/** Of what is wrong without its end, as an amount is. */
+/** A name that is cut to fewer cells says nothing. */
+const minNameCells = 8;
+/** For cells that are wrong without their end, such as an amount. */
 export const neverShortened = Number.POSITIVE_INFINITY;
-/** Of an id as the service issues it, such as BRAND_ and 32 digits. */
+/** The width of an id that the service issues, such as BRAND_ and 32 digits. */
 export const issuedIdCells = 38;
 
 /**
- * A table whose rows come bit by bit, each shown when it comes: columns grow with what they hold, and never
- * beyond the terminal, where the last of them go first. Gives the lines of these rows, under a heading the
- * first time and when there are fewer columns than before.
+ * A table whose rows arrive page by page. The returned function lays out one page. Columns grow with their
+ * content but never beyond the terminal, where the last columns are left out first. The heading is printed
+ * first, and again when a column had to be left out.
  */
 export function growingTable<R>(
   columns: readonly Column<R>[],
-  screen: { readonly columns?: number | undefined },
+  screen: Screen,
 ): (rows: readonly R[]) => string {
   const headings = columns.map(({ heading }) => heading);
   const needed = headings.map((heading) => heading.length);
@@ -48,10 +52,10 @@ export function growingTable<R>(
     for (const [index, width] of needed.entries()) {
       needed[index] = Math.max(width, ...cells.map((row) => displayWidth(row[index]!)));
     }
-    // A terminal that does not know its width says 0. In its last cell some begin the next line.
-    const widths = widthsWithin(columns, needed, (screen.columns || usualCells) - 1);
+    // A terminal of unknown width reports 0. Some terminals wrap when their last cell is filled, hence - 1.
+    const widths = widthsWithin(columns, needed, (screen.columns || defaultColumns) - 1);
     const line = (texts: readonly string[]) => {
-      const parts = widths.map((width, index) => laidOut(columns[index]!, texts[index]!, width));
+      const parts = widths.map((width, index) => layOut(columns[index]!, texts[index]!, width));
       return `${parts.join(gap).trimEnd()}\n`;
     };
     const heading = widths.length === shownColumns ? '' : line(headings);
@@ -61,24 +65,22 @@ export function growingTable<R>(
   };
 }
 
-function laidOut<R>(column: Column<R>, text: string, width: number): string {
+function layOut<R>(column: Column<R>, text: string, width: number): string {
   const short = shorten(text, width);
   const padding = ' '.repeat(width - displayWidth(short));
   return column.isRight ? padding + short : short + padding;
 }
 
-/** The widths of as many columns as there is room for. */
+/** The widths of the columns that fit: the last columns are dropped, then the widest are shortened. */
 function widthsWithin<R>(columns: readonly Column<R>[], needed: readonly number[], room: number): number[] {
-  const least = needed.map((width, index) =>
-    Math.min(width, columns[index]!.shortestCells ?? shortestNameCells),
-  );
+  const least = needed.map((width, index) => Math.min(width, columns[index]!.minCells ?? minNameCells));
   let count = columns.length;
   while (count > 1 && lineWidth(least.slice(0, count)) > room) count -= 1;
   const widths = needed.slice(0, count);
   while (lineWidth(widths) > room) {
     const spare = widths.map((width, index) => (width > least[index]! ? width : 0));
     const widest = spare.indexOf(Math.max(...spare));
-    // One column that is wider than the terminal even so is cut, whatever it holds.
+    // A single column that is still too wide is cut, whatever it holds.
     if (spare[widest] === 0) return [Math.max(room, 1)];
     widths[widest]! -= 1;
   }

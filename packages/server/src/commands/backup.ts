@@ -1,4 +1,4 @@
-import { command, tell } from '../command-line/command.ts';
+import { command, printReport } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
 import { onInterrupt } from '../lib/signals.ts';
 import { toTime } from '../lib/times.ts';
@@ -20,11 +20,9 @@ export const backup = command({
     if (database.engine !== 'sqlite') return;
     const taken_at = toTime(Date.now());
     const copies = await backUpSqlite(database.path, environment, file, onInterrupt);
-    tell(output, values.json, { environment, taken_at, ...copies }, () =>
-      [
-        `Copied the ${environment} database as of ${taken_at}, and checked the copy.`,
-        ...Object.values(copies).map((copy) => `${copy.file}, ${copy.bytes} bytes`),
-      ].join('\n'),
-    );
+    const files = Object.values(copies).map((copy) => `${copy.file}, ${copy.bytes} bytes`);
+    const summary = `Copied the ${environment} database as of ${taken_at}, and checked the copy.`;
+    const value = { environment, taken_at, ...copies };
+    printReport({ value, text: () => [summary, ...files].join('\n') }, values.json, output);
   },
 });

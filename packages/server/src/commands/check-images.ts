@@ -1,38 +1,43 @@
-import { lengths } from '@partner-network/contract/limits';
 import { imagesBounds } from '../bounds/images.ts';
 import { growingJson } from '../command-line/json.ts';
-import { flag, plainText, required } from '../command-line/options.ts';
+import { flag, required } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
 import { createProgress } from '../command-line/progress.ts';
 import { table } from '../command-line/table.ts';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
 import { anywhere, publicOnly } from '../images/download.ts';
 import { OperatorError } from '../lib/operator-error.ts';
-import { onDatabase, requirePartner } from './database.ts';
+import { onDatabase, partnerId, requirePartner } from './database.ts';
 
 export const checkImages = onDatabase({
   options: {
-    partner: required('ID', plainText(lengths.partnerId), 'whose brands'),
+    partner: required('ID', partnerId, 'whose brands'),
     'allow-private': flag('download also from addresses that are not public'),
   },
   run: async (store, { partner, json, 'allow-private': allowPrivate }, _words, output) => {
     await requirePartner(store, partner);
     const counts = { ok: 0, faulty: 0, without_image: 0 };
-    const teller = json ? asJson() : asTable(output);
+    const shown: ImageReport[] = [];
+    // Not `output.write`, which ends the process when the reader of a pipe stops: the exit status must still
+    // report on all images.
+    const document = growingJson(async (text) => void process.stdout.write(text), '{"images":[');
     const progress = createProgress(process.stderr, 'checked');
     let checked = 0;
     try {
       for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
         counts[report.status] += 1;
-        await teller.add(report);
-        // The lines of the document are what a terminal sees of it with --json.
-        if (!json) progress.done(++checked);
+        if (json) await document.add(jsonOf(report));
+        else progress.done(++checked);
+        if (report.status === 'faulty' && shown.length < imagesBounds.imageShownFaults) shown.push(report);
       }
     } finally {
       progress.clear();
     }
-    await teller.end(counts);
-    if (counts.faulty > 0) {
+    const { ok, faulty, without_image } = counts;
+    const totals = JSON.stringify({ checked: ok + faulty, without_image, faulty });
+    if (json) await document.end(`],${totals.slice(1)}`);
+    else printFaulty(counts, shown, output);
+    if (faulty > 0) {
       throw new OperatorError(
         'Mend the faulty images, or give their brands another profile_image_url; then check again.',
       );
@@ -40,56 +45,26 @@ export const checkImages = onDatabase({
   },
 });
 
+function jsonOf({ errors, ...report }: ImageReport): readonly unknown[] {
+  if (report.status === 'without_image') return [];
+  return [report.status === 'ok' ? report : { ...report, errors }];
+}
+
 type Counts = Readonly<Record<ImageReport['status'], number>>;
 
-/** Tells of one brand after the other, and in the end of all together. */
-interface Teller {
-  add(report: ImageReport): Promise<void>;
-  end(counts: Counts): Promise<void>;
-}
-
-/** Not through the output: whoever stops reading still gets a status that tells of all images. */
-function asJson(): Teller {
-  const write = async (text: string) => void process.stdout.write(text);
-  const { add, end } = growingJson(write, '{"images":[');
-  return {
-    add: async ({ errors, ...report }) => {
-      if (report.status === 'without_image') return;
-      await add([report.status === 'ok' ? report : { ...report, errors }]);
-    },
-    end: ({ ok, faulty, without_image }) => {
-      const totals = JSON.stringify({ checked: ok + faulty, without_image, faulty });
-      return end(`],${totals.slice(1)}`);
-    },
+function printFaulty({ ok, faulty, without_image }: Counts, shown: ImageReport[], output: Output): void {
+  const columns = {
+    BRAND: (report: ImageReport) => report.brand_id,
+    HOST: ({ host = '' }) => host,
+    FORMAT: ({ format = '' }) => format,
+    PIXELS: ({ width, height }: ImageReport) => (width === undefined ? '' : `${width}x${height}`),
+    BYTES: ({ bytes }: ImageReport) => String(bytes ?? ''),
+    FAULTS: ({ errors }: ImageReport) => errors.map(({ code }) => code).join(', '),
+    'WHAT TO DO': ({ errors }: ImageReport) => errors.map(({ detail }) => detail).join(' '),
   };
-}
-
-/** The faulty ones, and a line that sums up. */
-function asTable(output: Output): Teller {
-  const rows = [['BRAND', 'HOST', 'FORMAT', 'PIXELS', 'BYTES', 'FAULTS', 'WHAT TO DO']];
-  return {
-    add: async (report) => {
-      if (report.status === 'faulty' && rows.length <= imagesBounds.imageShownFaults)
-        rows.push(rowOf(report));
-    },
-    end: async ({ ok, faulty, without_image }) => {
-      if (faulty > 0) output.answer(table(rows));
-      const more = faulty - imagesBounds.imageShownFaults;
-      if (more > 0) output.answer(`… and ${more} more faulty ones; --json lists all.`);
-      const all = ok + faulty + without_image;
-      output.answer(`${all} brands: ${ok} fine, ${without_image} without an image, ${faulty} faulty.`);
-    },
-  };
-}
-
-function rowOf({ brand_id, host, format, width, height, bytes, errors }: ImageReport): string[] {
-  return [
-    brand_id,
-    host ?? '',
-    format ?? '',
-    width === undefined ? '' : `${width}x${height}`,
-    String(bytes ?? ''),
-    errors.map(({ code }) => code).join(', '),
-    errors.map(({ detail }) => detail).join(' '),
-  ];
+  if (faulty > 0) output.answer(table(shown, columns));
+  const more = faulty - shown.length;
+  if (more > 0) output.answer(`… and ${more} more faulty ones; --json lists all.`);
+  const all = ok + faulty + without_image;
+  output.answer(`${all} brands: ${ok} fine, ${without_image} without an image, ${faulty} faulty.`);
 }

@@ -1,4 +1,3 @@
-import { tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
 import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
@@ -9,51 +8,45 @@ export const rotateCursorKey = onDatabase({
   options: {
     'discard-old': flag('also refuse all cursors of before at once: for a key that has leaked'),
   },
-  run: async (store, values, _words, output) => {
+  run: async (store, values) => {
     const rotation = await store.rotateCursorKey(values['discard-old'] ? 'discard' : 'keep');
     const { key, retired, discarded } = rotation;
-    const { status: _status, ...shown } = described(key);
+    const { status: _status, ...shown } = withoutSecret(key);
     const retires = retired.map(({ id, opens_until }) => ({ id, opens_until }));
-    tell(output, values.json, { ...shown, retires, discarded }, () => inWords(rotation));
+    return { value: { ...shown, retires, discarded }, text: () => textOf(rotation) };
   },
 });
 
 export const listCursorKeys = onDatabase({
   options: {},
-  run: async (store, values, _words, output) => {
-    const keys = (await store.cursorKeys()).map(described);
+  run: async (store) => {
+    const keys = (await store.cursorKeys()).map(withoutSecret);
     if (keys.length === 0) {
       throw new OperatorError('There is no cursor key: "partner-network cursor-key rotate" makes one.');
     }
-    tell(output, values.json, keys, () =>
-      table([
-        ['ID', 'CREATED', 'STATUS', 'SEALS FROM', 'OPENS UNTIL'],
-        ...keys.map((key) => [
-          String(key.id),
-          key.created_at,
-          key.status,
-          key.seals_from ?? '-',
-          key.opens_until ?? '-',
-        ]),
-      ]),
-    );
+    const rows = () =>
+      table(keys, {
+        ID: ({ id }) => String(id),
+        CREATED: ({ created_at }) => created_at,
+        STATUS: ({ status }) => status,
+        'SEALS FROM': ({ seals_from = '-' }) => seals_from,
+        'OPENS UNTIL': ({ opens_until = '-' }) => opens_until,
+      });
+    return { value: keys, text: rows };
   },
 });
 
-/** Its secret is shown to nobody, not even once: no person has a use for it. */
-function described({ secret: _secret, ...key }: CursorKey): Omit<CursorKey, 'secret'> {
+/** The secret is never printed: no person has a use for it. */
+function withoutSecret({ secret: _secret, ...key }: CursorKey): Omit<CursorKey, 'secret'> {
   return key;
 }
 
-function inWords({ key, retired, discarded }: CursorKeyRotation): string {
-  const created = `Created cursor key ${key.id}, which seals from ${key.seals_from ?? 'now on'}.`;
-  const opening = retired.map(({ id, opens_until }) => `Key ${id} opens cursors until ${opens_until}.`);
-  const thrown =
-    discarded.length === 0
-      ? []
-      : [
-          `Discarded ${discarded.join(', ')}: within a second every cursor of before is refused with ` +
-            'INVALID_CURSOR, and whoever had one starts anew.',
-        ];
-  return [created, ...opening, ...thrown].join('\n');
+function textOf({ key, retired, discarded }: CursorKeyRotation): string {
+  const lines = [`Created cursor key ${key.id}, which seals from ${key.seals_from ?? 'now on'}.`];
+  for (const { id, opens_until } of retired) lines.push(`Key ${id} opens cursors until ${opens_until}.`);
+  if (discarded.length > 0) {
+    const effect = 'within a second every cursor of before is refused with INVALID_CURSOR';
+    lines.push(`Discarded ${discarded.join(', ')}: ${effect}, and whoever had one starts anew.`);
+  }
+  return lines.join('\n');
 }

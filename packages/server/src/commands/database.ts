@@ -1,41 +1,50 @@
-import { type Command, command } from '../command-line/command.ts';
-import { flag, type Options, type Values } from '../command-line/options.ts';
+/** What the commands on a database share. */
+import { lengths } from '@partner-network/contract/limits';
+import { type Command, command, printReport, type Report } from '../command-line/command.ts';
+import { flag, type Options, plainText, type Values } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
+import type { Syntax } from '../command-line/parse.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { databaseConfig, databaseSettings } from '../serve/settings.ts';
 import type { Purpose } from '../store/address.ts';
 import { openStore } from '../store/engines.ts';
 import { AlreadyExists, type ApiKey, type Partner, type Store } from '../store/port.ts';
 
-interface DatabaseCommand<O extends Options> {
-  readonly arguments?: Command['arguments'];
-  readonly options: O;
-  /** A command that can be the first on a database makes it where there is none. */
-  readonly purpose?: Purpose | ((values: Values<O & typeof commonOptions>) => Purpose);
-  conflicts?(values: Values<O & typeof commonOptions>, words: readonly string[]): string[];
-  run(
-    store: Store,
-    values: Values<O & typeof commonOptions>,
-    words: readonly string[],
-    output: Output,
-  ): Promise<void>;
-}
+export const partnerId = plainText(lengths.partnerId);
+export const customerId = plainText(lengths.customerId);
 
 const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
 
-/** A command on the database: it is opened for it, and closed whatever happens. */
+type AllValues<O extends Options> = Values<O & typeof commonOptions>;
+
+interface DatabaseCommand<O extends Options>
+  extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'> {
+  readonly options: O;
+  /** How the database is opened; 'command' if absent, which creates none. */
+  purpose?(values: AllValues<O>): Purpose;
+  /** Returns the report to print, or prints by itself if the output is too long for memory. */
+  run(
+    store: Store,
+    values: AllValues<O>,
+    words: readonly string[],
+    output: Output,
+    // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing fits only void.
+  ): Promise<Report | void>;
+}
+
+/** A command that opens the database, and closes it whatever happens. */
 export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): Command {
   return command({
     arguments: definition.arguments,
     options: { ...definition.options, ...commonOptions },
     conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
     run: async (values, words, output) => {
-      const { database, environment } = databaseConfig(values);
-      const { purpose = 'command' } = definition;
-      const purposeNow = typeof purpose === 'function' ? purpose(values) : purpose;
-      const store = await openStore(database, environment, purposeNow);
+      const common = values as Values<typeof commonOptions>;
+      const { database, environment } = databaseConfig(common);
+      const store = await openStore(database, environment, definition.purpose?.(values) ?? 'command');
       try {
-        await definition.run(store, values, words, output);
+        const report = await definition.run(store, values, words, output);
+        if (report) printReport(report, common.json, output);
       } finally {
         await store.close();
       }
@@ -43,37 +52,40 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
   });
 }
 
-/** The same, printing a line of JSON for each record: one document could not be read as it comes. */
+/** A command that prints JSON Lines with and without --json: one document could not be read line by line. */
 export function printingLines(printed: Command): Command {
   return { ...printed, options: { ...printed.options, json: flag('changes nothing: all is JSON Lines') } };
 }
 
-/** An empty file looks like the right one of a wrong database: whoever made it must be told. */
+/** An empty export may come from the wrong database, so the operator is warned. */
 export function remarkNothing(output: Output, what: string): void {
   output.remark(
     `There are no ${what} in this database, so nothing is printed: check --database and DATABASE_URL.`,
   );
 }
 
+export function remarkPastExpiry(output: Output, expiresAt: string | undefined): void {
+  if (isPast(expiresAt)) output.remark('Note: its expiry is in the past.');
+}
+
+export function isPast(time: string | undefined): boolean {
+  return time !== undefined && Date.parse(time) <= Date.now();
+}
+
 export async function requirePartner(store: Store, id: string): Promise<Partner> {
   const partner = await store.findPartner(id);
-  if (partner === undefined) {
-    throw new OperatorError(`There is no partner ${id}: "partner-network partners list" shows all.`);
-  }
-  return partner;
+  if (partner !== undefined) return partner;
+  throw new OperatorError(`There is no partner ${id}: "partner-network partners list" shows all.`);
 }
 
 export async function requireKey(store: Store, id: string): Promise<ApiKey> {
   const key = await store.findKeyById(id);
-  if (key === undefined) {
-    throw new OperatorError(
-      `There is no key ${id}: "partner-network keys list --partner ID" shows a partner's.`,
-    );
-  }
-  return key;
+  if (key !== undefined) return key;
+  const remedy = '"partner-network keys list --partner ID" shows a partner\'s.';
+  throw new OperatorError(`There is no key ${id}: ${remedy}`);
 }
 
-/** Turns the engine's "exists already" into a sentence. */
+/** Waits for a write, and reports a record that exists already as an error of the operator. */
 export async function explainConflict(what: string, write: Promise<void>): Promise<void> {
   try {
     await write;

@@ -3,7 +3,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, newApiKey } from '../auth/api-key.ts';
 import { authBounds } from '../bounds/auth.ts';
-import { tell } from '../command-line/command.ts';
+import type { Report } from '../command-line/command.ts';
 import {
   durationMs,
   expiresAt,
@@ -18,11 +18,11 @@ import { newId } from '../lib/ids.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { toTime } from '../lib/times.ts';
 import type { ApiKey, Store } from '../store/port.ts';
-import { onDatabase, requireKey, requirePartner } from './database.ts';
+import { isPast, onDatabase, partnerId, remarkPastExpiry, requireKey, requirePartner } from './database.ts';
 
 type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
 
-/** A key and its text. The text is not stored, and is shown only once. */
+/** A new key, its text and the report on it. The text is not stored, and is printed only this once. */
 function issue(environment: Environment, { partner_id, name, scopes, expires_at }: NewKey) {
   const text = newApiKey(environment);
   const key: ApiKey = {
@@ -34,82 +34,65 @@ function issue(environment: Environment, { partner_id, name, scopes, expires_at 
     created_at: toTime(Date.now()),
     expires_at,
   };
-  const shown = {
-    id: key.id,
-    key: text,
-    partner_id,
-    scopes: key.scopes,
-    environment,
-    expires_at,
-  };
-  return { key, text, shown };
+  const shownOnce = 'Keep it safe: it is shown only once, and only a digest of it is stored.';
+  const report = (sentence: string): Report => ({
+    value: { id: key.id, key: text, partner_id, scopes: key.scopes, environment, expires_at },
+    text: () => `${text}\n\n${sentence} ${shownOnce}`,
+  });
+  return { key, digest: digestOfKey(text), report };
 }
-
-const shownOnce = 'Keep it safe: it is shown only once, and only a digest of it is stored.';
 
 export const createKey = onDatabase({
   options: {
-    partner: required('ID', plainText(lengths.partnerId), 'whose key it is'),
+    partner: required('ID', partnerId, 'whose key it is'),
     scope: repeated('SCOPE', oneOf(scopes), `what it may do: ${scopes.join(', ')}`),
     name: optional('NAME', plainText(lengths.partnerName), 'what it is for'),
     'expires-at': expiresAt,
   },
-  run: async (store, values, _words, output) => {
-    await requirePartner(store, values.partner);
-    const { key, text, shown } = issue(store.environment, {
-      partner_id: values.partner,
-      name: values.name,
-      scopes: [...new Set(values.scope)],
-      expires_at: values['expires-at'],
-    });
-    await store.createKey(key, digestOfKey(text));
-    if (statusOf(key) === 'expired') output.remark('Note: its expiry is in the past.');
-    tell(output, values.json, shown, () => `${text}\n\nCreated key ${key.id}. ${shownOnce}`);
+  run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output) => {
+    await requirePartner(store, partner);
+    const wanted = { partner_id: partner, name, scopes: [...new Set(scope)], expires_at };
+    const { key, digest, report } = issue(store.environment, wanted);
+    await store.createKey(key, digest);
+    remarkPastExpiry(output, expires_at);
+    return report(`Created key ${key.id}.`);
   },
 });
 
 export const listKeys = onDatabase({
-  options: { partner: required('ID', plainText(lengths.partnerId), 'whose keys') },
-  run: async (store, values, _words, output) => {
-    await requirePartner(store, values.partner);
-    const onFile = await store.listKeys(values.partner);
-    const lastUses = await store.lastUses(onFile.map(({ id }) => id));
-    const keys = onFile.map((key) => ({
+  options: { partner: required('ID', partnerId, 'whose keys') },
+  run: async (store, { partner }) => {
+    await requirePartner(store, partner);
+    const stored = await store.listKeys(partner);
+    const lastUses = await store.lastUses(stored.map(({ id }) => id));
+    const keys = stored.map((key) => ({
       ...described(store, key),
       ...(lastUses.has(key.id) && { last_used_at: lastUses.get(key.id) }),
     }));
-    tell(output, values.json, keys, () =>
-      keys.length === 0
-        ? `Partner ${values.partner} has no keys.`
-        : table([
-            ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME'],
-            ...keys.map((key) => [
-              key.id,
-              key.masked_key,
-              key.scopes.join(' '),
-              key.status,
-              key.expires_at ?? '-',
-              key.last_used_at ?? '-',
-              key.name ?? '-',
-            ]),
-          ]),
-    );
+    const rows = () =>
+      table(keys, {
+        ID: ({ id }) => id,
+        KEY: ({ masked_key }) => masked_key,
+        SCOPES: (key) => key.scopes.join(' '),
+        STATUS: ({ status }) => status,
+        EXPIRES: ({ expires_at = '-' }) => expires_at,
+        'LAST USED': ({ last_used_at = '-' }) => last_used_at,
+        NAME: ({ name = '-' }) => name,
+      });
+    return { value: keys, text: () => (keys.length === 0 ? `Partner ${partner} has no keys.` : rows()) };
   },
 });
 
 export const revokeKey = onDatabase({
   arguments: [{ name: 'KEY_ID', help: 'the key, by its id' }],
   options: {},
-  run: async (store, values, [id = ''], output) => {
+  run: async (store, _values, [id = '']) => {
     await requireKey(store, id);
     await store.revokeKey(id, toTime(Date.now()));
-    const key = described(store, await requireKey(store, id));
-    tell(
-      output,
-      values.json,
-      key,
-      () => `Key ${id} is revoked; this takes effect everywhere within a second.`,
-    );
+    return {
+      value: described(store, await requireKey(store, id)),
+      text: () => `Key ${id} is revoked; this takes effect everywhere within a second.`,
+    };
   },
 });
 
@@ -123,38 +106,27 @@ export const rotateKey = onDatabase({
     ),
     'expires-at': { ...expiresAt, help: expiresAt.help.replace('it', 'the new key') },
   },
-  run: async (store, values, [id = ''], output) => {
+  run: async (store, { overlap = authBounds.overlapMs, 'expires-at': expires_at }, [id = ''], output) => {
     const old = await requireKey(store, id);
     const status = statusOf(old);
     if (status !== 'active') {
       throw new OperatorError(`Key ${id} is ${status}: make a new one with "partner-network keys create".`);
     }
-    const overlapEnd = toTime(Date.now() + (values.overlap ?? authBounds.overlapMs));
-    // A rotation never lets the old key live longer than it would have.
+    const overlapEnd = toTime(Date.now() + overlap);
+    // A rotation never extends the life of the old key.
     const oldExpiresAt = [overlapEnd, old.expires_at ?? overlapEnd].toSorted()[0]!;
-    const { key, text, shown } = issue(store.environment, {
-      partner_id: old.partner_id,
-      name: old.name,
-      scopes: old.scopes,
-      expires_at: values['expires-at'],
-    });
-    await store.rotateKey(id, oldExpiresAt, key, digestOfKey(text));
-    if (statusOf(key) === 'expired') output.remark('Note: its expiry is in the past.');
-    const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
-    tell(
-      output,
-      values.json,
-      shown,
-      () =>
-        `${text}\n\nCreated key ${key.id}, which ${life}, in place of ${id}, which expires ${oldExpiresAt}. ${shownOnce}`,
-    );
+    const { key, digest, report } = issue(store.environment, { ...old, expires_at });
+    await store.rotateKey(id, oldExpiresAt, key, digest);
+    remarkPastExpiry(output, expires_at);
+    const life = expires_at === undefined ? 'never expires' : `expires ${expires_at}`;
+    return report(`Created key ${key.id}, which ${life}, in place of ${id}, which expires ${oldExpiresAt}.`);
   },
 });
 
-/** Revoked counts before expired. */
+/** A key that is both revoked and expired is reported as revoked. */
 function statusOf({ revoked_at, expires_at }: ApiKey): 'active' | 'revoked' | 'expired' {
   if (revoked_at !== undefined) return 'revoked';
-  return expires_at !== undefined && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
+  return isPast(expires_at) ? 'expired' : 'active';
 }
 
 function described({ environment }: Store, { last_four, ...key }: ApiKey) {

@@ -1,7 +1,6 @@
-/** Partners and their keys from one database to another, so that every key goes on working. */
+/** Moves partners and their keys from one database to another; every key keeps working. */
 import type { Environment } from '@partner-network/contract/environments';
 import { ingestBounds } from '../bounds/ingest.ts';
-import { tell } from '../command-line/command.ts';
 import { flag } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
 import { readPartner } from '../ingest/partners.ts';
@@ -27,20 +26,18 @@ export const exportPartners = printingLines(
 export const importPartners = onDatabase({
   arguments: [{ name: 'FILE', help: 'what "partners export" printed; - is standard input' }],
   options: { 'dry-run': flag('check everything, write nothing') },
-  run: async (store, values, [file = ''], output) => {
+  run: async (store, { 'dry-run': isDryRun }, [file = ''], output) => {
     const partners = await readPartners(file, store.environment, output);
-    const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
-    if (!values['dry-run']) {
+    if (!isDryRun) {
       const conflict = 'Nothing was written: a key of the file, of another partner or under another id,';
       await explainConflict(conflict, store.writePartnersWithKeys(partners));
     }
-    const outcome = values['dry-run'] ? 'would be written' : 'written';
-    tell(
-      output,
-      values.json,
-      counts,
-      () => `${counts.partners} partners and ${counts.keys} keys ${outcome}.`,
-    );
+    const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
+    const outcome = isDryRun ? 'would be written' : 'written';
+    return {
+      value: counts,
+      text: () => `${counts.partners} partners and ${counts.keys} keys ${outcome}.`,
+    };
   },
 });
 
@@ -51,8 +48,8 @@ async function readPartners(
 ): Promise<PartnerWithKeys[]> {
   const partners: PartnerWithKeys[] = [];
   let rejected = 0;
-  for await (const some of readJsonLines(bytesOf(file))) {
-    for (const reading of some) {
+  for await (const readings of readJsonLines(bytesOf(file))) {
+    for (const reading of readings) {
       const { partner, faults } =
         'faults' in reading ? { ...reading, partner: undefined } : readPartner(reading.value, environment);
       if (faults.length === 0) partners.push(partner!);

@@ -12,7 +12,7 @@ interface Row {
 
 const columns: readonly Column<Row>[] = [
   { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'AMOUNT', cell: ({ amount }) => amount, isRight: true, shortestCells: neverShortened },
+  { heading: 'AMOUNT', cell: ({ amount }) => amount, isRight: true, minCells: neverShortened },
   { heading: 'ID', cell: ({ id }) => id },
 ];
 
@@ -35,11 +35,11 @@ test('puts columns under each other by what a terminal shows, amounts to the rig
 });
 
 test('is as wide as it must be where it is whole, each row on one line', () => {
-  const whole = table([
-    ['NAME', 'ID'],
-    ['日本語', 'b1'],
-    [`a\nb${'c'.repeat(200)}`, 'b2'],
-  ]);
+  const records = [
+    { name: '日本語', id: 'b1' },
+    { name: `a\nb${'c'.repeat(200)}`, id: 'b2' },
+  ];
+  const whole = table(records, { NAME: ({ name }) => name, ID: ({ id }) => id });
   assert.deepEqual(whole.split('\n'), [
     `NAME${' '.repeat(199)}  ID`,
     `日本語${' '.repeat(197)}  b1`,

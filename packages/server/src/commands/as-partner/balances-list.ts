@@ -31,13 +31,13 @@ export const listBalances = partnerListing({
     {
       heading: 'AMOUNT',
       isRight: true,
-      shortestCells: neverShortened,
+      minCells: neverShortened,
       cell: ({ amount, currency }) => money(amount, currency),
     },
     { heading: 'TYPE', cell: ({ type }) => type },
     {
       heading: 'UPDATED (UTC)',
-      shortestCells: neverShortened,
+      minCells: neverShortened,
       cell: ({ updated_at }) => shortTime(updated_at),
     },
   ],

@@ -15,11 +15,11 @@ export const listBrands = partnerListing({
   columns: [
     { heading: 'NAME', cell: ({ name }) => name },
     { heading: 'REFERENCE', cell: ({ reference_id }) => reference_id },
-    { heading: 'COLOR', shortestCells: neverShortened, cell: ({ color = '' }) => color },
-    { heading: 'ID', shortestCells: issuedIdCells, cell: ({ id }) => id },
+    { heading: 'COLOR', minCells: neverShortened, cell: ({ color = '' }) => color },
+    { heading: 'ID', minCells: issuedIdCells, cell: ({ id }) => id },
     {
       heading: 'UPDATED (UTC)',
-      shortestCells: neverShortened,
+      minCells: neverShortened,
       cell: ({ updated_at }) => shortTime(updated_at),
     },
   ],

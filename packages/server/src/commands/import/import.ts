@@ -1,32 +1,23 @@
-import { lengths } from '@partner-network/contract/limits';
 import { ingestBounds } from '../../bounds/ingest.ts';
-import { type Command, tell } from '../../command-line/command.ts';
-import { flag, oneOf, optional, plainText, required } from '../../command-line/options.ts';
+import type { Command, Report } from '../../command-line/command.ts';
+import { flag, oneOf, optional, required } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import { keepYoungSpaceSmall } from '../../command-line/young-space.ts';
 import { collectFaultyLines } from '../../ingest/faulty-lines.ts';
 import { followRecords } from '../../ingest/follow.ts';
-import {
-  type ImportOptions,
-  type ImportReport,
-  importRecords,
-  type Reading,
-  type RecordOptions,
-} from '../../ingest/import.ts';
+import { type ImportOptions, importRecords, type Reading, type RecordOptions } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { onInterrupt, onStop } from '../../lib/signals.ts';
 import type { ImportKind, Store } from '../../store/port.ts';
-import { onDatabase, requirePartner } from '../database.ts';
+import { onDatabase, partnerId, requirePartner } from '../database.ts';
 import { bytesOf, sizeOf, standardInput } from './input.ts';
 import { remarkFaults, remarkFormat, remarkRejected, remarkWarnings, summaryOf } from './report.ts';
 
-const partnerId = plainText(lengths.partnerId);
-
-const cutShort = {
+/** Why a file that cannot be read to its end was not imported. */
+const cutReasons = {
   header: 'correct the header',
   record: 'what comes after the last rejected line cannot be read',
 };
@@ -54,7 +45,7 @@ function importing(kind: ImportKind): Command {
           ? []
           : ['--follow reads standard input: FILE is -.']),
         ...(dryRun ? ['--follow writes as it reads: leave out --dry-run.'] : []),
-        // The end of a CSV record that was cut off can look like one that is whole.
+        // A CSV record that was cut off can look complete.
         ...(format === 'csv' ? ['--follow reads JSON Lines: leave out --format csv.'] : []),
       ];
     },
@@ -63,36 +54,30 @@ function importing(kind: ImportKind): Command {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] ?? 'reject' };
-      if (values.follow) {
-        const report = await follow(store, records, output);
-        return tell(output, values.json, report, () => summaryOf(report, false));
-      }
-      const choices = { ...records, skipInvalid: values['skip-invalid'], dryRun: values['dry-run'] };
+      if (values.follow) return follow(store, records, output);
+      const { json, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const warnings = collectFaultyLines(
-        values.json ? ingestBounds.importReportedLines : ingestBounds.importShownLines,
+        json ? ingestBounds.importReportedLines : ingestBounds.importShownLines,
       );
-      const watched = { ...choices, warn: warnings.add };
-      const { cutAt, ...report } = await importFile(store, file, isCsv, watched, output);
+      const choices = { ...records, skipInvalid, dryRun, warn: warnings.add };
+      const { cutAt, ...report } = await importFile(store, file, isCsv, choices, output);
       remarkWarnings(output, warnings);
-      if (!values.json) remarkRejected(output, report);
+      if (!json) remarkRejected(output, report);
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
-      tell(output, values.json, report, () => summaryOf(report, values['dry-run']));
-      refuseLoss(cutAt, report.rejected_count > 0 && !choices.skipInvalid);
+      const isLost = cutAt !== undefined || (report.rejected_count > 0 && !skipInvalid);
+      const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutReasons[cutAt];
+      const failure = isLost ? `Nothing was written: ${why}.` : undefined;
+      return { value: report, text: () => summaryOf(report, dryRun), failure };
     },
   });
-}
-
-function refuseLoss(cutAt: keyof typeof cutShort | undefined, isRejected: boolean): void {
-  const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutShort[cutAt];
-  if (cutAt !== undefined || isRejected) throw new OperatorError(`Nothing was written: ${why}.`);
 }
 
 export const importBrands = importing('brands');
 export const importBalances = importing('balances');
 export const importGrants = importing('grants');
 
-/** Reads to the end, then writes. A terminal sees how far it is, and that an interruption leaves no trace. */
+/** Reads to the end, then writes. A terminal sees the progress, and that an interruption writes nothing. */
 async function importFile(
   store: Store,
   file: string,
@@ -102,7 +87,7 @@ async function importFile(
 ): ReturnType<typeof importRecords> {
   const size = await sizeOf(file);
   const progress = createProgress(process.stderr, 'read', size);
-  const carryOn = onInterrupt(() => {
+  const ignoreInterrupt = onInterrupt(() => {
     progress.clear();
     output.remark('Interrupted: nothing was written.');
   });
@@ -110,8 +95,8 @@ async function importFile(
     read: progress.done,
     writing: (records: number) => {
       progress.writing(records);
-      // The embedded database writes without a pause in which we could hear a signal: let it end us.
-      carryOn();
+      // The embedded database blocks the event loop while it writes, so let a signal end the process.
+      ignoreInterrupt();
     },
   };
   try {
@@ -121,7 +106,7 @@ async function importFile(
     return await importRecords(store, readings, { ...choices, pace, watch });
   } finally {
     progress.clear();
-    carryOn();
+    ignoreInterrupt();
   }
 }
 
@@ -135,12 +120,13 @@ async function readingsOf(
   return readCsv(chunks, kinds[kind].schema);
 }
 
-/** Goes on until standard input ends, or somebody ends it: then what has arrived is committed, too. */
-async function follow(store: Store, records: RecordOptions, output: Output): Promise<ImportReport> {
+/** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */
+async function follow(store: Store, records: RecordOptions, output: Output): Promise<Report> {
   const stop = new AbortController();
-  const carryOn = onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs));
+  const ignoreStop = onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs));
   try {
-    return await followRecords(store, readJsonLines(bytesOf(standardInput, { stop: stop.signal })), {
+    const lines = readJsonLines(bytesOf(standardInput, { stop: stop.signal }));
+    const report = await followRecords(store, lines, {
       ...records,
       stop,
       warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
@@ -148,7 +134,8 @@ async function follow(store: Store, records: RecordOptions, output: Output): Pro
       waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
       answering: () => output.remark('The database answers again; going on.'),
     });
+    return { value: report, text: () => summaryOf(report, false) };
   } finally {
-    carryOn();
+    ignoreStop();
   }
 }

@@ -1,40 +1,46 @@
 export const postgresBounds = {
-  /** Set on the server, and kept by us when the server does not. */
+  /** Timeout of a statement of a request, in ms. The server applies it too, where sessions are kept. */
   postgresStatementMs: 2_000,
-  /** A statement of an operator's command; an import takes as long as it takes. */
+  /** Timeout of a statement of an operator's command, in ms. Imports have none. */
   commandStatementMs: 60_000,
-  /** How long a request waits for one of the connections when all are in use. */
+  /** How long a request waits for a connection while all are busy, or for the primary, in ms. */
   postgresPoolWaitMs: 250,
+  /** Timeout of opening a connection, in ms. */
   postgresConnectMs: 1_000,
-  /** Connections of one process to one server, if nothing else is set, and at the most. */
+  /** Default number of connections of one process to one server. */
   postgresConnections: 10,
+  /** Largest number of connections that an operator can set. */
   mostPostgresConnections: 1_000,
+  /** Idle time after which a connection is closed, in ms. */
   postgresIdleMs: 60_000,
-  /** How often the oldest of those that are kept goes back to the pool, which closes what is old or idle. */
-  postgresKeptMs: 1_000,
-  /** A connection is renewed after half an hour, so that load finds its way to a server that is new. */
-  postgresConnectionSeconds: 1_800,
+  /** Age at which a connection is replaced, in ms, so that load moves to servers that were added. */
+  postgresLifetimeMs: 1_800_000,
+  /** How often the pool looks for an old and an idle connection to close, in ms. */
+  postgresUpkeepMs: 1_000,
+  /** How long closing a connection waits for its statement and for the server, in ms. */
   postgresCloseMs: 1_000,
-  /** How often the server is asked whether it is there, and looked for when it is not. */
+  /** How often the primary is identified, or searched for when it is lost, in ms. */
   postgresLookMs: 200,
-  /** A server that takes longer to say who it is, is looked for elsewhere, too. */
+  /** Time without an answer after which the search for a primary begins, in ms. */
   postgresSilenceMs: 450,
-  /** A server that is silent for longer than this is asked nothing more until it is heard of. */
+  /** How long requests still use a primary that is silent, in ms. */
   postgresSlowMs: 1_000,
-  /** How often the primary and the replicas are asked where they are. */
+  /** How often the log positions of the primary and the replicas are compared, in ms. */
   replicaWatchMs: 200,
-  /** A replica that is further behind is left out. */
+  /** A replica that is further behind than this is not read from, in ms. */
   replicaLagMs: 1_000,
-  /** A replica that takes longer is given up for the primary. */
+  /** Time after which a page is read from the primary instead of a slow replica, in ms. */
   replicaAnswerMs: 500,
-  /** A replica that has not come as far as a walk is asked again after this, and then the primary is. */
+  /** Pause before a replica that has not replayed far enough for a page is tried once more, in ms. */
   replicaCatchUpMs: 50,
-  /** How long it is remembered where the primary was, to tell how far behind a replica is. */
+  /** How long past log positions of the primary are remembered to measure a replica's lag, in ms. */
   replicaMarksMs: 60_000,
+  /** Largest number of replicas. */
   replicas: 16,
-  /** Twenty that migrate at once wait for each other this long. */
+  /** How long a migration waits for another one on the same database, in ms. Enough for twenty at once. */
   migrationWaitMs: 60_000,
-  migrationAskMs: 100,
-  /** A migration gives up on a lock after this, because everybody waits behind it. */
+  /** How often a waiting migration tries again, in ms. */
+  migrationRetryMs: 100,
+  /** How long a migration waits for a lock on a table, in ms: all other statements queue behind it. */
   migrationLockMs: 2_000,
 } as const;

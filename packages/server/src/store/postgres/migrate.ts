@@ -75,7 +75,7 @@ async function takeTurn(client: Client): Promise<void> {
         'Somebody else is still migrating this database: run "partner-network migrate" again when they have ended.',
       );
     }
-    await wait(postgresBounds.migrationAskMs);
+    await wait(postgresBounds.migrationRetryMs);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Environment } from '@partner-network/contract/environments';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { type Metric, metricByLabel, singleMetric } from '../../observability/metric.ts';
 import type { Purpose, StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts, type Sql } from '../sql/accounts.ts';
@@ -7,9 +7,8 @@ import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { type Connection, instancePrefix, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
-import { storeMetrics } from './connections/metrics.ts';
 import { createPool, type Pool } from './connections/pool.ts';
-import { createLookout } from './connections/primary-watch.ts';
+import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { createRotations } from './cursor-keys.ts';
@@ -20,7 +19,7 @@ import { migrate, requireCurrent } from './migrate.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
-/** Opens a Postgres database; only to migrate does it change its schema. */
+/** Opens a Postgres database. Its schema changes only if the purpose is to migrate. */
 export async function openPostgres(
   addresses: readonly string[],
   environment: Environment,
@@ -31,34 +30,35 @@ export async function openPostgres(
     instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
   const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
-  const migration = await prepareSchema(first.client, environment, purpose);
-  const lookout = createLookout({ urls, environment, first });
-  const settings = { connections, keepsSession, isHot: purpose === 'serve' };
-  const primary = createPool({ ...settings, source: lookout });
-  // A connection apart: when all of the others are in use, receipts are written, and never by more than one.
-  const apart = { ...settings, source: lookout, connections: 1, name: 'partner-network receipts' };
-  const journal = purpose === 'serve' ? createPool(apart) : primary;
+  const migration = await prepareSchema(first.connection, environment, purpose);
+  const primaryWatch = watchPrimary({ urls, environment, first });
+  const settings = { connections, keepsSession, isServing: purpose === 'serve' };
+  const primary = createPool({ ...settings, source: primaryWatch });
+  // A separate connection: receipts are written while all others are busy, one batch at a time.
+  const separate = { connections: 1, name: 'partner-network receipts' };
+  const journal =
+    purpose === 'serve' ? createPool({ ...settings, source: primaryWatch, ...separate }) : primary;
   const replicas =
-    replicaUrls.length === 0 ? undefined : createReplicas(lookout, replicaUrls, environment, settings);
+    replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);
   return {
     environment,
     migration,
-    metrics: storeMetrics(primary, replicas),
+    metrics: [...poolMetrics(primary), ...(replicas?.metrics ?? [])],
     ...createReads(primary, replicas),
-    // It is asked five times a second anyway; a probe need not wait for a connection that requests want.
-    ping: lookout.ping,
+    // The watch looks five times a second: a health probe needs no connection of the pool.
+    ping: primaryWatch.ping,
     ...createAccounts(sqlOn(primary)),
     ...createRotations(primary),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),
     ...createExports(primary),
     ...createImports(async () => {
-      const { client } = await connectToPrimary(urls);
+      const { connection } = await connectToPrimary(urls);
       try {
-        await examine(client, 'primary', environment);
-        return client;
+        await examine(connection, 'primary', environment);
+        return connection;
       } catch (error) {
-        client.abandon();
+        connection.abandon();
         throw unreachable(error);
       }
     }),
@@ -66,24 +66,24 @@ export async function openPostgres(
       await replicas?.close();
       await journal.close();
       await primary.close();
-      await lookout.close();
+      await primaryWatch.close();
     },
   };
 }
 
 async function prepareSchema(
-  client: Connection,
+  connection: Connection,
   environment: Environment,
   purpose: Purpose,
 ): Promise<Migration> {
   try {
-    if (purpose === 'migrate') return await migrate(client, environment);
-    const migration = await requireCurrent(client, environment);
-    if (purpose === 'serve') await requirePrivileges(client);
+    if (purpose === 'migrate') return await migrate(connection, environment);
+    const migration = await requireCurrent(connection, environment);
+    if (purpose === 'serve') await requirePrivileges(connection);
     return migration;
   } catch (error) {
-    await client.leave();
-    throw error instanceof OperatorError ? error : translated(error);
+    await connection.leave();
+    throw translated(error);
   }
 }
 
@@ -91,8 +91,33 @@ function sqlOn(pool: Pool): Sql {
   return {
     rows: (text, ...values) => pool.query({ text }, values),
     write: (...statements) =>
-      pool.transaction(async (client) => {
-        for (const [text, ...values] of statements) await client.query(text, values);
+      pool.transaction(async (connection) => {
+        for (const [text, ...values] of statements) await connection.query(text, values);
       }),
   };
+}
+
+function poolMetrics({ use, waits }: Pool): Metric[] {
+  return [
+    metricByLabel(
+      'partner_network_database_connections',
+      'gauge',
+      'Connections to the primary: all that are open, those at work, and callers who wait for one.',
+      'state',
+      use,
+    ),
+    {
+      name: 'partner_network_database_wait_seconds',
+      help: 'How long callers waited for a connection to the primary when all were at work.',
+      type: 'histogram',
+      labels: [],
+      read: () => waits.seconds.read(),
+    },
+    singleMetric(
+      'partner_network_database_wait_timeouts_total',
+      'counter',
+      'Callers who waited for a connection to the primary in vain.',
+      waits.timeouts,
+    ),
+  ];
 }

@@ -1,61 +1,64 @@
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { addressOf, Connection } from './connection.ts';
-import type { Sighting } from './primary-watch.ts';
-import { identify, succeeds } from './server.ts';
+import { identify, type Server, succeeds } from './server.ts';
 
-/** An address without a primary, and why there is none. */
+/** The primary, and a connection to it. */
+export interface Primary {
+  readonly url: string;
+  readonly connection: Connection;
+  readonly server: Server;
+}
+
+/** An address that does not lead to a primary, and why. */
 interface Miss {
   readonly address: string;
   readonly reason: string;
-  /** Of the server's refusal, or of the way to it. */
+  /** SQLSTATE or error code of the operating system. */
   readonly code: string | undefined;
   readonly isStandby: boolean;
 }
 
-export interface Looks {
-  readonly primary: Sighting | undefined;
+export interface SearchResult {
+  readonly primary: Primary | undefined;
   readonly misses: readonly Miss[];
 }
 
-/** A connection to the primary, for as long as its work takes. */
-export async function connectToPrimary(urls: readonly string[]): Promise<Sighting> {
-  const looks = await lookForPrimary(urls);
-  if (looks.primary === undefined) throw withoutPrimary(looks);
-  return looks.primary;
+export async function connectToPrimary(urls: readonly string[]): Promise<Primary> {
+  const result = await searchPrimary(urls);
+  if (result.primary === undefined) throw withoutPrimary(result);
+  return result.primary;
 }
 
-/** Looks at all addresses of a database at once. */
-export async function lookForPrimary(urls: readonly string[]): Promise<Looks> {
-  const looks = await Promise.all(urls.map(lookAt));
-  // One that was replaced and does not know it takes writes, too: the one of the latest promotion counts.
-  const [primary, ...deposed] = looks
-    .filter((look) => 'client' in look)
-    .toSorted(
-      (one, other) => Number(succeeds(other.server, one.server)) - Number(succeeds(one.server, other.server)),
-    );
-  for (const { client } of deposed) client.abandon();
-  return { primary, misses: looks.filter((look) => 'reason' in look) };
+/** Tries all addresses of a database at once. */
+export async function searchPrimary(urls: readonly string[]): Promise<SearchResult> {
+  const results = await Promise.all(urls.map(tryAddress));
+  // A replaced primary may not know that it was replaced and still accept writes: the latest promotion wins.
+  const [primary, ...replaced] = results
+    .filter((result) => 'connection' in result)
+    .toSorted((a, b) => Number(succeeds(b.server, a.server)) - Number(succeeds(a.server, b.server)));
+  for (const { connection } of replaced) connection.abandon();
+  return { primary, misses: results.filter((result) => 'reason' in result) };
 }
 
-export function withoutPrimary({ misses }: Looks): OperatorError {
+export function withoutPrimary({ misses }: SearchResult): OperatorError {
   const where = misses.map(({ address, reason }) => `${address} (${reason})`);
   return new OperatorError(`Cannot open the database at ${where.join(', nor at ')}.`);
 }
 
-async function lookAt(url: string): Promise<Sighting | Miss> {
-  let client: Connection | undefined;
+async function tryAddress(url: string): Promise<Primary | Miss> {
+  const address = addressOf(url);
+  let connection: Connection | undefined;
   try {
-    client = new Connection({ connectionString: url });
-    await client.connect();
-    const server = await identify(client, postgresBounds.postgresConnectMs);
-    if (server.role === 'primary') return { url, client, server };
-    client.abandon();
-    const reason = 'it is a standby: name the primary';
-    return { address: addressOf(url), reason, code: undefined, isStandby: true };
+    connection = new Connection({ connectionString: url });
+    await connection.connect();
+    const server = await identify(connection, postgresBounds.postgresConnectMs);
+    if (server.role === 'primary') return { url, connection, server };
+    connection.abandon();
+    return { address, reason: 'it is a standby: name the primary', code: undefined, isStandby: true };
   } catch (error) {
-    client?.abandon();
+    connection?.abandon();
     const { message, code } = error as NodeJS.ErrnoException;
-    return { address: addressOf(url), reason: message || code || 'no answer', code, isStandby: false };
+    return { address, reason: message || code || 'no answer', code, isStandby: false };
   }
 }

@@ -1,80 +1,76 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { postgresBounds } from '../../../bounds/postgres.ts';
-import { driverTypes } from './types.ts';
+import { within } from '../../../lib/timeout.ts';
 
-interface Stream {
-  on(event: string, listener: (bytes: Buffer) => void): void;
-  destroy(error?: unknown): void;
+const { builtins } = pg.types;
+const parseTime = pg.types.getTypeParser(builtins.TIMESTAMPTZ) as (text: string) => Date;
+
+/** Reads times as the API writes them, and all other types as `pg` does. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === builtins.TIMESTAMPTZ
+      ? (text: string) => parseTime(text).toISOString()
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * A socket whose listeners cannot end the process. `pg` throws from its listener when a server sends bytes
+ * that are not Postgres protocol. With TLS `pg` listens to a socket that it makes itself: not guarded.
+ */
+class GuardedSocket extends Socket {
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    try {
+      return super.emit(event, ...values);
+    } catch (error) {
+      this.destroy(error as Error);
+      return true;
+    }
+  }
 }
 
-/** The driver's own half of a connection, of which its types say little. */
-interface Wire {
-  readonly stream: Stream;
-  attachListeners(stream: Pick<Stream, 'on'>): void;
-}
-
-/** A connection as all of ours are made. */
+/** A `pg` client with our settings, which can be closed without an answer of the server. */
 export class Connection extends pg.Client {
+  readonly #socket: Socket;
+
   constructor(config: pg.ClientConfig) {
+    const socket = new GuardedSocket();
     super({
       connectionTimeoutMillis: postgresBounds.postgresConnectMs,
       keepAlive: true,
       application_name: 'partner-network',
-      types: driverTypes,
+      types,
       ...config,
+      stream: () => socket,
     });
-    // Whoever uses it learns of its end from a statement; without a listener it would end the process.
+    this.#socket = socket;
+    // The statement that is running fails too. Without a listener the event would end the process.
     this.on('error', () => {});
-    guard(wireOf(this));
   }
 
-  /**
-   * Gives it up, whatever it is at: who waits for it fails at once. The server gets no goodbye, for it may
-   * be frozen, and would have to answer that.
-   */
+  /** Closes it without a goodbye. A running statement fails at once, even if the server is frozen. */
   abandon(): void {
-    wireOf(this).stream.destroy();
+    this.#socket.destroy();
   }
 
-  /** Says goodbye, and does not wait for long until the server has heard it. */
+  /** Closes it with a goodbye to the server, or without one if that takes too long. */
   async leave(): Promise<void> {
-    const timer = setTimeout(() => this.abandon(), postgresBounds.postgresCloseMs).unref();
-    await this.end();
-    clearTimeout(timer);
+    const late = () => new Error('The server does not close the connection.');
+    await within(postgresBounds.postgresCloseMs, this.end(), late).catch(() => this.abandon());
   }
 }
 
-function wireOf(client: pg.Client): Wire {
-  return (client as unknown as { connection: Wire }).connection;
-}
-
-/** What cannot be read as an answer of Postgres is thrown where it arrives, and would end the process. */
-function guard(wire: Wire): void {
-  const attach = wire.attachListeners.bind(wire);
-  wire.attachListeners = (stream: Pick<Stream, 'on'>) =>
-    attach({
-      on: (event, listener) =>
-        stream.on(event, (bytes) => {
-          try {
-            listener(bytes);
-          } catch (error) {
-            wire.stream.destroy(error);
-          }
-        }),
-    });
-}
-
-/** What each connection of an instance that serves is called, and how they begin. */
+/** The `application_name` of every instance that serves begins with this. */
 export const instancePrefix = 'partner-network serve ';
 
-/** An address whose connections the server shows under this name. */
+/** The address with an `application_name`, which the server shows for its connections. */
 export function urlUnderName(url: string, name: string): string {
   const named = new URL(url);
   named.searchParams.set('application_name', name);
   return named.href;
 }
 
-/** Where a server is, without user and password. */
+/** Host and port of a server, without user and password. */
 export function addressOf(url: string): string {
   return new URL(url).host || 'localhost';
 }

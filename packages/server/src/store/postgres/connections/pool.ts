@@ -1,37 +1,35 @@
-import pg from 'pg';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { within } from '../../../lib/timeout.ts';
+import { createWaitQueue } from '../../../lib/wait-queue.ts';
 import { createHistogram, type Histogram } from '../../../observability/metric.ts';
 import { traced } from '../../../observability/span.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Row, Value } from '../../sql/accounts.ts';
 import { replayed, type Statement } from '../statements.ts';
 import { Connection, urlUnderName } from './connection.ts';
-import { isOfStatement, translated, unreachable } from './errors.ts';
-import { createKeptConnections } from './kept-connections.ts';
-import type { Role } from './server.ts';
+import { breaksConnection, translated, unreachable } from './errors.ts';
 
-/** Where connections come from. */
+/** The server that a pool connects to. */
 export interface Source {
-  readonly role: Role;
-  /** Where the server is, or was. */
+  /** Its current address, which changes on a fail-over. */
   readonly url: string;
-  /** Resolves when it is there, at once as a rule; a request waits only so long for it. */
-  found(): Promise<void>;
-  /** Refuses a new connection that does not lead to the server. */
-  examine(client: Connection): Promise<void>;
-  /** Calls back when the server was lost and is found again, and whether another one has its place now. */
+  /** Resolves when the server can be used, usually at once. Rejects after a short wait. */
+  whenAvailable(): Promise<void>;
+  /** Rejects a new connection that leads to a wrong server. */
+  examine(connection: Connection): Promise<void>;
+  /** Calls back when a lost server is found again. `isOther` says whether another server took its place. */
   onReturn?(listener: (isOther: boolean) => void): void;
 }
 
 export interface PoolSettings {
   readonly source: Source;
+  /** The largest number of connections. */
   readonly connections: number;
-  /** False behind a pooler that gives each transaction another connection. */
+  /** False behind a pooler that runs each transaction on another session. */
   readonly keepsSession: boolean;
-  /** It answers requests, with bounds on time; an operator's command may take its time. */
-  readonly isHot: boolean;
-  /** What the server's administrators see of a connection, where it is not one like all others. */
+  /** True if the pool serves requests, whose statements have a short timeout. Commands may take longer. */
+  readonly isServing: boolean;
+  /** The `application_name` of its connections, if it differs from the one in the address. */
   readonly name?: string;
 }
 
@@ -39,188 +37,232 @@ export type Rows = readonly Row[];
 
 export interface Pool {
   query(statement: Statement, values: readonly Value[]): Promise<Rows>;
-  /** How far a standby had come, and then the statement: both in one round trip of this many ms at most. */
+  /** Reads how far a standby has replayed, then runs the statement; both within `timeoutMs`. */
   queryAfterProgress(
     statement: Statement,
     values: readonly Value[],
     timeoutMs: number,
-  ): Promise<[Rows, Rows]>;
-  /** Work on one connection, all of it or nothing. */
-  transaction<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
-  /** How many connections there are, how many of them are at work, and how many callers wait for one. */
+  ): Promise<[progress: Rows, rows: Rows]>;
+  /** Runs the work on one connection, and commits all of it or nothing. */
+  transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  /** The number of connections, of busy ones among them, and of callers that wait for one. */
   use(): { readonly open: number; readonly busy: number; readonly waiting: number };
-  /** How long callers waited for one when all were at work, and how many of them did so in vain. */
-  readonly waits: { readonly seconds: Histogram; inVain(): number };
+  /** How long callers waited while all connections were busy, and how many of them timed out. */
+  readonly waits: { readonly seconds: Histogram; timeouts(): number };
   close(): Promise<void>;
 }
 
-/** The driver reads times in this style, whatever the database's own is. */
-const readableTimes = 'datestyle=ISO';
+/** `pg` parses times in this style only. */
+const timeStyle = 'datestyle=ISO';
 
 /**
- * Every plan of ours is a short scan of an index. An empty table, or one that has not been counted since a
- * large import, would make the planner read or sort all of it, and keep that plan.
+ * Session settings that allow index scans only. Without statistics, as after a large import, the planner
+ * would choose to read or sort whole tables, and the prepared statement would keep that plan.
  */
 export const planSettings = [
   ...['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'enable_incremental_sort=off'],
-  ...['plan_cache_mode=force_generic_plan', 'jit=off', readableTimes],
+  ...['plan_cache_mode=force_generic_plan', 'jit=off', timeStyle],
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-export function createPool({ source, connections, keepsSession, isHot, name }: PoolSettings): Pool {
-  const all = new Set<Connection>();
-  const busy = new Set<pg.ClientBase>();
-  const retired = new WeakSet<pg.ClientBase>();
-  const waitsSeconds = createHistogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]);
-  let waitsInVain = 0;
+class PooledConnection extends Connection {
+  readonly openedMs = performance.now();
+  idleSinceMs = 0;
+  /** Set when it must be closed instead of becoming idle. */
+  isRetired = false;
+}
 
-  /** Leads to where the server is when the connection is made, not when the pool was. */
-  class Pooled extends Connection {
-    constructor(config: pg.ClientConfig) {
-      super({
-        ...config,
-        connectionString: name === undefined ? source.url : urlUnderName(source.url, name),
-      });
-      all.add(this);
-      // An error comes before the end: nobody is given it in between.
-      this.once('error', () => kept.drop(this));
-      this.once('end', () => {
-        all.delete(this);
-        kept.drop(this);
-      });
-    }
-  }
+/**
+ * A pool of connections that stay open between statements. `pg.Pool` did the same, but checking a connection
+ * out and in took 17 to 20 % of a statement's CPU. A connection is opening, busy or idle:
+ *
+ *     opening -> busy     it connected to the right server, and its caller or the longest waiting one has it
+ *     busy -> busy        its statement is done, and the longest waiting caller gets it
+ *     busy -> idle        its statement is done, and nobody waits
+ *     idle -> busy        a caller takes the connection that became idle last
+ *     any -> closed       it broke, is older than its lifetime, was idle for too long, or the server was lost
+ */
+export function createPool({ source, connections: max, keepsSession, isServing, name }: PoolSettings): Pool {
+  /** All connections that are opening, busy or idle, oldest first. */
+  const all = new Set<PooledConnection>();
+  const idle: PooledConnection[] = [];
+  const waitSeconds = createHistogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]);
+  let waitTimeouts = 0;
+  const waiting = createWaitQueue<PooledConnection>(postgresBounds.postgresPoolWaitMs, () => {
+    waitTimeouts += 1;
+    return new StoreUnavailable('All connections to the database are in use.');
+  });
+  const upkeep = setInterval(retireOneOfEach, postgresBounds.postgresUpkeepMs).unref();
+  let closing: PromiseWithResolvers<void> | undefined;
 
-  const pool = new pg.Pool({
-    Client: Pooled as unknown as typeof pg.Client,
-    max: connections,
-    connectionTimeoutMillis: postgresBounds.postgresConnectMs,
-    // Standbys are asked two things at once.
-    pipeline: source.role === 'standby',
-    idleTimeoutMillis: postgresBounds.postgresIdleMs,
-    maxLifetimeSeconds: postgresBounds.postgresConnectionSeconds,
-    // A pooler passes no settings of a session on; docs/operators/scale.md tells how the role gets them.
-    ...(keepsSession && { options: isHot ? planSettings : `-c ${readableTimes}` }),
-    ...(isHot && keepsSession && { statement_timeout: postgresBounds.postgresStatementMs }),
-    onConnect: (client: pg.ClientBase) => source.examine(client as Connection),
-  } as pg.PoolConfig);
-  // A connection that breaks while it is idle is dropped by the pool, which tells of it.
-  pool.on('error', () => {});
+  const config = {
+    // A pooler forwards no session settings; docs/operators/scale.md describes how the role gets them.
+    ...(keepsSession && { options: isServing ? planSettings : `-c ${timeStyle}` }),
+    ...(isServing && keepsSession && { statement_timeout: postgresBounds.postgresStatementMs }),
+  };
 
-  const kept = createKeptConnections(
-    connections,
-    () => pool.connect(),
-    (client, isSpent) => client.release(isSpent),
-  );
-  const renewal = setInterval(kept.renewOldest, postgresBounds.postgresKeptMs).unref();
-
-  function abandonAll(): void {
-    for (const connection of all) connection.abandon();
-  }
-
-  /** Those at work may still get their answer; none is used again, for the way may be dead without a sign. */
-  function retireAll(): void {
-    for (const connection of all) {
-      if (busy.has(connection)) retired.add(connection);
-      else connection.abandon();
-    }
-  }
-  source.onReturn?.((isOther) => (isOther ? abandonAll() : retireAll()));
-
-  async function acquire(): Promise<pg.PoolClient> {
-    await source.found();
+  async function open(): Promise<PooledConnection> {
+    let connection: PooledConnection | undefined;
     try {
-      return await (kept.take() ?? traced('wait for a connection', 'internal', {}, waitForOne));
+      if (closing !== undefined) throw new StoreUnavailable('The database is closed.');
+      const connectionString = name === undefined ? source.url : urlUnderName(source.url, name);
+      const opened = new PooledConnection({ ...config, connectionString });
+      connection = opened;
+      all.add(opened);
+      // The error comes first: nobody may take the connection between the two events.
+      opened.once('error', () => retire(opened)).once('end', () => retire(opened));
+      await opened.connect();
+      await source.examine(opened);
+      return opened;
     } catch (error) {
+      if (connection !== undefined) remove(connection);
       throw unreachable(error);
     }
   }
 
-  async function waitForOne(): Promise<pg.PoolClient> {
-    const sinceMs = performance.now();
-    const { free, giveUp } = kept.wait();
+  /** Opens a connection for a waiting caller if there is room for one. */
+  function openForWaiting(): void {
+    if (waiting.length === 0 || all.size >= max) return;
+    open().then(release, (error) => {
+      waiting.fail(error);
+      openForWaiting();
+    });
+  }
+
+  function remove(connection: PooledConnection): void {
+    all.delete(connection);
+    void connection.leave();
+    if (all.size === 0) closing?.resolve();
+    // Not now: if it did not open, its own caller has to fail first.
+    setImmediate(openForWaiting);
+  }
+
+  /** Closes the connection: now if it is idle, or else when its work is done. */
+  function retire(connection: PooledConnection): void {
+    connection.isRetired = true;
+    const place = idle.indexOf(connection);
+    if (place === -1) return;
+    idle.splice(place, 1);
+    remove(connection);
+  }
+
+  /** One at a time: if all were opened together, they must not be renewed together. */
+  function retireOneOfEach(): void {
+    const nowMs = performance.now();
+    const isOld = ({ openedMs, isRetired }: PooledConnection) =>
+      !isRetired && nowMs - openedMs > postgresBounds.postgresLifetimeMs;
+    const old = all.values().find(isOld);
+    if (old !== undefined) retire(old);
+    const unused = idle[0];
+    if (unused !== undefined && nowMs - unused.idleSinceMs > postgresBounds.postgresIdleMs) retire(unused);
+  }
+
+  function abandonAll(): void {
+    for (const connection of all) {
+      retire(connection);
+      connection.abandon();
+    }
+  }
+
+  source.onReturn?.((isOther) => {
+    if (isOther) return abandonAll();
+    // Busy connections may finish; none is reused, because a connection can be dead without any error.
+    for (const connection of all) retire(connection);
+  });
+
+  async function acquire(): Promise<PooledConnection> {
+    await source.whenAvailable();
+    const connection = idle.pop();
+    if (connection !== undefined) return connection;
+    return all.size < max ? open() : traced('wait for a connection', 'internal', {}, waitForConnection);
+  }
+
+  async function waitForConnection(): Promise<PooledConnection> {
+    const startMs = performance.now();
     try {
-      return await within(postgresBounds.postgresPoolWaitMs, free, () => {
-        waitsInVain += 1;
-        giveUp();
-        return new StoreUnavailable('All connections to the database are in use.');
-      });
+      return await waiting.wait();
     } finally {
-      waitsSeconds.observe((performance.now() - sinceMs) / 1_000);
+      waitSeconds.observe((performance.now() - startMs) / 1_000);
     }
   }
 
-  async function onConnection<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await acquire();
-    busy.add(client);
+  function release(connection: PooledConnection): void {
+    if (connection.isRetired) {
+      remove(connection);
+      return;
+    }
+    if (waiting.give(connection)) return;
+    connection.idleSinceMs = performance.now();
+    idle.push(connection);
+  }
+
+  async function onConnection<Result>(work: (client: PooledConnection) => Promise<Result>): Promise<Result> {
+    const connection = await acquire();
     try {
-      const result = await work(client);
-      release(client, false);
-      return result;
+      return await work(connection);
     } catch (error) {
-      release(client, !isOfStatement(error));
+      if (breaksConnection(error)) connection.isRetired = true;
       throw translated(error);
+    } finally {
+      release(connection);
     }
-  }
-
-  function release(client: pg.PoolClient, isBroken: boolean): void {
-    busy.delete(client);
-    kept.give(client, isBroken || retired.has(client));
   }
 
   async function run(
-    client: pg.PoolClient,
+    connection: Connection,
     { name, text }: Statement,
     values: readonly Value[],
-    timeoutMs: number = postgresBounds.postgresStatementMs,
   ): Promise<Rows> {
-    const config = {
+    const query = {
       name: keepsSession ? name : undefined,
       text,
       values: values as Value[],
-      query_timeout: isHot ? timeoutMs : postgresBounds.commandStatementMs,
+      query_timeout: isServing ? postgresBounds.postgresStatementMs : postgresBounds.commandStatementMs,
     };
-    return (await client.query(config)).rows;
+    return (await connection.query(query)).rows;
   }
 
   return {
-    query: (statement, values) => onConnection((client) => run(client, statement, values)),
+    query: (statement, values) => onConnection((connection) => run(connection, statement, values)),
 
     queryAfterProgress: (statement, values, timeoutMs) =>
-      onConnection((client) =>
-        Promise.all([run(client, replayed, [], timeoutMs), run(client, statement, values, timeoutMs)]),
-      ),
+      onConnection((connection) => {
+        const both = run(connection, replayed, []).then(
+          async (progress): Promise<[Rows, Rows]> => [progress, await run(connection, statement, values)],
+        );
+        return within(timeoutMs, both, () => new Error('Query read timeout'));
+      }),
 
     transaction: (work) =>
-      onConnection(async (client) => {
+      onConnection(async (connection) => {
         try {
-          await client.query('begin');
-          const result = await work(client);
-          await client.query('commit');
+          await connection.query('begin');
+          const result = await work(connection);
+          await connection.query('commit');
           return result;
         } catch (error) {
-          // The server rolls back what a lost connection leaves behind.
-          await client.query('rollback').catch(() => retired.add(client));
+          // If the connection is lost, the server rolls back by itself.
+          await connection.query('rollback').catch(() => {
+            connection.isRetired = true;
+          });
           throw error;
         }
       }),
 
-    use: () => ({
-      open: pool.totalCount,
-      busy: pool.totalCount - pool.idleCount - kept.free(),
-      waiting: kept.waiting(),
-    }),
+    use: () => ({ open: all.size, busy: all.size - idle.length, waiting: waiting.length }),
 
-    waits: { seconds: waitsSeconds, inVain: () => waitsInVain },
+    waits: { seconds: waitSeconds, timeouts: () => waitTimeouts },
 
     async close() {
-      if (pool.ending) return;
-      clearInterval(renewal);
-      kept.close();
-      // Whoever is still at work waits in vain by then, and a frozen server does not even say goodbye.
+      if (closing !== undefined) return;
+      closing = Promise.withResolvers<void>();
+      clearInterval(upkeep);
+      for (const connection of all) retire(connection);
+      if (all.size === 0) return;
+      // Statements that still run have outlived their requests, or the server is frozen.
       setTimeout(abandonAll, postgresBounds.postgresCloseMs).unref();
-      await pool.end();
+      await closing.promise;
     },
   };
 }

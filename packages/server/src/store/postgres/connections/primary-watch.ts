@@ -1,169 +1,160 @@
+/**
+ * Knows where the primary is. It identifies the server every `postgresLookMs` over a connection of its own.
+ * Without an answer it searches all addresses until one leads to a primary. So a fail-over is noticed before
+ * a request meets it, and while no server answers, requests do not open connections to it.
+ *
+ *     found -> found      the server answered: look again after `postgresLookMs`
+ *     found -> silent     no answer within `postgresSilenceMs`: search; requests go on for `postgresSlowMs`
+ *     found -> lost       the connection broke, or the server is no primary any more: search
+ *     silent -> found     the late answer came, or the search found a primary
+ *     lost -> found       the search found a primary
+ *     any -> closed       `close()` was called
+ */
 import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../../bounds/postgres.ts';
+import { createWaitQueue } from '../../../lib/wait-queue.ts';
 import { StoreUnavailable } from '../../port.ts';
+import type { Primary } from './connect.ts';
 import { addressOf, Connection } from './connection.ts';
 import { unreachable } from './errors.ts';
 import type { Source } from './pool.ts';
 import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
 
-interface LookoutSettings {
-  /** One database under several addresses, of which one at a time is the primary. */
+interface PrimaryWatchSettings {
+  /** All addresses of one database. At any time one of them is the primary. */
   readonly urls: readonly string[];
   readonly environment: Environment;
-  /** Where the primary is to begin with. */
-  readonly first: Sighting;
+  /** The primary that was found at the start. */
+  readonly first: Primary;
 }
 
-/** A primary, and the connection over which it is known to be one. */
-export interface Sighting {
-  readonly url: string;
-  readonly client: Connection;
-  readonly server: Server;
-}
-
-/**
- * Knows where the primary is. It asks that server again and again, over a connection of its own, and when
- * there is no answer it looks at all addresses at once until one of them is a primary. So a fail over is
- * noticed without a request that runs into it, and while there is no server, nobody storms its address.
- */
-export interface Lookout extends Source {
-  /** Resolves when the primary has just answered. */
+export interface PrimaryWatch extends Source {
+  /** Resolves if the primary answered the last look, or answers within `postgresPoolWaitMs`. */
   ping(): Promise<void>;
-  /** The primary, as it was last seen. */
+  /** The primary that was found last. */
   readonly server: Server;
   close(): Promise<void>;
 }
 
-export function createLookout({ urls, environment, first }: LookoutSettings): Lookout {
+export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings): PrimaryWatch {
   const listeners: ((isOther: boolean) => void)[] = [];
-  const waiting = new Set<() => void>();
+  /** Connections of the search that are not examined yet. */
   const attempts = new Set<Connection>();
+  /** Why the last attempt failed, by address. */
   const faults = new Map<string, string>();
-  let latest = first;
-  let state: 'found' | 'silent' | 'lost' | 'closed' = 'lost';
+  const waiting = createWaitQueue<void>(
+    postgresBounds.postgresPoolWaitMs,
+    () => new StoreUnavailable(`There is no primary. ${[...faults.values()].join(' ')}`),
+  );
+  let state: 'found' | 'silent' | 'lost' | 'closed' = 'found';
+  let primary = first;
   let silentSinceMs = 0;
-  let searching: NodeJS.Timeout | undefined;
-  let watching: NodeJS.Timeout | undefined;
+  let searchTimer: NodeJS.Timeout | undefined;
+  let lookTimer: NodeJS.Timeout | undefined;
 
-  function find(sighting: Sighting): void {
-    const before = latest;
-    latest = sighting;
-    state = 'found';
-    stopSearch();
-    if (before !== sighting) {
-      before.client.abandon();
-      sighting.client.once('end', () => lose(sighting, 'lost'));
-      for (const listener of listeners) listener(!isSame(before.server, sighting.server));
-    }
-    for (const goOn of waiting) goOn();
-    watching = setTimeout(() => watch(sighting), postgresBounds.postgresLookMs).unref();
+  function follow(found: Primary): void {
+    const before = primary;
+    primary = found;
+    found.connection.once('end', () => lose('lost', found));
+    if (before === found) return;
+    before.connection.abandon();
+    for (const listener of listeners) listener(!isSame(before.server, found.server));
   }
 
-  function lose(sighting: Sighting, how: 'silent' | 'lost'): void {
-    if (sighting !== latest || state !== 'found') return;
+  function enterFound(): void {
+    state = 'found';
+    stopSearch();
+    while (waiting.give());
+    lookTimer = setTimeout(look, postgresBounds.postgresLookMs).unref();
+  }
+
+  function lose(how: 'silent' | 'lost', lost: Primary): void {
+    if (lost !== primary || state !== 'found') return;
     state = how;
     silentSinceMs = performance.now();
-    clearTimeout(watching);
+    clearTimeout(lookTimer);
+    searchTimer = setInterval(search, postgresBounds.postgresLookMs).unref();
     search();
   }
 
-  /** Asks once. An answer that comes late still counts, when no other server was found meanwhile. */
-  async function watch(sighting: Sighting): Promise<void> {
-    const patience = setTimeout(() => lose(sighting, 'silent'), postgresBounds.postgresSilenceMs).unref();
+  /** Identifies the primary once. A late answer still counts if no other server was found meanwhile. */
+  async function look(): Promise<void> {
+    const asked = primary;
+    const timer = setTimeout(lose, postgresBounds.postgresSilenceMs, 'silent', asked).unref();
     try {
-      refuseOtherRole(await identify(sighting.client), 'primary');
-      if (sighting === latest && (state === 'found' || state === 'silent')) find(sighting);
+      refuseOtherRole(await identify(asked.connection), 'primary');
+      if (asked === primary && (state === 'found' || state === 'silent')) enterFound();
     } catch {
-      lose(sighting, 'lost');
+      lose('lost', asked);
     } finally {
-      clearTimeout(patience);
+      clearTimeout(timer);
     }
   }
 
-  /** Attempts overlap: one that was made in a moment of silence must not keep the next one waiting. */
+  /** Attempts overlap, so that one without an answer does not delay the next. */
   function search(): void {
-    const lookEverywhere = () => {
-      for (const url of urls) void attempt(url);
-    };
-    searching = setInterval(lookEverywhere, postgresBounds.postgresLookMs).unref();
-    lookEverywhere();
+    for (const url of urls) void attempt(url);
   }
 
   function stopSearch(): void {
-    clearInterval(searching);
+    clearInterval(searchTimer);
     faults.clear();
-    for (const client of attempts) client.abandon();
+    for (const connection of attempts) connection.abandon();
     attempts.clear();
   }
 
   async function attempt(url: string): Promise<void> {
-    let client: Connection | undefined;
+    let connection: Connection | undefined;
     try {
-      // An address can name a certificate, which is read now, and may not be there.
-      client = new Connection({ connectionString: url });
-      attempts.add(client);
-      await client.connect();
-      const server = await examine(client, 'primary', environment);
-      refuseDeposed(server);
-      // Another one was faster.
-      if (!attempts.delete(client)) return;
-      find({ url, client, server });
+      // Throws if the address names a certificate that cannot be read.
+      connection = new Connection({ connectionString: url });
+      attempts.add(connection);
+      await connection.connect();
+      const server = await examinePrimary(connection);
+      // It is no longer in the set if another attempt was faster.
+      if (!attempts.delete(connection)) return;
+      follow({ url, connection, server });
+      enterFound();
     } catch (error) {
-      client?.abandon();
-      const isOurs = client === undefined || attempts.delete(client);
-      if (isOurs) faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
+      connection?.abandon();
+      const isCurrent = connection === undefined || attempts.delete(connection);
+      if (isCurrent) faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }
 
-  /** A primary in whose place another one was promoted, and which does not know it, shows the past. */
-  function refuseDeposed(server: Server): void {
-    if (succeeds(latest.server, server)) {
+  /** Also rejects a primary that was replaced and does not know it: its data is out of date. */
+  async function examinePrimary(connection: Connection): Promise<Server> {
+    const server = await examine(connection, 'primary', environment);
+    if (succeeds(primary.server, server)) {
       throw new StoreUnavailable('The database is a primary that has been replaced.');
     }
+    return server;
   }
 
-  function waitFor(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const goOn = () => {
-        clearTimeout(timer);
-        waiting.delete(goOn);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        waiting.delete(goOn);
-        reject(new StoreUnavailable(`There is no primary. ${[...faults.values()].join(' ')}`));
-      }, postgresBounds.postgresPoolWaitMs);
-      waiting.add(goOn);
-    });
-  }
-
-  first.client.once('end', () => lose(first, 'lost'));
-  find(first);
+  follow(first);
+  enterFound();
 
   return {
-    role: 'primary',
-
     get url() {
-      return latest.url;
+      return primary.url;
     },
 
     get server() {
-      return latest.server;
+      return primary.server;
     },
 
-    ping: () => (state === 'found' ? Promise.resolve() : waitFor()),
+    ping: () => (state === 'found' ? Promise.resolve() : waiting.wait()),
 
-    found() {
-      // One that is only slow to answer us may still answer others; one that is frozen must not be stormed.
+    whenAvailable() {
+      // A slow server may still answer statements. A frozen one must not get a storm of connections.
       const isSlow = state === 'silent' && performance.now() - silentSinceMs < postgresBounds.postgresSlowMs;
-      return state === 'found' || isSlow ? Promise.resolve() : waitFor();
+      return state === 'found' || isSlow ? Promise.resolve() : waiting.wait();
     },
 
-    async examine(client) {
-      const server = await examine(client, 'primary', environment);
-      refuseDeposed(server);
-      // The address leads elsewhere by now, and the connection that we watch is one of those to the past.
-      if (succeeds(server, latest.server)) latest.client.abandon();
+    async examine(connection) {
+      const server = await examinePrimary(connection);
+      // The address leads to a newer primary than the one that we watch: search again.
+      if (succeeds(server, primary.server)) primary.connection.abandon();
     },
 
     onReturn: (listener) => {
@@ -172,9 +163,9 @@ export function createLookout({ urls, environment, first }: LookoutSettings): Lo
 
     async close() {
       state = 'closed';
-      clearTimeout(watching);
+      clearTimeout(lookTimer);
       stopSearch();
-      await latest.client.leave();
+      await primary.connection.leave();
     },
   };
 }

@@ -1,25 +1,24 @@
-/** Which server a connection leads to, and whether that is one to use. */
+/** Identifies the server behind a connection and rejects a wrong one. */
 import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { StoreUnavailable } from '../../port.ts';
 import { faultOfEnvironment, refuse } from '../../sql/schema.ts';
 import type { Connection } from './connection.ts';
 
-/** What a connection must lead to: where writes go, or a copy of that. */
-export type Role = 'primary' | 'standby';
+type Role = 'primary' | 'standby';
 
 export interface Server {
   readonly role: Role;
-  /** The same for a primary and all that were copied from it. */
+  /** The cluster's identifier, which a primary and its copies share. */
   readonly system: string;
-  /** Begun anew with each promotion, in 8 digits: the later is the greater text. Not known of a standby. */
+  /** Eight digits that grow with each promotion, so a later one is the greater text. Null on a standby. */
   readonly timeline: string | null;
   readonly startedAt: string;
-  /** Which of the cluster's databases: the same on a primary and on its copies. */
+  /** The database's oid in the cluster, which a primary and its copies share. */
   readonly database: string;
 }
 
-/** No table of ours is read, so no lock of anybody's makes a server look silent. */
+/** Reads no table of ours, so that a lock on a table cannot make a server look silent. */
 const facts = `
   case when pg_is_in_recovery() then 'standby' else 'primary' end as role,
   (select system_identifier::text from pg_control_system()) as system,
@@ -27,28 +26,28 @@ const facts = `
   pg_postmaster_start_time()::text as "startedAt",
   (select oid::text from pg_database where datname = current_database()) as database`;
 
-export async function identify(client: Connection, query_timeout?: number): Promise<Server> {
-  const question = { text: `select ${facts}`, query_timeout };
-  return (await client.query(question)).rows[0];
+export async function identify(connection: Connection, query_timeout?: number): Promise<Server> {
+  const query = { text: `select ${facts}`, query_timeout };
+  return (await connection.query(query)).rows[0];
 }
 
-/** An address may come to mean another server: each connection is looked at before it is used. */
-export async function examine(client: Connection, role: Role, environment: Environment): Promise<Server> {
+/** Checks each new connection before its first use, because an address can lead to another server. */
+export async function examine(connection: Connection, role: Role, environment: Environment): Promise<Server> {
   const text = `select ${facts}, (select value from settings where name = 'environment') as environment`;
-  const question = { text, query_timeout: postgresBounds.postgresSilenceMs };
-  const { environment: stamped, ...server } = (await client.query(question)).rows[0];
+  const query = { text, query_timeout: postgresBounds.postgresSilenceMs };
+  const { environment: stamped, ...server } = (await connection.query(query)).rows[0];
   refuseOtherRole(server, role);
   refuse(faultOfEnvironment(stamped, environment));
   return server;
 }
 
-/** A replica must be a copy of the primary: the log of another cluster or database means nothing here. */
+/** A replica must be a copy of the primary: log positions of another database cannot be compared. */
 export async function examineReplica(
-  client: Connection,
+  connection: Connection,
   environment: Environment,
   primary: Server,
 ): Promise<void> {
-  const { system, database } = await examine(client, 'standby', environment);
+  const { system, database } = await examine(connection, 'standby', environment);
   if (system !== primary.system || database !== primary.database) {
     throw new StoreUnavailable('The replica is of another database.');
   }
@@ -61,13 +60,13 @@ export function refuseOtherRole(server: Server, role: Role): void {
   );
 }
 
-/** Whether it is the very same, and was not restarted meanwhile: connections to it may still be good. */
+/** Whether it is the same server and was not restarted, so that connections to it may still work. */
 export function isSame(server: Server, other: Server): boolean {
   const { system, timeline, startedAt } = server;
   return system === other.system && timeline === other.timeline && startedAt === other.startedAt;
 }
 
-/** Whether one was promoted after the other had been the primary, which may not know of it. */
+/** Whether the server was promoted after the other one was the primary. The other one may not know it. */
 export function succeeds(server: Server, other: Server): boolean {
   return server.system === other.system && (server.timeline ?? '') > (other.timeline ?? '');
 }

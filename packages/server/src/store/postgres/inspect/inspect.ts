@@ -1,89 +1,105 @@
 import { doctorBounds } from '../../../bounds/doctor.ts';
 import { type Finding, failed, ok, warning } from '../../../lib/finding.ts';
-import { OperatorError } from '../../../lib/operator-error.ts';
 import type { ClockReading, Inspected, Inspection } from '../../inspection.ts';
 import type { Sql } from '../../sql/accounts.ts';
 import { newestCursorKey } from '../../sql/cursor-keys.ts';
 import { expiringKeys } from '../../sql/expiring-keys.ts';
-import { type Looks, lookForPrimary, withoutPrimary } from '../connections/connect.ts';
+import { type SearchResult, searchPrimary, withoutPrimary } from '../connections/connect.ts';
 import { addressOf, type Connection, instancePrefix } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { ours, stampOf, traitsOf, unfitness } from '../migrate.ts';
 import { privilegesOf } from './privileges.ts';
-import { remedyOf } from './remedies.ts';
+
+/** What to do if a server cannot be reached, by SQLSTATE, its class, or the operating system's error code. */
+const remedies: readonly [code: string, remedy: string][] = [
+  ['28P01', 'Correct the password: in the URL, PGPASSWORD or the password file.'],
+  ['28', "Correct the user in the URL, or let it in by the server's pg_hba.conf."],
+  ['3D000', 'Create the database, or correct its name at the end of the URL.'],
+  ['42501', 'Grant the role the right to connect to the database.'],
+  ['53300', "Raise the server's max_connections, or lower --connections and --workers."],
+  ['57P03', 'Wait until the server has started.'],
+  ['ECONNREFUSED', 'Start the server, or correct host and port of the URL.'],
+  ['ENOTFOUND', 'Correct the host of the URL.'],
+  ['EAI_AGAIN', 'Correct the host of the URL, or see to the name server.'],
+  ['ENOENT', 'Correct the path of the certificate or key in the URL.'],
+];
+
+export function remedyOf(code: string | undefined): string {
+  const known = remedies.find(([prefix]) => code?.startsWith(prefix));
+  return known?.[1] ?? 'Correct the URL, or see to the server and to the way to it: firewall, TLS, proxy.';
+}
 
 export async function inspectPostgres(urls: readonly string[]): Promise<Inspected> {
-  const looks = await lookForPrimary(urls);
-  if (looks.primary === undefined) return { finding: unreached(looks) };
-  const { client, url } = looks.primary;
+  const result = await searchPrimary(urls);
+  const away = result.misses.filter(({ isStandby }) => !isStandby);
+  if (result.primary === undefined) {
+    const remedy = away[0] === undefined ? 'Name the primary in --database.' : remedyOf(away[0].code);
+    return { finding: failed(withoutPrimary(result).message, remedy) };
+  }
+  const { connection, url } = result.primary;
   try {
-    const traits = await readOnly(client, () => traitsOf(client));
-    const title = `Postgres ${traits.version_name} at ${addressOf(url)}`;
+    const traits = await readOnly(connection, () => traitsOf(connection));
     const unfit = unfitness(traits);
     const finding =
-      unfit === undefined ? reached(title, looks) : failed(`${unfit.fact}.`, `Instead, ${unfit.remedy}.`);
-    return { finding, inspection: inspectionOf(client) };
+      unfit === undefined
+        ? reached(`Postgres ${traits.version_name} at ${addressOf(url)}`, away)
+        : failed(`${unfit.fact}.`, `Instead, ${unfit.remedy}.`);
+    return { finding, inspection: inspectionOf(connection) };
   } catch (error) {
-    client.abandon();
+    connection.abandon();
     return { finding: failed((error as Error).message, remedyOf(undefined)) };
   }
 }
 
-function unreached(looks: Looks): Finding {
-  const fault = looks.misses.find(({ isStandby }) => !isStandby);
-  const remedy = fault === undefined ? 'Name the primary in --database.' : remedyOf(fault.code);
-  return failed(withoutPrimary(looks).message, remedy);
-}
-
-function reached(title: string, { misses }: Looks): Finding {
-  const away = misses.filter(({ isStandby }) => !isStandby);
-  if (away.length === 0) return ok(`${title} is reached.`);
+/** `away` are the other addresses of the database that cannot be reached. */
+function reached(title: string, away: SearchResult['misses']): Finding {
+  if (away[0] === undefined) return ok(`${title} is reached.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
   return warning(
     `${title} is reached, but there is nothing to fail over to at ${where}.`,
-    remedyOf(away[0]!.code),
+    remedyOf(away[0].code),
   );
 }
 
-function inspectionOf(client: Connection): Inspection {
-  const rows: Sql['rows'] = async (text, ...values) => (await client.query(text, values)).rows;
+function inspectionOf(connection: Connection): Inspection {
+  const rows: Sql['rows'] = async (text, ...values) => (await connection.query(text, values)).rows;
   return {
-    stamp: () => readOnly(client, () => stampOf(client)),
+    stamp: () => readOnly(connection, () => stampOf(connection)),
     currentVersion: ours.current,
     migratesItself: false,
-    privileges: () => readOnly(client, () => privilegesOf(client)),
-    clock: (nowMs) => readOnly(client, () => readClock(client, nowMs)),
-    instances: () => readOnly(client, () => countInstances(client)),
-    keysExpiring: (after, until) => readOnly(client, () => expiringKeys(rows, after, until)),
-    newestCursorKey: () => readOnly(client, () => newestCursorKey(rows)),
-    close: () => client.leave(),
+    privileges: () => readOnly(connection, () => privilegesOf(connection)),
+    clock: (nowMs) => readOnly(connection, () => readClock(connection, nowMs)),
+    instances: () => readOnly(connection, () => countInstances(connection)),
+    keysExpiring: (after, until) => readOnly(connection, () => expiringKeys(rows, after, until)),
+    newestCursorKey: () => readOnly(connection, () => newestCursorKey(rows)),
+    close: () => connection.leave(),
   };
 }
 
-/** Work that can change nothing, and takes only so long. One that fails does not keep the next from it. */
-async function readOnly<Result>(client: Connection, work: () => Promise<Result>): Promise<Result> {
-  // A server can fall silent at any time, and is asked nothing more then.
-  const patience = setTimeout(() => client.abandon(), doctorBounds.doctorAnswerMs);
+/** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
+async function readOnly<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+  // If the server does not answer in time, this and all later questions fail.
+  const timer = setTimeout(() => connection.abandon(), doctorBounds.doctorAnswerMs);
   try {
-    // The driver reads times in this style, whatever the database's own is.
-    await client.query(
+    // `pg` parses times in ISO style only.
+    await connection.query(
       `begin read only; set local statement_timeout = ${doctorBounds.doctorStatementMs}; set local datestyle = 'ISO'`,
     );
     return await work();
   } catch (error) {
-    throw error instanceof OperatorError ? error : translated(error);
+    throw translated(error);
   } finally {
-    await client.query('rollback').catch(() => {});
-    clearTimeout(patience);
+    await connection.query('rollback').catch(() => {});
+    clearTimeout(timer);
   }
 }
 
-/** The server told its time somewhere between question and answer: of a few looks, the quickest counts. */
-async function readClock(client: Connection, nowMs: () => number): Promise<ClockReading> {
+/** The server reads its clock between question and answer: the quickest of a few answers is most exact. */
+async function readClock(connection: Connection, nowMs: () => number): Promise<ClockReading> {
   const readings: ClockReading[] = [];
   for (let look = 0; look < doctorBounds.doctorClockLooks; look += 1) {
     const askedMs = nowMs();
-    const { rows } = await client.query(
+    const { rows } = await connection.query(
       'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
     );
     const unsureMs = (nowMs() - askedMs) / 2;
@@ -92,9 +108,9 @@ async function readClock(client: Connection, nowMs: () => number): Promise<Clock
   return readings.reduce((best, reading) => (reading.unsureMs < best.unsureMs ? reading : best));
 }
 
-/** Every role sees the names of all connections, though not what they do. */
-async function countInstances(client: Connection): Promise<number> {
-  const { rows } = await client.query(
+/** Counts `application_name`s, which every role may see. */
+async function countInstances(connection: Connection): Promise<number> {
+  const { rows } = await connection.query(
     `select count(distinct application_name)::integer as count from pg_stat_activity
     where datname = current_database() and starts_with(application_name, $1)`,
     [instancePrefix],

@@ -18,17 +18,17 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 
 interface Need {
   readonly role: string;
-  /** Whether its transactions write nothing, whatever it may, unless they are told to. */
+  /** Whether the role's transactions are read-only by default. */
   readonly isReadOnly: boolean;
   readonly privilege: string;
   readonly name: string;
   readonly isHeld: boolean;
-  /** A schema that has the table, which the role may not use. */
+  /** The schema that holds the table, if the role lacks usage on it. */
   readonly hiddenIn: string | null;
 }
 
-/** A table that is not there yet is a matter of the schema, and not of privileges. */
-const question = `
+/** Leaves out tables that do not exist yet: the check of the schema reports them. */
+const heldPrivileges = `
   select quote_ident(current_user) as role,
     current_setting('default_transaction_read_only')::boolean as "isReadOnly",
     need.privilege, need.name, hidden.schema as "hiddenIn",
@@ -41,17 +41,17 @@ const question = `
   where to_regclass(need.name) is not null or hidden.schema is not null`;
 
 export async function privilegesOf(client: Client): Promise<Finding> {
-  const wanted = Object.entries(needs).flatMap(([privilege, names]) =>
-    names.map((name) => [privilege, name]),
+  const wanted = Object.entries(needs).flatMap(([privilege, tables]) =>
+    tables.map((table) => [privilege, table]),
   );
-  const { rows } = await client.query(question, [
+  const { rows } = await client.query(heldPrivileges, [
     wanted.map(([privilege]) => privilege),
-    wanted.map(([, name]) => name),
+    wanted.map(([, table]) => table),
   ]);
   return rows.length === 0 ? skipped('There are no tables yet.') : judge(rows);
 }
 
-/** Whoever serves must not find out later what it may not do. */
+/** Fails the start of `serve` if the role lacks a privilege, before a request could fail for it. */
 export async function requirePrivileges(client: Client): Promise<void> {
   const { status, detail, remedy } = await privilegesOf(client);
   if (status === 'failed') throw new OperatorError(`${detail} ${remedy}`);

@@ -118,7 +118,7 @@ export function watchedLog(): { log: Logger; logs(): string } {
     logged += line;
     watch.logged(line);
   };
-  return { log: createLog({ 'log-level': 'info' }, { write }), logs: () => logged };
+  return { log: createLog('info', { write }), logs: () => logged };
 }
 
 const userOfUrl = /:\/\/([^:@/\s]*:([^@/\s]+))@/;

@@ -1,18 +1,15 @@
 import { join } from 'node:path';
 import { basePath } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../bounds/command-line.ts';
-import { postgresBounds } from '../bounds/postgres.ts';
 import { command } from '../command-line/command.ts';
 import { optional, plainText } from '../command-line/options.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
-import { createOverload } from '../http/overload/overload.ts';
 import { drainOn, stopSignal } from '../lib/signals.ts';
-import { openLimiters } from '../limiter/open.ts';
 import { createLog } from '../observability/log.ts';
-import { createJournal } from '../receipts/journal.ts';
-import { startService } from '../serve/service.ts';
-import { listenSettings, logLevel, ratesOf } from '../serve/settings.ts';
+import { resolveSandbox } from '../serve/resolve.ts';
+import { openService } from '../serve/service.ts';
+import { listenSettings, logLevel } from '../serve/settings.ts';
 import { openStore } from '../store/engines.ts';
 
 export const sandbox = command({
@@ -23,22 +20,13 @@ export const sandbox = command({
   },
   run: async (values, _words, output) => {
     const signal = stopSignal();
-    const path = join(values.data ?? 'data', 'sandbox.db');
+    const settings = resolveSandbox(values, join(values.data ?? 'data', 'sandbox.db'));
+    const log = createLog(settings.logLevel);
     await using opened = new AsyncDisposableStack();
-    const store = await openStore({ engine: 'sqlite', path }, 'sandbox', 'serve');
+    const store = await openStore(settings.database, settings.environment, 'serve');
     opened.defer(store.close);
     await fillWithDemo(store);
-    const log = createLog(values);
-    const journal = createJournal(store, log);
-    opened.defer(journal.close);
-    const { limiters } = await openLimiters({ environment: 'sandbox', rates: ratesOf(values) }, log);
-    const overload = createOverload({ connections: postgresBounds.postgresConnections }, log);
-    const service = await startService(
-      values,
-      { store, limiters, journal, overload, demoKey: demoKeys[0].text },
-      log,
-    );
-    opened.defer(service.close);
+    const service = await openService(settings, log, opened, { store, demoKey: demoKeys[0].text });
     output.answer(greeting(service.publicUrl));
     await drainOn(signal, 0, service, log);
     await opened.disposeAsync();

@@ -3,11 +3,8 @@ import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { observabilityBounds } from '../bounds/observability.ts';
 
-export function createLog(
-  config: { readonly 'log-level': string },
-  destination: DestinationStream = standardOutput(),
-): Logger {
-  return pino({ level: config['log-level'], serializers: { err: (fault) => toldFault(fault) } }, destination);
+export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
+  return pino({ level, serializers: { err: (fault) => toldFault(fault) } }, destination);
 }
 
 /**

@@ -1,115 +1,109 @@
 import type { Logger } from 'pino';
 import { httpBounds } from '../bounds/http.ts';
-import type { Values } from '../command-line/options.ts';
 import { openCursors } from '../cursors/key-refresh.ts';
 import type { Routes } from '../http/handle.ts';
-import { createOverload, type Overload } from '../http/overload/overload.ts';
+import { createOverload } from '../http/overload/overload.ts';
 import { createRequestMetrics } from '../http/request-metrics.ts';
-import {
-  addressOf,
-  type Close,
-  createHttpServer,
-  listen,
-  portOf,
-  serveRoutes,
-} from '../http/server/server.ts';
+import { addressOf, createHttpServer, listen, portOf, serveRoutes } from '../http/server/server.ts';
 import { connectionsWithin, openFileLimit } from '../lib/open-files.ts';
-import type { OpenLimiters } from '../limiter/open.ts';
-import type { Metric } from '../observability/metric.ts';
+import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
+import { type MetricRead, readMetrics } from '../observability/metric.ts';
 import { watchThisProcess } from '../observability/process-metrics.ts';
-import { createJournal, type Journal } from '../receipts/journal.ts';
+import { createJournal } from '../receipts/journal.ts';
+import { openStore } from '../store/engines.ts';
 import type { Store } from '../store/port.ts';
 import type { Tracing } from '../tracing/port.ts';
 import { startTracing } from '../tracing/tracing.ts';
 import { createApp, type Parts } from './app.ts';
-import { databaseConfig, type listenSettings, type ServeConfig } from './settings.ts';
+import type { ServiceSettings } from './resolve.ts';
 
-interface RunningService {
-  /** What callers reach it by, and where it listens: the same unless something stands in front of it. */
+/** A service that listens: one process, or a supervisor with its workers. */
+export interface Serving {
   readonly publicUrl: string;
+  /** Where it listens. Differs from `publicUrl` behind a proxy. */
   readonly address: string;
-  /** From now on each answer is the last of its connection. */
+  /** Resolves if requests can be answered. */
+  ping(): Promise<void>;
+  readMetrics(): Promise<readonly MetricRead[]>;
+  /** Closes each connection after its next response. */
   drain(): void;
-  /** How many requests are under way. */
-  unanswered(): number;
-  readonly close: Close;
-  readonly metrics: readonly Metric[];
+  /** The number of requests that have no response yet. */
+  unanswered?(): number;
 }
 
-interface ServiceParts {
-  readonly store: Store;
-  readonly limiters: OpenLimiters['limiters'];
-  readonly journal: Journal;
-  readonly overload: Overload;
-  readonly tracing?: Tracing | undefined;
+interface Choices {
+  /** An open store, which its opener closes. */
+  readonly store?: Store;
+  /** The rate limit of a worker without Redis, which its supervisor decides. */
+  readonly rateLimit?: OpenLimiters;
+  /** A public key of the demo data, offered to readers of the reference who have no key. */
   readonly demoKey?: string;
 }
 
 /**
- * All that a process which serves is made of, on a store and a rate limit that its caller opened. What is
- * opened here is closed with the stack, the service first. The metrics are those of all parts.
+ * Opens every part of a process that answers requests, and listens. Used by `serve`, its workers and
+ * `sandbox`. The stack closes the parts in reverse order: the HTTP server first, the store last.
  */
 export async function openService(
-  config: ServeConfig,
-  store: Store,
-  rateLimit: OpenLimiters,
+  settings: ServiceSettings,
   log: Logger,
   opened: AsyncDisposableStack,
-): Promise<RunningService> {
-  const { environment, database } = databaseConfig(config);
-  const tracing = await startTracing(config, environment, database.engine, log);
+  given: Choices = {},
+): Promise<Serving> {
+  const { environment, database, rates, instances, redis } = settings;
+  const { host, port } = settings.listener;
+  const store = given.store ?? (await openStore(database, environment, 'serve', settings.storeOptions));
+  if (given.store === undefined) opened.defer(store.close);
+  const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
+  opened.defer(rateLimit.close);
+  const tracing = await startTracing(settings.tracing, environment, database.engine, log);
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);
   opened.defer(journal.close);
-  const overload = createOverload(config, log);
+  const overload = createOverload({ connections: settings.storeOptions.connections }, log);
   const watched = watchThisProcess();
   opened.defer(watched.close);
-  const { limiters } = rateLimit;
-  const service = await startService(config, { store, limiters, journal, overload, tracing }, log);
-  opened.defer(service.close);
-  const parts = [watched, store, rateLimit, journal, overload, service];
-  return { ...service, metrics: parts.flatMap(({ metrics }) => metrics) };
-}
+  const cursors = await openCursors(store, Date.now, log);
+  opened.defer(cursors.close);
 
-/** Builds the service on a store and limiters, listens, and answers. */
-export async function startService(
-  config: Values<typeof listenSettings>,
-  { tracing, ...given }: ServiceParts,
-  log: Logger,
-): Promise<RunningService> {
-  const nowMs = Date.now;
-  const { store, overload } = given;
-  const { environment } = store;
-  const cursors = await openCursors(store, nowMs, log);
   const server = createHttpServer();
   const requests = createRequestMetrics();
-  const address = () => addressOf(config.host, portOf(server));
-  const publicUrl = () => config['public-url'] ?? address();
-  const parts = { ...given, environment, cursors, publicUrl, nowMs };
-  // Before it listens: a worker may be given a connection before it is told that it does.
+  const address = () => addressOf(host, portOf(server));
+  const publicUrl = () => settings.publicUrl ?? address();
+  const { limiters } = rateLimit;
+  const parts = {
+    environment,
+    store,
+    cursors,
+    limiters,
+    journal,
+    overload,
+    publicUrl,
+    demoKey: given.demoKey,
+    nowMs: Date.now,
+  };
   const room = {
     connections: connectionsWithin(openFileLimit()),
     unreadCharacters: httpBounds.unreadCharacters,
   };
-  const routes = await routesOf(parts, tracing);
-  const { drain, unanswered, close, ...connections } = serveRoutes(server, routes, log, {
-    room,
-    overload,
-    requests,
-  });
-  await listen(server, config.host, config.port, '--port');
-  const metrics = [...requests.metrics, ...connections.metrics];
+  // Before `listen`: a worker can get a connection before `listen` resolves.
+  const http = serveRoutes(server, await routesOf(parts, tracing), log, { room, overload, requests });
+  await listen(server, host, port, '--port');
+  opened.defer(http.close);
+  const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
+    (part) => part.metrics,
+  );
   return {
     publicUrl: publicUrl(),
     address: address(),
-    drain,
-    unanswered,
-    close: () => close().finally(cursors.close),
-    metrics,
+    ping: store.ping,
+    readMetrics: async () => readMetrics(metrics),
+    drain: http.drain,
+    unanswered: http.unanswered,
   };
 }
 
-/** Traced only where there is a tracing: without it, all is as if there was no such thing. */
+/** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */
 async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Routes> {
   if (tracing === undefined) return createApp(parts);
   const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');

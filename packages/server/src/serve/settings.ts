@@ -16,9 +16,8 @@ import {
   type Values,
   wholeNumber,
 } from '../command-line/options.ts';
-import { instanceName } from '../lib/instance.ts';
 import { parseRedisUrl, type RedisAddress } from '../limiter/redis/url.ts';
-import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from '../store/address.ts';
+import { type DatabaseAddress, parseDatabaseUrl, postgresUrls } from '../store/address.ts';
 import { conflictsOfTracing, tracingSettings } from '../tracing/settings.ts';
 
 const largestPort = 65_535;
@@ -219,13 +218,4 @@ export function isOnePort(config: ServeConfig): boolean {
   const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
   const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));
   return isSameHost && config.port !== 0 && config.port === config['ops-port'];
-}
-
-export function storeOptions(values: Values<typeof postgresSettings>): StoreOptions {
-  return {
-    replicas: values.replica,
-    connections: values.connections,
-    keepsSession: values['prepared-statements'] === 'on',
-    instance: instanceName(),
-  };
 }

@@ -8,13 +8,13 @@ const databaseSystems = { sqlite: 'sqlite', postgres: 'postgresql' };
 
 /** Undefined, and nothing of it loaded, where no collector is set. */
 export async function startTracing(
-  config: TracingConfig,
+  config: TracingConfig | undefined,
   environment: Environment,
   engine: DatabaseAddress['engine'],
   log: Logger,
 ): Promise<Tracing | undefined> {
-  const url = urlOfTraces(config);
-  if (url === undefined) return undefined;
+  const url = config && urlOfTraces(config);
+  if (config === undefined || url === undefined) return undefined;
   const { openTracing } = await import('./open-telemetry.ts');
   const databaseSystem = databaseSystems[engine];
   return openTracing({ url, share: shareOfTraces(config), environment, databaseSystem }, log);

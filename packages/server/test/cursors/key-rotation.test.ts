@@ -8,11 +8,9 @@ import { type Answer, createCaller } from '../../../testkit/fixtures/http.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { keepCursorKeys, watchedLog } from '../../../testkit/watch/logs.ts';
 import { createCursors } from '../../src/cursors/cursors.ts';
-import { createOverload } from '../../src/http/overload/overload.ts';
 import { toTime } from '../../src/lib/times.ts';
-import { startService } from '../../src/serve/service.ts';
+import { openService } from '../../src/serve/service.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 
 const hour = 3_600_000;
 const scope = { endpoint: 'listBrands', partnerId: 'acme', filters: [undefined] };
@@ -24,21 +22,29 @@ interface Instance {
 }
 
 /** An instance as `serve` runs it, with connections of its own. */
-async function startInstance(t: TestContext, { url }: TestDatabase): Promise<Instance> {
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions);
+async function startInstance(t: TestContext, { url, store }: TestDatabase): Promise<Instance> {
   keepCursorKeys(await store.cursorKeys());
-  const config = { host: '127.0.0.1', port: 0, 'public-url': undefined, 'log-level': 'silent' } as const;
-  const rates = { 'brands-rate': 0, 'balances-rate': 0 };
-  const journal = { add: () => {}, noteUse: () => {}, metrics: [], close: async () => {} };
   const { log } = watchedLog();
-  const overload = createOverload({ connections: 2 }, log);
-  const parts = { store, limiters: {}, journal, overload };
-  const { address, close } = await startService({ ...config, ...rates }, parts, log);
+  const opened = new AsyncDisposableStack();
+  const { address } = await openService(
+    {
+      environment: 'sandbox',
+      database: parseDatabaseUrl(url)!,
+      storeOptions: serveOptions,
+      listener: { host: '127.0.0.1', port: 0 },
+      publicUrl: undefined,
+      rates: { brands: 0, balances: 0 },
+      instances: 1,
+      logLevel: 'silent',
+    },
+    log,
+    opened,
+  );
   const caller = createCaller(Number(new URL(address).port));
   let stopped: Promise<void> | undefined;
   const stop = () => {
     caller.disconnect();
-    stopped ??= close().then(store.close);
+    stopped ??= opened.disposeAsync();
     return stopped;
   };
   t.after(stop);

@@ -10,7 +10,7 @@ const logModule = new URL('../../src/observability/log.ts', import.meta.url).hre
 
 const programOf = (script: string) => `
   const { createLog } = await import('${logModule}');
-  const log = createLog({ 'log-level': 'info' });
+  const log = createLog('info');
   ${script}`;
 
 /** A process that does this with a log on its standard output. */

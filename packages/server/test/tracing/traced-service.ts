@@ -7,9 +7,9 @@ import { type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
-import { openLimiters } from '../../src/limiter/open.ts';
+import { resolveServe } from '../../src/serve/resolve.ts';
 import { openService } from '../../src/serve/service.ts';
-import { ratesOf, type ServeConfig } from '../../src/serve/settings.ts';
+import type { ServeConfig } from '../../src/serve/settings.ts';
 import type { Store } from '../../src/store/port.ts';
 
 interface TracedService extends Caller {
@@ -35,14 +35,10 @@ export async function startTracedService(
   const words = ['--environment', 'sandbox', '--database', database.url, '--port', '0', ...flags];
   const line = parseLine(serve, words, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...variables });
   assert.deepEqual(line.problems, []);
-  const config = line.values as ServeConfig;
-
   const { log, logs } = watchedLog();
   const opened = new AsyncDisposableStack();
-  const rates = ratesOf(config);
-  const rateLimit = await openLimiters({ environment: 'sandbox', rates, redis: config.redis }, log);
-  opened.defer(rateLimit.close);
-  const service = await openService(config, behind(database.store), rateLimit, log, opened);
+  const store = behind(database.store);
+  const service = await openService(resolveServe(line.values as ServeConfig), log, opened, { store });
   const caller = createCaller(Number(new URL(service.address).port));
   const send = async () => {
     caller.disconnect();

@@ -6,7 +6,7 @@ import type { MetricRead } from '../../observability/metric.ts';
 /** What can be asked: about what, and what the answer is. */
 interface Questions {
   admit: { readonly about: { operation: Operation['name']; partnerId: string }; readonly answer: Decided };
-  metrics: { readonly about: undefined; readonly answer: MetricRead[] };
+  metrics: { readonly about: undefined; readonly answer: readonly MetricRead[] };
   drain: { readonly about: undefined; readonly answer: undefined };
   stop: { readonly about: undefined; readonly answer: undefined };
 }

@@ -9,7 +9,7 @@ import { tracingBounds } from '../../bounds/tracing.ts';
 import type { MetricRead } from '../../observability/metric.ts';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 
-interface Crew {
+interface WorkerPool {
   /** The port that they answer on. */
   readonly port: number;
   /** How many of them answer now. */
@@ -22,8 +22,12 @@ interface Crew {
 }
 
 /** So many workers at any time: one that ends before it is told to is replaced. */
-export async function startCrew(count: number, answers: Answers, log: Logger): Promise<Crew | undefined> {
-  const crew = new Map<Worker, Ask>();
+export async function startWorkerPool(
+  count: number,
+  answers: Answers,
+  log: Logger,
+): Promise<WorkerPool | undefined> {
+  const workers = new Map<Worker, Ask>();
   const listening = new Set<Worker>();
   const replacements = new Set<NodeJS.Timeout>();
   let isDraining = false;
@@ -33,7 +37,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
   function start(): Promise<number | undefined> {
     const worker = cluster.fork();
     const ask = openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers);
-    crew.set(worker, ask);
+    workers.set(worker, ask);
     return new Promise((resolve) => {
       worker.once('listening', ({ port }) => {
         listening.add(worker);
@@ -43,7 +47,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
         resolve(port);
       });
       const lose = (why: object) => {
-        if (!crew.delete(worker)) return;
+        if (!workers.delete(worker)) return;
         listening.delete(worker);
         resolve(undefined);
         if (!isStopping && port !== undefined) replace(worker, why);
@@ -64,7 +68,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
   }
 
   const killAll = () => {
-    for (const worker of crew.keys()) worker.process.kill('SIGKILL');
+    for (const worker of workers.keys()) worker.process.kill('SIGKILL');
   };
   // When all has to end at once: one that is frozen would not notice that its supervisor is gone.
   process.once('exit', killAll);
@@ -79,7 +83,7 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     size: () => listening.size,
     async metrics() {
       const late = wait(serveBounds.workerAnswerMs, [], { ref: false });
-      const asked = [...crew].map(async ([{ id }, ask]) => {
+      const asked = [...workers].map(async ([{ id }, ask]) => {
         const metrics = await Promise.race([ask('metrics', undefined).catch(() => []), late]);
         return metrics.map((metric) => ofWorker(metric, String(id)));
       });
@@ -87,13 +91,15 @@ export async function startCrew(count: number, answers: Answers, log: Logger): P
     },
     drain() {
       isDraining = true;
-      for (const ask of crew.values()) tell(ask, 'drain');
+      for (const ask of workers.values()) tell(ask, 'drain');
     },
     async stop() {
       isStopping = true;
       for (const timer of replacements) clearTimeout(timer);
-      const ended = [...crew.keys()].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-      for (const ask of crew.values()) tell(ask, 'stop');
+      const ended = [...workers.keys()].map(
+        (worker) => new Promise((resolve) => worker.once('exit', resolve)),
+      );
+      for (const ask of workers.values()) tell(ask, 'stop');
       // They give those who wait the drain time; one that is frozen would take for ever.
       const patience = setTimeout(
         killAll,

@@ -1,21 +1,20 @@
 import cluster from 'node:cluster';
-import type { Operation } from '@partner-network/contract/operations';
-import { type OpenLimiters, openLimiters } from '../../limiter/open.ts';
+import type { ListingName } from '@partner-network/contract/operations';
+import type { OpenLimiters } from '../../limiter/open.ts';
 import type { Limiter } from '../../limiter/port.ts';
 import { createLog } from '../../observability/log.ts';
-import { type Metric, readMetrics } from '../../observability/metric.ts';
-import { openStore } from '../../store/engines.ts';
-import { openService } from '../service.ts';
-import { databaseConfig, ratesOf, type ServeConfig, storeOptions } from '../settings.ts';
+import type { ServeSettings } from '../resolve.ts';
+import { openService, type Serving } from '../service.ts';
+import type { Rates } from '../settings.ts';
 import { type Ask, openChannel } from './channel.ts';
 
-/** One of several processes that answer on the same address, until its supervisor tells it to stop. */
-export async function serveAsWorker(config: ServeConfig): Promise<void> {
-  // A terminal sends its signals to every process; here only the supervisor decides.
+/** Serves on the address that all workers share, until the supervisor says to stop. */
+export async function serveAsWorker(settings: ServeSettings): Promise<void> {
+  // A terminal sends its signals to every process; only the supervisor acts on them.
   process.on('SIGINT', () => {}).on('SIGTERM', () => {});
   const draining = Promise.withResolvers<undefined>();
   const stopped = Promise.withResolvers<undefined>();
-  let metrics: readonly Metric[] = [];
+  let serving: Serving | undefined;
   const ask = openChannel(process as Parameters<typeof openChannel>[0], {
     drain: () => {
       draining.resolve(undefined);
@@ -25,51 +24,35 @@ export async function serveAsWorker(config: ServeConfig): Promise<void> {
       stopped.resolve(undefined);
       return undefined;
     },
-    metrics: () => readMetrics(metrics),
+    metrics: async () => (await serving?.readMetrics()) ?? [],
   });
 
   await using opened = new AsyncDisposableStack();
   opened.defer(leaveSupervisor);
-  const log = createLog(config);
-  const { database, environment } = databaseConfig(config);
-  const store = await openStore(database, environment, 'serve', storeOptions(config));
-  opened.defer(store.close);
-  const rateLimit = await (config.redis === undefined
-    ? limitersOfSupervisor(config, ask)
-    : openLimiters(
-        {
-          environment,
-          rates: ratesOf(config),
-          instances: config.workers * config.instances,
-          redis: config.redis,
-        },
-        log,
-      ));
-  opened.defer(rateLimit.close);
-  const service = await openService(config, store, rateLimit, log, opened);
-  metrics = service.metrics;
-  void draining.promise.then(service.drain);
+  const rateLimit = settings.redis === undefined ? limitersOfSupervisor(settings.rates, ask) : undefined;
+  serving = await openService(settings, createLog(settings.logLevel), opened, {
+    ...(rateLimit && { rateLimit }),
+  });
+  void draining.promise.then(serving.drain);
   await stopped.promise;
 }
 
-/** The channel would keep the process alive; and without the mark Node would end it before it has spoken. */
+/** Closes the channel, which would keep the process alive. Without the mark, Node would exit at once. */
 function leaveSupervisor(): void {
   cluster.worker!.exitedAfterDisconnect = true;
   process.disconnect();
 }
 
-/** All workers count together in the memory of their supervisor. */
-function limitersOfSupervisor(config: ServeConfig, ask: Ask): OpenLimiters {
-  const limited = Object.entries(ratesOf(config)).filter(([, rate]) => rate > 0);
-  const limiterOf = (operation: Operation['name'], ratePerSecond: number): Limiter => ({
+/** Limiters that ask the supervisor, so that all workers count together. */
+function limitersOfSupervisor(rates: Rates, ask: Ask): OpenLimiters {
+  const limiterOf = (operation: ListingName, ratePerSecond: number): Limiter => ({
     ratePerSecond,
     tallies: [],
     admit: (partnerId) => ask('admit', { operation, partnerId }),
   });
+  const limited = (Object.entries(rates) as [ListingName, number][]).filter(([, rate]) => rate > 0);
   return {
-    limiters: Object.fromEntries(
-      limited.map(([operation, rate]) => [operation, limiterOf(operation as Operation['name'], rate)]),
-    ),
+    limiters: Object.fromEntries(limited.map(([name, rate]) => [name, limiterOf(name, rate)])),
     metrics: [],
     close: async () => {},
   };

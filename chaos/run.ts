@@ -9,6 +9,7 @@ import { chanceOf } from './chance.ts';
 import { now } from './clock.ts';
 import { createHistory, type History } from './history.ts';
 import { recoveryMs } from './judge/answers.ts';
+import { watchRedisSwitches } from './judge/redis-switches.ts';
 import { watchStalls } from './judge/stalls.ts';
 import { walkOn, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
@@ -26,6 +27,8 @@ export interface Course {
   readonly faults: readonly Applied[];
   /** When the machine stood still, which is no fault of the service. */
   readonly stalls: readonly Span[];
+  /** When an instance lost Redis or got it back. */
+  readonly redisSwitches: readonly Span[];
   readonly history: History;
   readonly recorder: Pick<Recorder, 'answers' | 'walks'>;
   readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
@@ -54,6 +57,7 @@ export async function runCourse(
   const recorder = createRecorder(join(folder, 'answers.jsonl'));
   const keys: PassingKeys = { current: new Map(), revoked: [] };
   const stalls = watchStalls();
+  const redis = watchRedisSwitches(stage.instances);
   const startedMs = now();
   const overMs = startedMs + minutes * 60_000;
   let isStopped = false;
@@ -83,6 +87,7 @@ export async function runCourse(
       endedMs,
       faults,
       stalls: stalls.spans,
+      redisSwitches: redis.switches(),
       history,
       recorder,
       instances: stage.instances,
@@ -92,6 +97,7 @@ export async function runCourse(
   } finally {
     isStopped = true;
     stalls.stop();
+    redis.stop();
     clearInterval(told);
   }
 }

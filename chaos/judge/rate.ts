@@ -1,4 +1,4 @@
-/** The rate limit, by what callers saw and by what the instances logged. */
+/** Judges the rate limit, by what clients saw and by what the instances logged. */
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
 import type { Span } from '../../packages/testkit/fixtures/spans.ts';
@@ -8,14 +8,18 @@ import { partners } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 const windowMs = 1_000;
-/** A log tells whole milliseconds. */
+/** Logs have whole milliseconds. */
 const roundingMs = 1;
+const promise = `never more than ${brandsPerSecond} brands requests of a partner admitted in a second`;
 
-type Judged = Pick<Course, 'recorder' | 'logs'>;
+type Judged = Pick<Course, 'recorder' | 'logs' | 'redisSwitches'>;
 
-export function judgeRate({ recorder, logs }: Judged): Verdict[] {
-  // Only pages: of other answers a log does not tell whether they were admitted.
-  const logged = logs
+export function judgeRate({ recorder, logs, redisSwitches }: Judged): Verdict[] {
+  const byClients = recorder.answers.filter(
+    ({ listing, isLimited, status }) => listing === 'brands' && isLimited && status !== 429,
+  );
+  // Only pages: a log does not say of other answers whether they were admitted.
+  const byInstances = logs
     .flatMap(requestIn)
     .filter(({ operation, status }) => operation === listBrands.id && status === 200)
     .map((request) => ({
@@ -23,55 +27,34 @@ export function judgeRate({ recorder, logs }: Judged): Verdict[] {
       sentMs: request.sentMs - roundingMs,
       receivedMs: request.receivedMs + roundingMs,
     }));
-  const byCallers = partners.map((partnerId) =>
-    recorder.answers.filter(
-      (answer) =>
-        answer.partnerId === partnerId &&
-        answer.listing === 'brands' &&
-        answer.isLimited &&
-        answer.status !== 429,
-    ),
-  );
-  const byInstances = partners.map((partnerId) => logged.filter((span) => span.partnerId === partnerId));
-  const promise = `never more than ${brandsPerSecond} brands requests of a partner admitted in a second`;
   return [
-    verdictOf(
-      `${promise}, by callers`,
-      fullestOf(byCallers),
-      countOf(byCallers),
-      byCallers.flatMap(crowdsIn),
-    ),
-    verdictOf(
-      `${promise}, by logs`,
-      fullestOf(byInstances),
-      countOf(byInstances),
-      byInstances.flatMap(crowdsIn),
-    ),
+    judgeAdmissions(`${promise}, by callers`, byClients, redisSwitches),
+    judgeAdmissions(`${promise}, by logs`, byInstances, redisSwitches),
   ];
 }
 
-/** That the rate was in reach: a run that never comes near it shows nothing. */
-function fullestOf(groups: readonly (readonly Span[])[]): string {
-  const fullest = Math.max(0, ...groups.flatMap((spans) => secondsOf(spans).map(({ count }) => count)));
-  return `admissions, ${fullest} in the fullest second`;
+type Admission = Span & { readonly partnerId: unknown };
+
+function judgeAdmissions(
+  promise: string,
+  admissions: readonly Admission[],
+  redisSwitches: readonly Span[],
+): Verdict {
+  const ofPartners = partners.map((id) => secondsOf(admissions.filter(({ partnerId }) => partnerId === id)));
+  // A run that never comes near the rate proves nothing.
+  const fullest = Math.max(0, ...ofPartners.flat().map(({ count }) => count));
+  const violations = ofPartners.flatMap((seconds) =>
+    fullestOf(seconds.filter(({ atMs, count }) => count > limitAt(atMs, redisSwitches))),
+  );
+  return verdictOf(promise, `admissions, ${fullest} in the fullest second`, admissions.length, violations);
 }
 
-const countOf = (groups: readonly (readonly unknown[])[]) =>
-  groups.reduce((sum, { length }) => sum + length, 0);
-
-/**
- * Each was admitted at some moment between two that are known. Those that lie within one second as a whole
- * were surely admitted in it, so that more than the rate is proof. Of seconds that overlap, the fullest.
- */
-function crowdsIn(spans: readonly Span[]): Violation[] {
-  const crowds: Second[] = [];
-  for (const second of secondsOf(spans)) {
-    if (second.count <= brandsPerSecond) continue;
-    const before = crowds.at(-1);
-    if (before === undefined || second.atMs - before.atMs >= windowMs) crowds.push(second);
-    else if (second.count > before.count) crowds[crowds.length - 1] = second;
-  }
-  return crowds.map(({ atMs, count }) => ({ atMs, text: `${count} within a second` }));
+/** Twice the rate if Redis was lost or returned in the second that begins at `atMs` or in the one before. */
+function limitAt(atMs: number, redisSwitches: readonly Span[]): number {
+  const isSwitching = redisSwitches.some(
+    ({ sentMs, receivedMs }) => sentMs < atMs + windowMs && receivedMs > atMs - windowMs,
+  );
+  return isSwitching ? 2 * brandsPerSecond : brandsPerSecond;
 }
 
 interface Second {
@@ -79,7 +62,21 @@ interface Second {
   readonly count: number;
 }
 
-/** One that begins with each of them, and how many lie in it. */
+/** The fullest of seconds that overlap. */
+function fullestOf(seconds: readonly Second[]): Violation[] {
+  const fullest: Second[] = [];
+  for (const second of seconds) {
+    const before = fullest.at(-1);
+    if (before === undefined || second.atMs - before.atMs >= windowMs) fullest.push(second);
+    else if (second.count > before.count) fullest[fullest.length - 1] = second;
+  }
+  return fullest.map(({ atMs, count }) => ({ atMs, text: `${count} within a second` }));
+}
+
+/**
+ * A second that begins with each of the spans, and the number of spans that lie in it as a whole. These were
+ * surely admitted in that second, so more than the rate is proof.
+ */
 function secondsOf(spans: readonly Span[]): Second[] {
   const sorted = spans.toSorted((one, other) => one.sentMs - other.sentMs);
   return sorted.map(({ sentMs: atMs }, index) => {

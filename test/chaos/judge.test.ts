@@ -86,6 +86,7 @@ function courseOf({ answers, history = createHistory(), change = {}, isComplete 
     endedMs: startedMs + 120_000,
     faults: [fault],
     stalls: [],
+    redisSwitches: [],
     history,
     recorder: {
       answers: answers ?? [...walkThrough(brandsOf('acme')), balancesPage()],
@@ -180,6 +181,33 @@ test('51 admitted within a second are found in logs, too', () => {
     Array.from({ length: count }, (_, index) => JSON.stringify({ ...line, time: startedMs + index }));
   assertBroken(courseOf({ change: { logs: logs(51) } }), /never more than 50 .* by logs/);
   assert.deepEqual(brokenIn(courseOf({ change: { logs: logs(50) } })), []);
+});
+
+test('twice the rate is fine in a second in which Redis was lost or returned, and in no other', () => {
+  const brokenWith = (count: number, ...[sentMs, receivedMs]: [number, number]) =>
+    brokenIn(
+      courseOf({
+        answers: [...walkThrough(acme), ...admitted(count), balancesPage()],
+        change: {
+          redisSwitches: [{ sentMs: startedMs + sentMs, receivedMs: startedMs + receivedMs }],
+        },
+      }),
+    );
+  // The admissions begin at 10 s. Redis is lost before, in and after that second.
+  for (const [from, to] of [
+    [8_900, 9_100],
+    [10_400, 10_600],
+    [10_900, 11_100],
+  ] as const) {
+    assert.deepEqual(brokenWith(100, from, to), [], `${from}`);
+    assert.equal(brokenWith(101, from, to).length, 1, `${from}`);
+  }
+  for (const [from, to] of [
+    [8_500, 8_700],
+    [11_100, 11_300],
+  ] as const) {
+    assert.equal(brokenWith(51, from, to).length, 1, `${from}`);
+  }
 });
 
 test('an answer that is late is found, but for that of a frozen instance', () => {

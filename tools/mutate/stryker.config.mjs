@@ -19,7 +19,7 @@ export default {
       'packages/server/test/http/{parameters,rate-limit}.test.ts',
       'packages/server/test/cursors/{cursor-limits,key-refresh,cursors}.test.ts',
       'packages/server/test/limiter/admissions.test.ts',
-      'packages/server/test/limiter/redis/{shares,url,watch,watch-known}.test.ts',
+      'packages/server/test/limiter/redis/{local-share,reply,url}.test.ts',
       'packages/server/test/limiter/{redis/link,open}.test.ts',
       'test/fuzz/{parameters,cursors}.test.ts',
     ],

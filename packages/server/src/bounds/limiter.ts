@@ -1,31 +1,28 @@
 export const limiterBounds = {
-  /** The spec's rate is per second; the limiter's window is this long. */
+  /** Window in which admissions are counted. The specification's rate is per second. */
   rateWindowMs: 1_000,
-  /** The largest rate that can be set: a partner's admissions of a second are kept, 8 bytes each. */
+  /** Highest rate that can be set. A partner's admissions take 8 bytes for each request of the rate. */
   ratePerSecond: 10_000,
-  /** Tracked partners after which the limiter looks for idle ones to forget. */
+  /** Number of partners in memory from which idle ones are removed. */
   limiterSweepPartners: 1_024,
-  /** How long Redis may take to decide; after it, this process decides. */
+  /** Time that Redis has for a reply. After it the instance decides by itself. */
   redisBudgetMs: 20,
-  /** How often Redis is tried while it is missed. */
+  /** Time between two heartbeats while Redis is lost. */
   redisProbeMs: 100,
-  /** A connection that owes an answer for this long is made anew. */
+  /** A connection that owes a reply for this long is closed. An outage is logged after this time. */
   redisSilenceMs: 1_000,
-  /** Also how long a start waits for Redis before it serves without. */
+  /** Time to connect. `serve` waits this long for Redis when it starts. */
   redisConnectMs: 1_000,
+  /** Time for Redis to close its end of a connection. */
   redisDisconnectMs: 20,
-  /** Between attempts to connect: so much longer each time, up to the second. */
-  redisRetryStepMs: 50,
-  redisRetryMs: 500,
-  /** A partner's log in Redis is gone by itself this long after the last admission. */
+  /** Time between the loss of a connection and the next one. */
+  redisReconnectMs: 1_000,
+  /** Redis deletes a partner's admissions this long after the last one. */
   redisLogLifeMs: 2_000,
-  /** The largest number of instances that can be set. */
+  /** Highest number of instances that can be set. */
   instances: 1_000,
-  /** How often an instance says that it lives, and after how much silence it does not count any more. */
+  /** Time between two heartbeats while Redis answers. */
   heartbeatMs: 1_000,
+  /** An instance whose last heartbeat is older than this no longer counts. */
   instanceStaleMs: 3_000,
-  /** After Redis was missed, an instance keeps to its share until what was admitted without Redis is past, on
-   * this instance and on one that comes back a second later. As long the others leave to one that decides
-   * without Redis its share. */
-  rateHoldMs: 2_000,
 } as const;

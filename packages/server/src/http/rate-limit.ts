@@ -3,7 +3,7 @@ import { limiterBounds } from '../bounds/limiter.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { Refusal } from './refusal.ts';
 
-/** Counts a request against its partner and says on every answer from here on how much is left. */
+/** Counts the request against its partner's rate, and adds the rate headers. Throws a 429 if it is over. */
 export async function admit(
   limiter: Limiter | undefined,
   policy: string,

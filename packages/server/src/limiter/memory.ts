@@ -2,8 +2,8 @@ import { createAdmissions, decide } from './admissions.ts';
 import { counted, type Limiter, tallyOf } from './port.ts';
 
 /**
- * Exact and in this process: remembers when each admitted request came, so that no span of a second, wherever
- * it starts, holds more than the rate. The clock must never go back, so it is not the time of day.
+ * A rate limit for this process alone, exact: no span of one second, wherever it starts, has more admissions
+ * than the rate. The clock must never go back, so it is not the time of day.
  */
 export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number = () => performance.now()) {
   const partners = createAdmissions(ratePerSecond);

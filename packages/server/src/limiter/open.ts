@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type Metric, type Reading, singleMetric } from '../observability/metric.ts';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
-import { createRedisLimiter, type RedisLimiter } from './redis/limiter.ts';
+import { createRedisLimiter } from './redis/limiter.ts';
 import { openRedisLink, type RedisLink } from './redis/link.ts';
 import type { RedisAddress } from './redis/url.ts';
 
@@ -12,11 +12,11 @@ type ByOperation<T> = Readonly<Partial<Record<Operation['name'], T>>>;
 
 interface LimiterConfig {
   readonly environment: Environment;
-  /** Requests a second; an operation whose rate is 0 is not limited. */
+  /** Requests per second. An operation with rate 0 is not limited. */
   readonly rates: ByOperation<number>;
-  /** How many instances there are at least, until Redis tells. */
+  /** Lowest number of instances to assume, whatever Redis reports. */
   readonly instances?: number;
-  /** Where instances count together; without it, each counts alone. */
+  /** The Redis through which instances count together. Without it each instance counts alone. */
   readonly redis?: RedisAddress | undefined;
 }
 
@@ -31,29 +31,25 @@ export async function openLimiters(
   log: Logger,
 ): Promise<OpenLimiters> {
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
-  if (redis === undefined || limited.length === 0) {
-    const limiters = limited.map(([operation, rate]) => [operation, createMemoryLimiter(rate)] as const);
-    return {
-      limiters: Object.fromEntries(limiters),
-      metrics: limited.length === 0 ? [] : [decisionsMetric(limiters)],
-      close: async () => {},
-    };
-  }
-  const link = await openRedisLink(redis, environment, instances, log);
-  const limiters = limited.map(
-    ([operation, rate]) => [operation, createRedisLimiter(link, environment, operation, rate)] as const,
-  );
+  if (limited.length === 0) return { limiters: {}, metrics: [], close: async () => {} };
+  const link = redis && (await openRedisLink(redis, environment, instances, log));
+  const limiters = limited.map(([operation, rate]): NamedLimiter => {
+    return [
+      operation,
+      link ? createRedisLimiter(link, environment, operation, rate) : createMemoryLimiter(rate),
+    ];
+  });
   return {
     limiters: Object.fromEntries(limiters),
-    metrics: [decisionsMetric(limiters), fallbacksMetric(limiters), instancesMetric(link)],
-    close: link.close,
+    metrics: [decisionsMetric(limiters), ...(link ? [fallbacksMetric(limiters), instancesMetric(link)] : [])],
+    close: async () => link?.close(),
   };
 }
 
-type Named<L extends Limiter> = readonly (readonly [operation: string, limiter: L])[];
+type NamedLimiter = readonly [operation: string, limiter: Limiter];
 
-function decisionsMetric(limiters: Named<Limiter>): Metric {
-  const readingsOf = ([operation, { tallies }]: Named<Limiter>[number]): Reading[] =>
+function decisionsMetric(limiters: readonly NamedLimiter[]): Metric {
+  const readingsOf = ([operation, { tallies }]: NamedLimiter): Reading[] =>
     tallies.flatMap(({ source, admitted, refused }) => [
       { labels: { operation, source, outcome: 'admitted' }, value: admitted },
       { labels: { operation, source, outcome: 'refused' }, value: refused },
@@ -67,13 +63,18 @@ function decisionsMetric(limiters: Named<Limiter>): Metric {
   };
 }
 
-function fallbacksMetric(limiters: Named<RedisLimiter>): Metric {
+/** The sum of the decisions with source `local`, which `decisionsMetric` has by outcome. */
+function fallbacksMetric(limiters: readonly NamedLimiter[]): Metric {
+  const readingOf = ([operation, { tallies }]: NamedLimiter): Reading => {
+    const { admitted, refused } = tallies.find(({ source }) => source === 'local')!;
+    return { labels: { operation }, value: admitted + refused };
+  };
   return {
     name: 'partner_network_limiter_fallbacks_total',
     help: 'Decisions of the rate limit that were made locally because Redis did not answer in time.',
     type: 'counter',
     labels: ['operation'],
-    read: () => limiters.map(([operation, { fallbacks }]) => ({ labels: { operation }, value: fallbacks() })),
+    read: () => limiters.map(readingOf),
   };
 }
 
@@ -82,6 +83,6 @@ function instancesMetric(link: RedisLink): Metric {
     'partner_network_limiter_instances',
     'gauge',
     'Instances that share the rate limit, as Redis last told.',
-    link.instances,
+    link.knownInstances,
   );
 }

@@ -1,27 +1,26 @@
 export interface Decision {
   readonly isAdmitted: boolean;
-  /** How many more would be admitted now. */
+  /** Number of further requests that would be admitted now. */
   readonly left: number;
-  /** Until one more would be admitted than now; 0 when nothing counts against the caller. */
+  /** Milliseconds until one more would be admitted. 0 if nothing counts against the partner. */
   readonly untilMoreMs: number;
 }
 
-/** What decided: this process for itself, Redis for all, or this process in the place of Redis. */
+/** `memory`: this process, without a Redis. `redis`: Redis. `local`: this process, because Redis is lost. */
 export type Source = 'memory' | 'redis' | 'local';
 
-/** A decision, and what made it. */
 export interface Decided extends Decision {
   readonly source: Source;
 }
 
-/** The decisions of one source so far. */
+/** Number of decisions of one source since the start. */
 interface Tally {
   readonly source: Source;
   admitted: number;
   refused: number;
 }
 
-/** Admits at most so many requests of one partner in any span of a second. A refused one does not count. */
+/** Limits each partner's admissions in any span of one second. A refused request does not count. */
 export interface Limiter {
   readonly ratePerSecond: number;
   readonly tallies: readonly Readonly<Tally>[];
@@ -32,7 +31,7 @@ export function tallyOf(source: Source): Tally {
   return { source, admitted: 0, refused: 0 };
 }
 
-/** Counts a decision, and gives it back with its source. */
+/** Counts a decision and adds its source. */
 export function counted(tally: Tally, decision: Decision): Decided {
   tally[decision.isAdmitted ? 'admitted' : 'refused'] += 1;
   return { ...decision, source: tally.source };

@@ -6,7 +6,7 @@ import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 const rate = 50;
 const windowMs = 1_000;
 
-/** A pseudo-random number from 0 to 1 that is the same in every run (a linear congruential generator). */
+/** Pseudo-random numbers from 0 to 1, the same in every run (a linear congruential generator). */
 function chanceFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -23,14 +23,14 @@ test('a million arrivals never let 51 through in any second, and never refuse on
   let refused = 0;
 
   for (let arrival = 0; arrival < 1_000_000; arrival += 1) {
-    // Bursts of many in one instant, crowds, lulls, and steps that end exactly on a second's edge.
+    // Bursts in one instant, dense and sparse arrivals, and arrivals exactly on the edge of a second.
     const kind = chance();
     if (kind < 0.5) clock.ms += chance() * 3;
     else if (kind < 0.501) clock.ms += chance() * 2_500;
     else if (kind < 0.51) clock.ms = Math.ceil((clock.ms + 1) / 250) * 250;
     const partner = partners[Math.floor(chance() * 3)]!;
     const { admittedMs } = partner;
-    // The model: all admissions are kept, and those of the last second counted.
+    // The model keeps all admissions and counts those of the last second.
     while (
       partner.oldestInWindow < admittedMs.length &&
       clock.ms - admittedMs[partner.oldestInWindow]! >= windowMs
@@ -52,7 +52,7 @@ test('a million arrivals never let 51 through in any second, and never refuse on
   }
 });
 
-test('a refused caller who waits as told is admitted, and a moment earlier is not', () => {
+test('a refused client is admitted after exactly the time it was told to wait, and not before', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 200 }), (gapsMs) => {
       const clock = { ms: 0 };
@@ -71,7 +71,7 @@ test('a refused caller who waits as told is admitted, and a moment earlier is no
   );
 });
 
-test('never tells a caller to wait longer than the window, however long the process has run', () => {
+test('never tells a client to wait longer than a second, however long the process has run', () => {
   const instant = fc.double({ min: 0, max: 1e12, noNaN: true });
   fc.assert(
     fc.property(instant, (ms) => {
@@ -82,12 +82,12 @@ test('never tells a caller to wait longer than the window, however long the proc
   );
 });
 
-test('never forgets a partner who still counts, however many others come and go', () => {
+test('never forgets a partner with recent admissions, however many others come and go', () => {
   const clock = { ms: 0 };
   const limiter = createMemoryLimiter(1, () => clock.ms);
   for (let round = 0; round < 5; round += 1) {
     limiter.admit('steady');
-    for (let stranger = 0; stranger < 3_000; stranger += 1) limiter.admit(`stranger ${round} ${stranger}`);
+    for (let other = 0; other < 3_000; other += 1) limiter.admit(`other ${round} ${other}`);
     assert.equal(limiter.admit('steady').isAdmitted, false);
     clock.ms += windowMs;
   }

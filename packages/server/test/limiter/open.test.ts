@@ -1,32 +1,30 @@
-/** The limiters of a process, and what they tell operators. */
+/** The limiters of a process and their metrics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { needsOwnRedis, startRedis } from '../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { openLimiters } from '../../src/limiter/open.ts';
 import { parseRedisUrl } from '../../src/limiter/redis/url.ts';
 
 const { log } = watchedLog();
 
-test('an operation whose rate is 0 has no limiter, and without any there is nothing to tell', async () => {
-  const opened = await openLimiters({ environment: 'sandbox', rates: { brands: 0, balances: 0 } }, log);
+test('without a rate there is no limiter, no metric and no connection to Redis', async () => {
+  const redis = parseRedisUrl('redis://127.0.0.1:1')!;
+  const opened = await openLimiters(
+    { environment: 'sandbox', rates: { brands: 0, balances: 0 }, redis },
+    log,
+  );
   assert.deepEqual([opened.limiters, opened.metrics], [{}, []]);
   await opened.close();
-});
-
-test('no Redis is asked for where nothing is limited', async () => {
-  const redis = parseRedisUrl('redis://127.0.0.1:1')!;
-  const opened = await openLimiters({ environment: 'sandbox', rates: { brands: 0 }, redis }, log);
-  assert.deepEqual([opened.limiters, opened.metrics], [{}, []]);
 });
 
 test('without Redis each operation is limited in this process, and its decisions are counted', async () => {
   const rates = { brands: 2, balances: 0 };
   const { limiters, metrics, close } = await openLimiters({ environment: 'sandbox', rates }, log);
   assert.deepEqual(Object.keys(limiters), ['brands']);
-  for (let request = 0; request < 3; request += 1) await limiters.brands!.admit('acme');
+  assert.equal((await limiters.brands!.admit('acme')).untilMoreMs, 1_000);
+  for (let request = 0; request < 2; request += 1) await limiters.brands!.admit('acme');
   assert.deepEqual(
     metrics.map(({ read, ...metric }) => [metric, read()]),
     [
@@ -47,34 +45,29 @@ test('without Redis each operation is limited in this process, and its decisions
   await close();
 });
 
-test('the clock of a limiter in memory goes on by itself', () => {
-  const { untilMoreMs } = createMemoryLimiter(1).admit('acme');
-  assert.equal(untilMoreMs, 1_000);
-});
-
-test('with Redis the fallbacks and the instances are told, too', needsOwnRedis, async (t) => {
+test('with Redis the local decisions and the instances are metrics, too', needsOwnRedis, async (t) => {
   const redis = parseRedisUrl((await startRedis(t)).url)!;
   const rates = { brands: 2, balances: 1_000 };
   const { limiters, metrics, close } = await openLimiters({ environment: 'sandbox', rates, redis }, log);
   t.after(close);
-  const tell = () =>
+  const readMetrics = () =>
     metrics.map(({ name, help, type, labels, read }) => {
       const readings = read().map((reading) => [...Object.values(reading.labels), reading.value].join(' '));
       return { name, help, type, labels, readings };
     });
-  // On a busy machine Redis may be late, and this process decides in its place.
+  // On a busy machine Redis may be late, and this process decides by itself.
   await until(10_000, async () => {
     await limiters.balances!.admit('acme');
-    return tell()[0]!.readings.includes('balances redis admitted 1');
+    return readMetrics()[0]!.readings.includes('balances redis admitted 1');
   });
-  const [decisions, fallbacks, instances] = tell();
-  const alone = decisions!.readings.find((line) => line.startsWith('balances local admitted '))!;
+  const [decisions, fallbacks, instances] = readMetrics();
+  const local = decisions!.readings.find((line) => line.startsWith('balances local admitted '))!;
   assert.deepEqual(fallbacks, {
     name: 'partner_network_limiter_fallbacks_total',
     help: 'Decisions of the rate limit that were made locally because Redis did not answer in time.',
     type: 'counter',
     labels: ['operation'],
-    readings: ['brands 0', `balances ${alone.split(' ').at(-1)}`],
+    readings: ['brands 0', `balances ${local.split(' ').at(-1)}`],
   });
   assert.deepEqual(instances, {
     name: 'partner_network_limiter_instances',

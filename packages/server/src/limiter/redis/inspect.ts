@@ -1,20 +1,20 @@
-/** How it stands with a Redis that is to share the rate limit, found without writing to it. */
+/** Checks the Redis of the rate limit for `doctor`, without writing to it. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Redis } from 'ioredis';
 import { doctorBounds } from '../../bounds/doctor.ts';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
 import { within } from '../../lib/timeout.ts';
 import { instancesKey, optionsOf } from './link.ts';
+import { kindOf } from './reply.ts';
 import type { RedisAddress } from './url.ts';
-import { reasonOf } from './watch.ts';
 
 export interface RedisInspected {
   readonly finding: Finding;
-  /** How many processes share their rates through it now; nothing when that is not known. */
+  /** Number of processes that share their rates through this Redis now. Undefined if it cannot be read. */
   readonly instances?: number;
 }
 
-/** By the first word of what Redis says, or the code of the operating system. */
+/** What to do about an error, by its kind. */
 const remedies: Readonly<Record<string, string>> = {
   WRONGPASS: 'Correct user and password of --redis.',
   NOAUTH: 'Put its password into --redis: redis://:PASSWORD@HOST:PORT.',
@@ -31,14 +31,13 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   const { Redis } = await import('ioredis');
   const redis = new Redis({ ...optionsOf(address), lazyConnect: true, retryStrategy: () => null });
   const where = `Redis at ${address.host}:${address.port}`;
-  // A wrong password is told by an event; what is asked after it says only that there was none.
-  const told: unknown[] = [];
-  redis.on('error', (error) => told.push(error));
+  // A wrong password is reported by an event. The commands after it fail with a less useful error.
+  const errors: unknown[] = [];
+  redis.on('error', (error) => errors.push(error));
   try {
-    // Connecting has its own bound, but a server that accepts and says nothing would be waited for forever.
-    return await within(doctorBounds.doctorRedisMs, look(redis, address.db, where, environment), noAnswer);
+    return await within(doctorBounds.doctorRedisMs, inspect(redis, address.db, where, environment), noAnswer);
   } catch (error) {
-    const reason = reasonOf(told[0] ?? error);
+    const reason = kindOf(errors[0] ?? error) ?? 'no answer';
     const remedy = remedies[reason] ?? 'Correct --redis, or see to the server and to the way to it.';
     return { finding: failed(`${where} cannot be used (${reason}).`, remedy) };
   } finally {
@@ -46,17 +45,17 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   }
 }
 
-async function look(
+async function inspect(
   redis: Redis,
   db: number,
   where: string,
   environment: Environment,
 ): Promise<RedisInspected> {
   await redis.connect();
-  // The driver goes on in database 0 where there is none of that number, and says nothing.
+  // If the database number does not exist, the driver silently stays in database 0.
   if (db !== 0) await redis.select(db);
   const info = readInfo(await redis.info());
-  // A script that does nothing: decisions are made by scripts, which a user may not be allowed to run.
+  // Decisions are made by scripts, and the Redis user may not be allowed to run any.
   await redis.eval('return 1', 0);
   const instances = await redis.zcard(instancesKey(environment));
   return { finding: judge(where, info), instances };

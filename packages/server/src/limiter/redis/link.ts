@@ -4,97 +4,122 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Redis, RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { limiterBounds } from '../../bounds/limiter.ts';
+import { createOutageLog } from '../../observability/outage-log.ts';
 import type { Decision } from '../port.ts';
+import { inTime, kindOf } from './reply.ts';
 import type { RedisAddress } from './url.ts';
-import { inTime, watchRedis } from './watch.ts';
 
-/** This process's connection to the Redis that it shares with the other instances. */
+const lostMessage = 'Redis does not answer: each instance admits its share of the rates';
+
+/** This process's connection to the Redis that all instances share. */
 export interface RedisLink {
-  isAnswering(): boolean;
-  /** Redis's decision, or undefined when there is none within the budget. */
-  admit(key: string, ratePerSecond: number, share: number): Promise<Decision | undefined>;
-  /** How many instances there were, this one included, when Redis was last heard of. */
-  instances(): number;
-  /** Until then, by this process's clock, nobody here knows what others were admitted. */
-  unknownUntilMs(): number;
-  /** Until then Redis does not know all that was admitted without it. */
-  heldUntilMs(): number;
+  /** Redis's decision. Undefined if Redis is lost: the caller then decides by itself. */
+  admit(key: string, ratePerSecond: number): Promise<Decision | undefined>;
+  /** Number of instances that Redis last reported, this one included, but at least `--instances`. */
+  knownInstances(): number;
   close(): Promise<void>;
 }
 
 interface Scripts {
   admit(
-    log: string,
-    apart: string,
-    rate: number,
+    admissions: string,
+    ratePerSecond: number,
     windowMicros: number,
     lifeMs: number,
-    instance: string,
-    share: number,
-  ): Promise<[number, number, number]>;
-  heartbeat(
-    instances: string,
-    apart: string,
-    instance: string,
-    staleMs: number,
-    apartMs: number,
-    isApart: 0 | 1,
-  ): Promise<number>;
+  ): Promise<[isAdmitted: number, left: number, untilMoreMicros: number]>;
+  heartbeat(instances: string, instance: string, staleMs: number): Promise<number>;
 }
 
-/** Resolves when Redis has answered for the first time, or when it is plain that it does not. */
+/**
+ * Opens the link. It has three states:
+ *
+ * - `answering`: each request is sent to Redis, and a heartbeat every `heartbeatMs`.
+ * - `lost`: only a heartbeat is sent, every `redisProbeMs`, so that no request waits. A link starts here.
+ * - `closed`: nothing is sent.
+ *
+ * answering → lost: a reply takes over `redisBudgetMs`, a heartbeat fails, or the connection closes.
+ * lost → answering: a heartbeat is answered within `redisBudgetMs`.
+ * answering, lost → closed: `close()`.
+ *
+ * The driver connects again by itself. It closes a connection that owes a reply for `redisSilenceMs`, and
+ * opens the next one after `redisReconnectMs`.
+ */
 export async function openRedisLink(
   address: RedisAddress,
   environment: Environment,
-  fewest: number,
+  minInstances: number,
   log: Logger,
 ): Promise<RedisLink> {
-  // Loaded only where it is used: that takes 58 ms.
+  // Imported only if Redis is configured: the import takes 58 ms.
   const { Redis } = await import('ioredis');
-  const redis = new Redis(optionsOf(address)) as Redis & Scripts;
+  const redis = new Redis({ ...optionsOf(address), lazyConnect: true }) as Redis & Scripts;
   const [instances, instance] = [instancesKey(environment), randomUUID()];
-  const apart = `partner-network:${environment}:apart`;
-  const heartbeat = (isApart: boolean) =>
-    redis.heartbeat(
-      instances,
-      apart,
-      instance,
-      limiterBounds.instanceStaleMs,
-      limiterBounds.rateHoldMs,
-      isApart ? 1 : 0,
-    );
-  const watch = watchRedis(redis, heartbeat, fewest, log);
-  await watch.settled;
+  const outage = createOutageLog(limiterBounds.redisSilenceMs);
+  let state: 'answering' | 'lost' | 'closed' = 'lost';
+  let knownInstances = minInstances;
+  let reason: string | undefined;
+  let nextHeartbeat: NodeJS.Timeout | undefined;
+
+  function enter(next: 'answering' | 'lost'): void {
+    if (state === 'closed') return;
+    state = next;
+    clearTimeout(nextHeartbeat);
+    const { heartbeatMs, redisProbeMs } = limiterBounds;
+    nextHeartbeat = setTimeout(heartbeat, next === 'answering' ? heartbeatMs : redisProbeMs);
+  }
+
+  function lose(): void {
+    enter('lost');
+    outage.failed(() => log.warn({ reason: reason ?? 'no answer' }, lostMessage));
+  }
+
+  function noteReason(error: unknown): void {
+    reason = kindOf(error) ?? reason;
+  }
+
+  async function heartbeat(): Promise<void> {
+    const reply = redis.heartbeat(instances, instance, limiterBounds.instanceStaleMs);
+    reply.catch(noteReason);
+    const count = await inTime(reply);
+    if (count === undefined) return lose();
+    knownInstances = Math.max(count, minInstances);
+    reason = undefined;
+    enter('answering');
+    outage.recovered(() => log.info('Redis answers again'));
+  }
+
+  redis.on('error', noteReason);
+  redis.on('close', lose);
+  await redis.connect().catch(noteReason);
+  await heartbeat();
 
   return {
-    isAnswering: watch.isAnswering,
-    instances: watch.instances,
-    unknownUntilMs: watch.unknownUntilMs,
-    heldUntilMs: watch.heldUntilMs,
-    async admit(key, ratePerSecond, share) {
-      if (!watch.isAnswering()) return undefined;
+    knownInstances: () => knownInstances,
+    async admit(key, ratePerSecond) {
+      if (state !== 'answering') return undefined;
       const [windowMicros, lifeMs] = [limiterBounds.rateWindowMs * 1_000, limiterBounds.redisLogLifeMs];
-      const sent = redis.admit(key, apart, ratePerSecond, windowMicros, lifeMs, instance, share);
-      const answer = await inTime(sent, watch.miss);
-      if (!isDecision(answer)) return undefined;
-      const [admitted, left, untilMoreMicros] = answer;
-      return { isAdmitted: admitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
+      const reply = await inTime(redis.admit(key, ratePerSecond, windowMicros, lifeMs), lose);
+      if (!isDecision(reply)) return undefined;
+      const [isAdmitted, left, untilMoreMicros] = reply;
+      return { isAdmitted: isAdmitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
     },
     async close() {
-      watch.stop();
-      // Also where Redis was late just now: the others would count this instance for seconds yet.
+      state = 'closed';
+      clearTimeout(nextHeartbeat);
+      redis.off('close', lose);
+      // Also if Redis is lost: otherwise the other instances would count this one for 3 more seconds.
       await inTime(redis.zrem(instances, instance));
       redis.disconnect();
     },
   };
 }
 
-/** Whatever else something answers that is no Redis of ours is no decision. */
-function isDecision(answer: unknown): answer is [number, number, number] {
-  return Array.isArray(answer) && answer.length === 3 && answer.every((part) => Number.isFinite(part));
+/** False for any reply that our script does not give: the server may not be a Redis at all. */
+function isDecision(reply: unknown): reply is [number, number, number] {
+  return Array.isArray(reply) && reply.length === 3 && reply.every((part) => Number.isFinite(part));
 }
 
-/** Where instances say that they live. */
+/** The sorted set in which instances report that they are alive. */
 export function instancesKey(environment: Environment): string {
   return `partner-network:${environment}:instances`;
 }
@@ -108,16 +133,16 @@ export function optionsOf({ host, port, username, password, db, isEncrypted }: R
     db,
     ...(isEncrypted ? { tls: {} } : {}),
     scripts: { admit: scriptOf('admit'), heartbeat: scriptOf('heartbeat') },
-    // What cannot be sent now, or was sent before the connection broke, is decided here and never sent again.
+    // A command that cannot be sent now, or has no reply when the connection closes, fails at once.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: limiterBounds.redisConnectMs,
+    socketTimeout: limiterBounds.redisSilenceMs,
     // A Redis that hangs would not close its end.
     disconnectTimeout: limiterBounds.redisDisconnectMs,
-    retryStrategy: (attempts) =>
-      Math.min(attempts * limiterBounds.redisRetryStepMs, limiterBounds.redisRetryMs),
-    // The first heartbeat shows whether it is ready, also of one that still loads its data.
+    retryStrategy: () => limiterBounds.redisReconnectMs,
+    // The first heartbeat shows whether Redis is ready. While it loads its data, the heartbeat fails.
     enableReadyCheck: false,
     disableClientInfo: true,
     protocol: 2,
@@ -125,5 +150,5 @@ export function optionsOf({ host, port, username, password, db, isEncrypted }: R
 }
 
 function scriptOf(name: string): { lua: string; numberOfKeys: number } {
-  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 2 };
+  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 1 };
 }

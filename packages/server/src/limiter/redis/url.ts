@@ -10,7 +10,7 @@ export interface RedisAddress {
 const defaultPort = 6379;
 const schemes = ['redis:', 'rediss:'];
 
-/** The address behind a URL, or undefined when it is none of a Redis. */
+/** Returns undefined if the text is not the URL of a Redis. */
 export function parseRedisUrl(text: string): RedisAddress | undefined {
   const url = URL.parse(text);
   if (url === null || !schemes.includes(url.protocol) || url.hostname === '' || /[?#\s]/.test(text)) {
@@ -20,7 +20,7 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
   const [username, password] = [decoded(url.username), decoded(url.password)];
   if (db === undefined || username === undefined || password === undefined) return undefined;
   return {
-    // An address of IPv6 stands in brackets in a URL, and nowhere else.
+    // Only URLs put an IPv6 address in brackets.
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? defaultPort : Number(url.port),
     username: username === '' ? undefined : username,

@@ -1,3 +1,4 @@
+/** The rate over several instances while Redis answers. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ import { openLimiter, openLimiterInstances } from './limiters.ts';
 const rate = 50;
 const second = 1_000_000;
 
-/** Everything that Redis is sent from now on, a list of words for each command. */
+/** The commands that Redis receives from now on, each as a list of words. */
 async function monitored(t: TestContext, url: string): Promise<string[][]> {
   const commands: string[][] = [];
   const monitor = await redisClient(t, url).monitor();
@@ -39,19 +40,19 @@ test(
     let admitted = 0;
     let refused = 0;
     const startedMs = performance.now();
-    // Crowds on all of them at once, a few on some of them, and lulls.
+    // Bursts on all instances, a few requests on some of them, and pauses.
     for (let round = 0; performance.now() - startedMs < 4_000; round += 1) {
-      const crowd = limiters.flatMap((limiter, index) =>
+      const burst = limiters.flatMap((limiter, index) =>
         Array(index < round % 9 ? (round % 5) + 1 : 0).fill(limiter),
       );
-      const decisions = await Promise.all(crowd.map((limiter) => limiter.admit('p')));
+      const decisions = await Promise.all(burst.map((limiter) => limiter.admit('p')));
       const passed = decisions.filter(({ isAdmitted }) => isAdmitted).length;
       admitted += passed;
       refused += decisions.length - passed;
       await wait(round % 40 === 0 ? 333 : round % 4);
     }
 
-    // On a busy machine Redis may be missed for a moment; what it admitted is exact all the same.
+    // On a busy machine Redis may be lost for a moment. What it admits is exact all the same.
     const fallbacks = limiters.reduce((sum, limiter) => sum + limiter.fallbacks(), 0);
     const times = commands.filter(([name]) => name === 'RPUSH').map(([, , micros]) => Number(micros));
     assert.ok(Math.abs(times.length - admitted) <= fallbacks, `${times.length}, ${admitted}, ${fallbacks}`);
@@ -62,16 +63,16 @@ test(
   },
 );
 
-/** The script on a clock that is given to it. */
+/** Runs the script on a clock that the test controls. */
 function onClock(redis: Redis, limit: number) {
   const lua = readFileSync(new URL('../../../src/limiter/redis/admit.lua', import.meta.url), 'utf8');
-  const clocked = lua.replace("redis.call('TIME')", '{ARGV[6], ARGV[7]}');
+  const clocked = lua.replace("redis.call('TIME')", '{ARGV[4], ARGV[5]}');
   assert.notEqual(clocked, lua);
   return async (log: string, instants: readonly number[]) => {
     const pipeline = redis.pipeline();
     for (const now of instants) {
       const time = [Math.floor(now / second), now % second];
-      pipeline.eval(clocked, 2, log, `${log} apart`, limit, second, 60_000, 'instance', limit, ...time);
+      pipeline.eval(clocked, 1, log, limit, second, 60_000, ...time);
     }
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, answer]) => {
@@ -81,7 +82,7 @@ function onClock(redis: Redis, limit: number) {
   };
 }
 
-/** What each arrival must be answered: all admissions are kept, and those of the last second counted. */
+/** The expected replies. The model keeps all admissions and counts those of the last second. */
 function modelled(limit: number, instants: readonly number[]) {
   let admissions: number[] = [];
   return instants.map((now) => {
@@ -92,7 +93,7 @@ function modelled(limit: number, instants: readonly number[]) {
   });
 }
 
-/** Steps to the next arrival in microseconds, some of them on a second's edge, some back in time. */
+/** Microseconds to the next arrival: some end on the edge of a second, some go back in time. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.nat(400_000) },
   { weight: 2, arbitrary: fc.constantFrom(0, 1, second / 2, second - 1, second) },
@@ -100,7 +101,7 @@ const step = fc.oneof(
 );
 
 test(
-  'decides to the microsecond when an admission stops to count, also where the clock is set back',
+  'an admission counts for a second to the microsecond, also after the clock was set back',
   needsRedis,
   async (t) => {
     const url = await redisUrl(t);
@@ -117,7 +118,7 @@ test(
 );
 
 test(
-  'a clock that was set back by an hour admits nobody too many, and none too late',
+  'a clock that was set back by an hour admits no request too many, and none too late',
   needsRedis,
   async (t) => {
     const decide = onClock(redisClient(t, await redisUrl(t)), rate);
@@ -135,7 +136,7 @@ test(
   },
 );
 
-test('a refused caller who waits as told is admitted', needsRedis, async (t) => {
+test('a refused client that waits as told is admitted', needsRedis, async (t) => {
   const limiter = await openLimiter(t, await redisUrl(t), { rate: 3 });
   const partner = randomUUID();
   const startedMs = performance.now();
@@ -153,7 +154,7 @@ test('a refused caller who waits as told is admitted', needsRedis, async (t) => 
   assert.equal((await limiter.admit(partner)).isAdmitted, true);
 });
 
-test('partners, operations and environments do not count together', needsRedis, async (t) => {
+test('partners, operations and environments are counted apart', needsRedis, async (t) => {
   const url = await redisUrl(t);
   const partner = randomUUID();
   const choices = [{}, { operation: 'balances' }, { environment: 'production' }] as const;
@@ -165,7 +166,7 @@ test('partners, operations and environments do not count together', needsRedis, 
   }
 });
 
-test('keeps no more of a partner than the rate, and that for two seconds', needsRedis, async (t) => {
+test('Redis keeps no more admissions of a partner than the rate, for two seconds', needsRedis, async (t) => {
   const url = await redisUrl(t);
   const [redis, limiter] = [redisClient(t, url), await openLimiter(t, url)];
   const partner = randomUUID();
@@ -178,7 +179,7 @@ test('keeps no more of a partner than the rate, and that for two seconds', needs
 });
 
 test(
-  'sends Redis the environment, the operation and the partner, and never a key',
+  'Redis receives the environment, the operation and the partner, and never an API key',
   needsOwnRedis,
   async (t) => {
     const { url } = await startRedis(t);
@@ -200,17 +201,13 @@ test(
   },
 );
 
-test(
-  'signs in with user and password, encoded as a URL needs it, and counts in the database that it is given',
-  needsOwnRedis,
-  async (t) => {
-    const { url, port } = await startRedis(t);
-    const redis = redisClient(t, url);
-    await redis.call('ACL', 'SETUSER', 'limiter', 'on', '>p@ss/word', '~partner-network:*', '+@all');
-    const limiter = await openLimiter(t, `redis://limiter:p%40ss%2Fword@127.0.0.1:${port}/3`);
-    assert.equal((await limiter.admit('p')).isAdmitted, true);
-    assert.equal(limiter.decisions('redis'), 1);
-    await redis.select(3);
-    assert.equal(await redis.llen('partner-network:sandbox:brands:p'), 1);
-  },
-);
+test('the user, password and database number of the URL are used', needsOwnRedis, async (t) => {
+  const { url, port } = await startRedis(t);
+  const redis = redisClient(t, url);
+  await redis.call('ACL', 'SETUSER', 'limiter', 'on', '>p@ss/word', '~partner-network:*', '+@all');
+  const limiter = await openLimiter(t, `redis://limiter:p%40ss%2Fword@127.0.0.1:${port}/3`);
+  assert.equal((await limiter.admit('p')).isAdmitted, true);
+  assert.equal(limiter.decisions('redis'), 1);
+  await redis.select(3);
+  assert.equal(await redis.llen('partner-network:sandbox:brands:p'), 1);
+});

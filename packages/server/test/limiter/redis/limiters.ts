@@ -1,4 +1,4 @@
-/** Limiters on a real Redis, each with a connection of its own as an instance has it. */
+/** Limiters on a real Redis, each with its own connection like an instance. */
 import type { TestContext } from 'node:test';
 import type { Span } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
@@ -9,9 +9,9 @@ import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 
 export interface TestLimiter {
   admit(partnerId: string): Promise<Decided>;
-  /** Decides, and tells when it was asked and when it had decided. */
+  /** Decides, and adds the times before and after. */
   timed(partnerId: string): Promise<Decided & Span>;
-  /** Decisions of one source, or those made here because Redis was missed. */
+  /** Number of decisions by Redis, or by this instance because Redis was lost. */
   decisions(source: 'redis' | 'local'): number;
   fallbacks(): number;
   instances(): number;
@@ -23,7 +23,7 @@ interface Choices {
   readonly environment?: 'production' | 'sandbox';
   readonly operation?: 'brands' | 'balances';
   readonly rate?: number;
-  /** How many there are at least. */
+  /** Lowest number of instances to assume. */
   readonly instances?: number;
 }
 
@@ -49,7 +49,7 @@ export async function openLimiter(t: TestContext, url: string, choices: Choices 
   };
 }
 
-/** So many instances that know of each other. */
+/** Opens `count` instances, and waits until each knows of all. */
 export async function openLimiterInstances(t: TestContext, url: string, count: number) {
   const limiters = await Promise.all(Array.from({ length: count }, () => openLimiter(t, url)));
   await until(10_000, () => limiters.every((limiter) => limiter.instances() === count));

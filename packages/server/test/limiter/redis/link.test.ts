@@ -1,120 +1,188 @@
-/** What goes over the connection to Redis, and what is taken from it. */
+/** The states of the link to Redis, and what goes over its connection. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../../testkit/fixtures/until.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../../testkit/watch/logs.ts';
 import { limiterBounds } from '../../../src/bounds/limiter.ts';
-import { instancesKey, openRedisLink, optionsOf, type RedisLink } from '../../../src/limiter/redis/link.ts';
+import { instancesKey, openRedisLink, optionsOf } from '../../../src/limiter/redis/link.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
+import { settle, startFakeRedis, stopClock } from './fake-redis.ts';
 
-const { log } = watchedLog();
-const instances = 'partner-network:sandbox:instances';
-const apart = 'partner-network:sandbox:apart';
+const { heartbeatMs, redisBudgetMs, redisProbeMs, redisReconnectMs, redisSilenceMs } = limiterBounds;
+const lost = (reason: string) => [
+  40,
+  reason,
+  'Redis does not answer: each instance admits its share of the rates',
+];
+const back = [30, undefined, 'Redis answers again'];
 
-test('it is connected to as its address says, soon again, and what was not sent is sent never', () => {
+async function openLink(t: TestContext, url: string, minInstances = 1) {
+  const { log, logs } = watchedLog();
+  const link = await openRedisLink(parseRedisUrl(url)!, 'sandbox', minInstances, log);
+  t.after(link.close);
+  const logged = () =>
+    logs()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+      .map(({ level, reason, msg }) => [level, reason, msg]);
+  return { link, logged };
+}
+
+/** A link in the state `answering`, on a stopped clock. */
+async function openAnswering(t: TestContext, minInstances = 1) {
+  const redis = await startFakeRedis(t);
+  const pass = stopClock(t);
+  const opened = await openLink(t, redis.url, minInstances);
+  const count = (command: string) => redis.received.filter((name) => name === command).length;
+  const isAnswering = async () => (await opened.link.admit('log', 10)) !== undefined;
+  assert.ok(await isAnswering());
+  return { ...opened, redis, pass, isAnswering, count };
+}
+
+/** Sends a request to a Redis that no longer replies, and waits until its time is over. */
+async function loseRedis({ link, redis, pass }: Awaited<ReturnType<typeof openAnswering>>): Promise<void> {
+  redis.freeze();
+  const decision = link.admit('log', 10);
+  await pass(redisBudgetMs);
+  assert.equal(await decision, undefined);
+}
+
+test('the connection uses the address, reconnects after a second, and never sends a command again', () => {
   const address = parseRedisUrl('rediss://user:secret@cache.example:7000/4')!;
   const { retryStrategy, scripts, ...options } = optionsOf(address);
   assert.deepEqual(options, {
     ...{ host: 'cache.example', port: 7_000, username: 'user', password: 'secret', db: 4, tls: {} },
     ...{ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
     ...{ connectTimeout: limiterBounds.redisConnectMs, disconnectTimeout: limiterBounds.redisDisconnectMs },
-    ...{ enableReadyCheck: false, disableClientInfo: true, protocol: 2 },
+    ...{ socketTimeout: redisSilenceMs, enableReadyCheck: false, disableClientInfo: true, protocol: 2 },
   });
-  assert.deepEqual([1, 3, 10, 11].map(retryStrategy!), [50, 150, 500, 500]);
+  assert.deepEqual([1, 100].map(retryStrategy!), [redisReconnectMs, redisReconnectMs]);
   assert.deepEqual(Object.keys(scripts!), ['admit', 'heartbeat']);
   assert.ok(!('tls' in optionsOf({ ...address, isEncrypted: false })));
 });
 
-async function linkTo(t: TestContext, url: string): Promise<RedisLink> {
-  const link = await openRedisLink(parseRedisUrl(url)!, 'sandbox', 1, log);
-  t.after(link.close);
-  await until(3_000, link.isAnswering);
-  return link;
-}
+test('a heartbeat a second reports the instances, which are at least the set number', async (t) => {
+  const { link, redis, pass, count, logged } = await openAnswering(t, 2);
+  assert.deepEqual([count('heartbeat'), link.knownInstances()], [1, 2]);
+  redis.replies.heartbeat = ':5';
+  await pass(heartbeatMs - 10);
+  assert.deepEqual([count('heartbeat'), link.knownInstances()], [1, 2]);
+  await pass(10);
+  assert.deepEqual([count('heartbeat'), link.knownInstances()], [2, 5]);
+  redis.replies.heartbeat = ':3';
+  await pass(heartbeatMs);
+  assert.deepEqual([count('heartbeat'), link.knownInstances()], [3, 3]);
+  assert.deepEqual(logged(), []);
+});
 
-/** From here on nothing is late, however busy the machine is. */
-function stopTime(t: TestContext): void {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-}
+test('a reply that our script never gives is no decision, and does not lose Redis', async (t) => {
+  const { link, redis } = await openAnswering(t);
+  const strange = ['+OK', ':1', '$-1', '-ERR no', '*2\r\n:1\r\n:2', '*4\r\n:1\r\n:2\r\n:3\r\n:4', '*0'];
+  for (const reply of [...strange, '*3\r\n:1\r\n$1\r\na\r\n:3', '*3\r\n:1\r\n:2\r\n$-1']) {
+    redis.replies.admit = reply;
+    assert.equal(await link.admit('log', 10), undefined, reply);
+  }
+  for (const isAdmitted of [true, false]) {
+    redis.replies.admit = `*3\r\n:${isAdmitted ? 1 : 0}\r\n:7\r\n:2500`;
+    assert.deepEqual(await link.admit('log', 10), { isAdmitted, left: 7, untilMoreMs: 2.5 });
+  }
+});
 
-/** Something that answers the first heartbeat as Redis does, and all else with `answer`. */
-async function startStranger(t: TestContext) {
-  const stage = { answer: ':1\r\n', received: '' };
-  const server = createServer((socket) => {
-    socket.on('data', (data) => {
-      stage.received += String(data);
-      // A script is sent by its digest, and one that is not known there as a whole.
-      for (const _ of String(data).matchAll(/evalsha|eval\b|zrem/gi)) socket.write(stage.answer);
-    });
-    socket.on('error', () => {});
+test('after one late reply no request waits for Redis, until a heartbeat is in time', async (t) => {
+  const scene = await openAnswering(t);
+  const { redis, pass, isAnswering, count, logged } = scene;
+  await loseRedis(scene);
+  const [requests, heartbeats] = [count('admit'), count('heartbeat')];
+  assert.equal(await isAnswering(), false);
+  await pass(4 * (redisProbeMs + redisBudgetMs));
+  assert.equal(await isAnswering(), false);
+  assert.deepEqual([count('admit'), count('heartbeat')], [requests, heartbeats + 4]);
+  redis.thaw();
+  await settle();
+  assert.equal(await isAnswering(), false, 'these replies are late');
+  await pass(2 * redisProbeMs);
+  assert.equal(await isAnswering(), true);
+  assert.deepEqual(logged(), [], 'an outage under a second is not logged');
+});
+
+test('a heartbeat that fails loses Redis, and an outage of a second is logged with its reason', async (t) => {
+  const { redis, pass, isAnswering, logged } = await openAnswering(t);
+  const { heartbeat } = redis.replies;
+  redis.replies.heartbeat = '-READONLY You cannot write against a read only replica.';
+  await pass(heartbeatMs);
+  assert.equal(await isAnswering(), false);
+  await pass(redisSilenceMs - redisProbeMs);
+  assert.deepEqual(logged(), []);
+  await pass(3 * redisSilenceMs);
+  assert.deepEqual(logged(), [lost('READONLY')], 'once');
+  redis.replies.heartbeat = heartbeat;
+  await pass(2 * redisProbeMs);
+  assert.deepEqual([await isAnswering(), logged()], [true, [lost('READONLY'), back]]);
+  redis.freeze();
+  await pass(heartbeatMs + 2 * redisSilenceMs);
+  assert.deepEqual(logged(), [lost('READONLY'), back, lost('no answer')], 'not the reason of before');
+});
+
+test('a silent connection is closed after a second, and the next one opened a second later', async (t) => {
+  const scene = await openAnswering(t);
+  const { redis, pass, isAnswering } = scene;
+  await loseRedis(scene);
+  await pass(redisSilenceMs + redisReconnectMs - redisBudgetMs - 10);
+  assert.equal(redis.connections(), 1);
+  redis.thaw();
+  await pass(10 + 2 * redisProbeMs);
+  assert.deepEqual([redis.connections(), await isAnswering()], [2, true]);
+});
+
+test('a connection that closes loses Redis, and the next one is opened after a second', async (t) => {
+  const { redis, pass, isAnswering } = await openAnswering(t);
+  redis.hangUp();
+  await settle();
+  assert.equal(await isAnswering(), false);
+  await pass(redisReconnectMs - 10);
+  assert.deepEqual([redis.connections(), await isAnswering()], [1, false]);
+  await pass(10 + 2 * redisProbeMs);
+  assert.deepEqual([redis.connections(), await isAnswering()], [2, true]);
+});
+
+for (const state of ['answering', 'lost'] as const) {
+  test(`a link that is ${state} and closes leaves the instances, and sends nothing after that`, async (t) => {
+    const scene = await openAnswering(t);
+    const { link, redis, pass, isAnswering, logged } = scene;
+    if (state === 'lost') await loseRedis(scene);
+    redis.freeze();
+    // A heartbeat is on its way, and the time for its reply ends while the link closes.
+    await pass(state === 'lost' ? redisProbeMs : heartbeatMs);
+    const closing = link.close();
+    await pass(redisBudgetMs);
+    await closing;
+    assert.deepEqual(redis.received.slice(-2), ['heartbeat', 'zrem']);
+    redis.thaw();
+    await pass(3 * heartbeatMs);
+    assert.equal(await isAnswering(), false);
+    assert.deepEqual([redis.received.at(-1), redis.connections(), logged()], ['zrem', 1, []]);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return { stage, url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
-
-test('whatever else something answers is no decision', async (t) => {
-  const { stage, url } = await startStranger(t);
-  const link = await linkTo(t, url);
-  stopTime(t);
-  const answers = ['+OK', ':1', '$-1', '-ERR no', '*2\r\n:1\r\n:2', '*4\r\n:1\r\n:2\r\n:3\r\n:4', '*0'];
-  for (const answer of [...answers, '*3\r\n:1\r\n$1\r\na\r\n:3', '*3\r\n:1\r\n:2\r\n$-1']) {
-    stage.answer = `${answer}\r\n`;
-    assert.equal(await link.admit('log', 10, 10), undefined, answer);
-  }
-  assert.ok(link.isAnswering(), 'it was in time');
-  for (const [answer, isAdmitted] of [
-    ['*3\r\n:1\r\n:7\r\n:2500', true],
-    ['*3\r\n:0\r\n:7\r\n:2500', false],
-  ] as const) {
-    stage.answer = `${answer}\r\n`;
-    assert.deepEqual(await link.admit('log', 10, 10), { isAdmitted, left: 7, untilMoreMs: 2.5 });
-  }
-});
-
-test('where Redis is missed nothing is sent to it', async (t) => {
-  const { stage, url } = await startStranger(t);
-  const link = await linkTo(t, url);
-  stage.answer = '';
-  assert.equal(await link.admit('log:1', 10, 10), undefined);
-  assert.equal(link.isAnswering(), false);
-  assert.equal(await link.admit('log:2', 10, 10), undefined);
-  // It is the last that is sent.
-  await link.close();
-  await until(3_000, () => stage.received.includes('zrem'));
-  assert.deepEqual(
-    ['log:1', 'log:2'].map((key) => stage.received.includes(key)),
-    [true, false],
-  );
-});
 
 async function onRedis(t: TestContext) {
   const { url } = await startRedis(t);
-  const client = redisClient(t, url);
-  const link = await linkTo(t, url);
-  stopTime(t);
-  return { link, client };
+  // From here on nothing is late, however busy the machine is.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { link } = await openLink(t, url);
+  return { link, url, client: redisClient(t, url) };
 }
 
-const outcomeOf = async (link: RedisLink, rate: number, share: number) => {
-  const decision = await link.admit('log', rate, share);
-  return [decision?.isAdmitted, decision?.left];
-};
-
 test(
-  'Redis decides by the rate, in milliseconds, and keeps an admission for two seconds',
+  'Redis decides by the rate, in milliseconds, and keeps admissions two seconds',
   needsOwnRedis,
   async (t) => {
     const { link, client } = await onRedis(t);
-    const first = await link.admit('log', 2, 1);
+    const first = await link.admit('log', 2);
     assert.deepEqual(first, { isAdmitted: true, left: 1, untilMoreMs: limiterBounds.rateWindowMs });
-    const second = await link.admit('log', 2, 1);
+    const second = await link.admit('log', 2);
     assert.deepEqual([second!.isAdmitted, second!.left], [true, 0]);
-    const third = await link.admit('log', 2, 1);
+    const third = await link.admit('log', 2);
     assert.deepEqual([third!.isAdmitted, third!.left], [false, 0]);
     assert.ok(third!.untilMoreMs > 0 && third!.untilMoreMs < limiterBounds.rateWindowMs);
     const lifeMs = await client.pttl('log');
@@ -123,27 +191,22 @@ test(
 );
 
 test(
-  'of the rate, others that decide alone take their share, and this one does not',
+  'an instance counts while it lives, and not after it closed, died or the clock was set back',
   needsOwnRedis,
   async (t) => {
-    const { link, client } = await onRedis(t);
-    const [self] = await client.zrange(instances, '0', '-1');
-    const [later, past] = [Date.now() * 1_000 + 60_000_000, Date.now() * 1_000 - 60_000_000];
-    await client.zadd(apart, later, self!);
-    await client.zadd(apart, past, 'back');
-    assert.deepEqual(await outcomeOf(link, 10, 3), [true, 9]);
-    await client.zadd(apart, later, 'other');
-    assert.deepEqual(await outcomeOf(link, 10, 3), [true, 5]);
+    const { link, url, client } = await onRedis(t);
+    const instances = instancesKey('sandbox');
+    assert.equal(instances, 'partner-network:sandbox:instances');
+    const nowMicros = Date.now() * 1_000;
+    await client.zadd(instances, nowMicros, 'alive');
+    await client.zadd(instances, nowMicros - limiterBounds.instanceStaleMs * 1_000, 'dead');
+    await client.zadd(instances, nowMicros + 60_000_000, 'of a clock that was ahead');
+    const second = await openLink(t, url);
+    assert.equal(second.link.knownInstances(), 3);
+    const lifeMs = await client.pttl(instances);
+    assert.ok(lifeMs > 0 && lifeMs <= limiterBounds.instanceStaleMs);
+    await second.link.close();
+    await link.close();
+    assert.deepEqual(await client.zrange(instances, '0', '-1'), ['alive']);
   },
 );
-
-test('an instance is known while it lives, and not when it has closed', needsOwnRedis, async (t) => {
-  const { link, client } = await onRedis(t);
-  assert.deepEqual([instancesKey('sandbox'), link.instances()], [instances, 1]);
-  assert.equal(await client.zcard(instances), 1);
-  assert.ok((await client.pttl(instances)) <= limiterBounds.instanceStaleMs);
-  assert.equal(await client.exists(apart), 0);
-  assert.deepEqual([link.unknownUntilMs(), link.heldUntilMs()], [0, 0]);
-  await link.close();
-  assert.equal(await client.zcard(instances), 0);
-});

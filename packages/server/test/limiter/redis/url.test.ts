@@ -11,7 +11,7 @@ const plain = {
   isEncrypted: false,
 };
 
-test('takes a host, and a port, user, password and database where they are given', () => {
+test('accepts a host, and optionally a port, user, password and database number', () => {
   const taken = {
     'redis://cache.example': plain,
     'redis://cache.example/': plain,
@@ -25,7 +25,7 @@ test('takes a host, and a port, user, password and database where they are given
   for (const [url, address] of Object.entries(taken)) assert.deepEqual(parseRedisUrl(url), address, url);
 });
 
-test('takes nothing that could be meant otherwise', () => {
+test('rejects every ambiguous URL', () => {
   const refused = [
     ...['', 'cache.example:6379', 'http://cache.example', 'redis:cache.example', 'redis://', 'redis:///0'],
     ...['redis://cache.example:port', 'redis://cache.example:65536', 'redis://cache.example/zero'],

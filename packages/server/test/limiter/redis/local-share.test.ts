@@ -1,0 +1,114 @@
+/** What an instance admits by itself while Redis is lost, on a clock and a link that the test controls. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Decision } from '../../../src/limiter/port.ts';
+import { createRedisLimiter } from '../../../src/limiter/redis/limiter.ts';
+
+const admitted: Decision = { isAdmitted: true, left: 9, untilMoreMs: 1_000 };
+const refused: Decision = { isAdmitted: false, left: 0, untilMoreMs: 300 };
+const local = (isAdmitted: boolean, left: number, untilMoreMs: number) => ({
+  isAdmitted,
+  left,
+  untilMoreMs,
+  source: 'local',
+});
+
+/** A limiter whose Redis decides `stage.decision`, and is lost while that is undefined. */
+function onLink(t: TestContext, rate: number, instances: number) {
+  const stage = {
+    nowMs: 5_000,
+    decision: undefined as Decision | undefined,
+    instances,
+    asked: [] as unknown[],
+  };
+  t.mock.method(performance, 'now', () => stage.nowMs);
+  const link = {
+    knownInstances: () => stage.instances,
+    admit: async (...question: unknown[]) => {
+      stage.asked.push(question);
+      return stage.decision;
+    },
+    close: async () => {},
+  };
+  const limiter = createRedisLimiter(link, 'sandbox', 'brands', rate);
+  const admit = async (partnerId = 'acme') => limiter.admit(partnerId);
+  const admitMany = async (count: number) => {
+    const decisions = [];
+    for (let request = 0; request < count; request += 1) decisions.push((await admit()).isAdmitted);
+    return decisions.filter(Boolean).length;
+  };
+  return { stage, limiter, admit, admitMany };
+}
+
+test('while Redis answers it decides, under a key of environment, operation and partner', async (t) => {
+  const { stage, limiter, admit } = onLink(t, 10, 2);
+  for (const decision of [admitted, refused]) {
+    stage.decision = decision;
+    assert.deepEqual(await admit(), { ...decision, source: 'redis' });
+  }
+  assert.deepEqual(stage.asked, Array(2).fill(['partner-network:sandbox:brands:acme', 10]));
+  assert.equal(limiter.ratePerSecond, 10);
+  assert.deepEqual(limiter.tallies, [
+    { source: 'redis', admitted: 1, refused: 1 },
+    { source: 'local', admitted: 0, refused: 0 },
+  ]);
+});
+
+test('without Redis an instance admits its share at once, and no more in any second', async (t) => {
+  const { stage, limiter, admit } = onLink(t, 10, 4);
+  assert.deepEqual(await admit(), local(true, 1, 1_000));
+  stage.nowMs += 100;
+  assert.deepEqual(await admit(), local(true, 0, 900));
+  assert.deepEqual(await admit(), local(false, 0, 900));
+  assert.equal((await admit('zenith')).isAdmitted, true);
+  stage.nowMs += 900;
+  assert.deepEqual(await admit(), local(true, 0, 100));
+  assert.deepEqual(await admit(), local(false, 0, 100));
+  assert.deepEqual(limiter.tallies, [
+    { source: 'redis', admitted: 0, refused: 0 },
+    { source: 'local', admitted: 4, refused: 2 },
+  ]);
+});
+
+test('a share is the rate divided by the known instances, rounded down, and at least 1', async (t) => {
+  const { stage, admitMany } = onLink(t, 10, 1);
+  for (const [instances, share] of [
+    [1, 10],
+    [2, 5],
+    [3, 3],
+    [10, 1],
+    [11, 1],
+    [1_000, 1],
+  ] as const) {
+    stage.nowMs += 1_000;
+    stage.instances = instances;
+    assert.equal(await admitMany(12), share, `${instances} instances`);
+  }
+});
+
+test('what Redis admitted here in the last second counts, and what it refused does not', async (t) => {
+  const { stage, admit, admitMany } = onLink(t, 8, 2);
+  for (const decision of [admitted, refused, admitted, refused, admitted]) {
+    stage.decision = decision;
+    await admit();
+  }
+  stage.decision = undefined;
+  assert.equal(await admitMany(5), 1);
+});
+
+test('a partner over the share waits until fewer than the share count, one in the share never', async (t) => {
+  const { stage, admit, admitMany } = onLink(t, 8, 4);
+  stage.decision = admitted;
+  for (let request = 0; request < 4; request += 1) {
+    await admit();
+    stage.nowMs += 100;
+  }
+  stage.decision = undefined;
+  assert.deepEqual(await admit(), local(false, 0, 800), 'until three of the four are past');
+  stage.nowMs += 800;
+  for (let second = 0; second < 5; second += 1) {
+    assert.equal(await admitMany(1), 1);
+    stage.decision = second % 2 === 0 ? admitted : undefined;
+    stage.nowMs += 500;
+  }
+});

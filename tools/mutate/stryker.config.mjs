@@ -17,7 +17,7 @@ export default {
     testFiles: [
       'packages/server/test/auth/*.test.ts',
       'packages/server/test/http/{parameters,rate-limit}.test.ts',
-      'packages/server/test/cursors/{cursor-limits,key-refresh,cursors}.test.ts',
+      'packages/server/test/cursors/{key-refresh,cursors}.test.ts',
       'packages/server/test/limiter/admissions.test.ts',
       'packages/server/test/limiter/redis/{local-share,reply,url}.test.ts',
       'packages/server/test/limiter/{redis/link,open}.test.ts',

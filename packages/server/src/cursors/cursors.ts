@@ -10,14 +10,14 @@ import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
 import { refusal } from '../http/refusal.ts';
 import type { CursorKey } from '../store/port.ts';
 
-/** What a cursor is good for. Used with anything else, it does not open. */
+/** What a cursor is bound to. With any other value it does not open. */
 interface CursorScope {
   readonly endpoint: string;
   readonly partnerId: string;
   readonly filters: readonly (string | number | undefined)[];
 }
 
-/** Where a walk stands: the last id it returned, and how far into the database's history it has seen. */
+/** The position of a client in a listing: the last id it got, and the database state that it has seen. */
 export interface Position {
   readonly after: string;
   readonly walPosition: bigint;
@@ -26,16 +26,16 @@ export interface Position {
 export const firstPosition: Position = { after: '', walPosition: 0n };
 
 export interface Cursors {
-  /** A cursor for what comes after this position. */
+  /** Makes the cursor for the records after this position. */
   seal(scope: CursorScope, position: Position): string;
-  /** The position inside, or one identical refusal for whatever is wrong. */
+  /** The position in a cursor. Every invalid cursor gets the same refusal. */
   open(scope: CursorScope, cursor: string): Position;
 }
 
 type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
 
 interface RenewableCursors extends Cursors {
-  /** From now on these are the keys; the first seals. */
+  /** Replaces the keys. The first one seals. */
   renew(keys: readonly Key[]): void;
 }
 
@@ -45,13 +45,13 @@ const tagBytes = 16;
 const cipherOptions = { authTagLength: tagBytes };
 const timeBytes = 6;
 const walPositionBytes = 8;
-/** Key id and nonce, in clear. */
+/** Key id and nonce, which are not encrypted. */
 const headBytes = 1 + nonceBytes;
 const fixedBytes = headBytes + timeBytes + walPositionBytes + 1 + tagBytes;
 const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
 const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
-/** Drawn a few hundred at a time: the system takes as long to give 12 bytes as to give a thousand. */
+/** 256 random nonces at a time: the kernel takes as long for 12 bytes as for a thousand. */
 const nonces = Buffer.alloc(nonceBytes * 256);
 let nonceEnd = nonces.length;
 
@@ -70,7 +70,10 @@ interface OpeningKey {
   readonly opensUntilMs: number;
 }
 
-/** Cursors sealed by the first key, opened by any: key id, nonce, sealed (expiry, WAL position, id), tag. */
+/**
+ * Cursors are encrypted with the first key and decrypted with any of them. The bytes of a cursor: key id,
+ * nonce, encrypted (expiry, WAL position, id), authentication tag.
+ */
 export function createCursors(
   keys: readonly Key[],
   environment: Environment,
@@ -86,17 +89,17 @@ export function createCursors(
     openingKeys = new Map(all.map((key) => [key.id, key]));
   }
 
-  /** Authenticated but not sent: a cursor does not open in another environment, listing or search. */
+  /** Authenticated but not part of the cursor: it opens only in the same environment, listing and search. */
   function bindingOf({ endpoint, partnerId, filters }: CursorScope): Buffer {
     return Buffer.from(JSON.stringify([environment, endpoint, partnerId, ...filters.map((f) => f ?? null)]));
   }
 
   function unseal(scope: CursorScope, cursor: string): Position | undefined {
     const bytes = Buffer.from(cursor, 'base64url');
-    // Decoding forgives: stray characters and unused bits would make two texts of one cursor.
+    // The decoder ignores stray characters and unused bits: without this, one cursor had several texts.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
     const key = openingKeys.get(bytes[0]!);
-    // Past its time it opens nothing, whether it was deleted or not.
+    // A key that is past its time opens nothing, even if it is still stored.
     if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
     const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
     decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
@@ -130,7 +133,7 @@ export function createCursors(
       try {
         position = unseal(scope, cursor);
       } catch {
-        // A tag that does not match is thrown; the caller learns only that the cursor is not one.
+        // The tag does not match. The client learns only that the cursor is invalid.
       }
       if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
       return position;
@@ -148,8 +151,8 @@ const asCodePoints = 1;
 const bitsPerCodePoint = 21n;
 
 /**
- * An id as bytes that fit: 256 code points take up to 1,024 bytes in UTF-8, more than a cursor of 1,024
- * characters can hold, but 21 bits each make 672.
+ * Encodes an id so that it fits. 256 code points take up to 1,024 bytes in UTF-8, more than a cursor of 1,024
+ * characters can hold, but only 672 bytes with 21 bits each.
  */
 function packId(id: string): Buffer {
   const utf8 = Buffer.from(id);

@@ -1,19 +1,20 @@
-/** Cursors whose keys are read again and again, so that a rotation takes no restart. */
+/** Cursors whose keys are read every half second, so that a rotation needs no restart. */
 import type { Logger } from 'pino';
 import { cursorsBounds } from '../bounds/cursors.ts';
 import { OperatorError } from '../lib/operator-error.ts';
+import { createOutageLog } from '../observability/outage-log.ts';
 import { type CursorKey, type Store, StoreUnavailable } from '../store/port.ts';
 import { type Cursors, createCursors } from './cursors.ts';
 
 interface OpenCursors extends Cursors {
-  /** Ends the reading. */
+  /** Stops reading the keys. */
   close(): void;
 }
 
 /**
- * A cursor that one instance seals must open on all others. So a new key seals only when every instance has
- * read it, or has not read for so long that it opens and seals nothing: what is read is good for a few
- * seconds, counted on a clock that nobody sets. A key that was discarded opens nothing after these, either.
+ * A cursor that one instance seals must open on all others. So a reading is valid for `cursorKeysStaleMs`
+ * only, by a clock that cannot be set, and without a valid reading an instance neither seals nor opens. A new
+ * key seals after `cursorKeySettleMs`: by then every instance has read it, or has no valid reading.
  */
 export async function openCursors(
   store: Pick<Store, 'cursorKeys' | 'environment'>,
@@ -21,21 +22,21 @@ export async function openCursors(
   log: Logger,
   elapsedMs: () => number = () => performance.now(),
 ): Promise<OpenCursors> {
+  const outage = createOutageLog();
   let freshUntilMs = 0;
-  let isTold = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function read(): Promise<readonly CursorKey[]> {
-    // What was read is as old as the question.
-    const askedMs = elapsedMs();
+    // A reading is as old as its query.
+    const sentMs = elapsedMs();
     const keys = await store.cursorKeys();
     if (keys.length === 0) {
       throw new OperatorError(
         'The database has no key to seal cursors with: "partner-network cursor-key rotate" makes one.',
       );
     }
-    freshUntilMs = askedMs + cursorsBounds.cursorKeysStaleMs;
+    freshUntilMs = sentMs + cursorsBounds.cursorKeysStaleMs;
     return keys;
   }
 
@@ -51,27 +52,22 @@ export async function openCursors(
     try {
       const keys = await read();
       cursors.renew(keys);
-      tell(keys[0]!.id);
+      outage.recovered(() => log.warn('the keys of cursors are read again'));
+      const { id } = keys[0]!;
+      if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are sealed with another key');
+      sealingId = id;
       schedule(cursorsBounds.cursorKeysReadMs);
-    } catch (fault) {
-      if (!isTold && !isFresh()) {
-        isTold = true;
-        log.error({ err: fault }, 'the keys of cursors cannot be read; nothing is sealed or opened');
+    } catch (err) {
+      if (!isFresh()) {
+        outage.failed(() =>
+          log.error({ err }, 'the keys of cursors cannot be read; nothing is sealed or opened'),
+        );
       }
       schedule(cursorsBounds.cursorKeysRetryMs);
     }
   }
 
-  function tell(id: number): void {
-    if (isTold) log.warn('the keys of cursors are read again');
-    if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are sealed with another key');
-    isTold = false;
-    sealingId = id;
-  }
-
-  function isFresh(): boolean {
-    return elapsedMs() < freshUntilMs;
-  }
+  const isFresh = () => elapsedMs() < freshUntilMs;
 
   function requireFresh(): void {
     if (!isFresh()) throw new StoreUnavailable('The keys of cursors could not be read for too long.');

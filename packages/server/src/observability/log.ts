@@ -4,55 +4,52 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { observabilityBounds } from '../bounds/observability.ts';
 
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
-  return pino({ level, serializers: { err: (fault) => toldFault(fault) } }, destination);
+  return pino({ level, serializers: { err: (fault) => loggedFault(fault) } }, destination);
 }
 
 /**
- * The lines of one turn of the event loop in one piece, because to write one takes as long as to make it. A
- * piece is no longer than a pipe takes at once: workers that share one do not cut each other's lines. Where
- * nobody reads, so many wait, and those after them are lost: a service without a log is better than none.
+ * Writes the lines of one event-loop turn at once: a write takes as long as making a line. A write is no
+ * longer than a pipe takes as a whole, so that workers do not cut each other's lines. If the log is not read,
+ * lines wait in memory up to a limit and further lines are lost: the service goes on.
  */
 function standardOutput(): DestinationStream {
   const { logPieceBytes: maxWrite, logWaitingCharacters: maxLength } = observabilityBounds;
   const output = pino.destination({ dest: 1, sync: false, maxWrite, maxLength });
   let piece = '';
-  const pass = () => {
+  const flush = () => {
     output.write(piece);
     piece = '';
   };
-  // The library has written by then what it has.
+  // By then the library has written its own buffer.
   process.on('exit', () => writeAtExit(piece));
   return {
     write(line) {
-      if (piece.length + line.length > maxWrite) pass();
-      if (piece === '') setImmediate(pass);
+      if (piece.length + line.length > maxWrite) flush();
+      if (piece === '') setImmediate(flush);
       piece += line;
     },
   };
 }
 
-/** Once: whoever has closed the other end does not keep the process from ending. */
+/** Tries once, so that a closed pipe does not keep the process from ending. */
 function writeAtExit(piece: string): void {
   try {
     writeSync(1, piece);
   } catch {
-    // There is nowhere left to tell.
+    // Nothing reads the log any more.
   }
 }
 
-interface ToldFault {
+interface LoggedFault {
   readonly type: string;
   readonly message: string;
   readonly code?: string | number | undefined;
   readonly stack?: string | undefined;
-  readonly cause?: ToldFault | undefined;
+  readonly cause?: LoggedFault | undefined;
 }
 
-/**
- * What the log tells of a fault. The library would copy all fields of an error, and a driver's can hold a row
- * (`detail`), a statement or its values.
- */
-function toldFault(fault: unknown, depth = 0): ToldFault {
+/** The logged fields of an error. The library would log all, and a driver's errors hold rows and values. */
+function loggedFault(fault: unknown, depth = 0): LoggedFault {
   if (!(fault instanceof Error)) return { type: typeof fault, message: 'not an error' };
   const { message, stack, cause, code } = fault as Error & { readonly code?: unknown };
   return {
@@ -61,7 +58,7 @@ function toldFault(fault: unknown, depth = 0): ToldFault {
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
     stack: stack && withoutSecrets(stack),
     // An error can be its own cause.
-    ...(cause instanceof Error && depth < 5 && { cause: toldFault(cause, depth + 1) }),
+    ...(cause instanceof Error && depth < 5 && { cause: loggedFault(cause, depth + 1) }),
   };
 }
 

@@ -2,39 +2,33 @@
 export interface Reading {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Of which part of a histogram it is: so many were no larger than `le`, their sum, how many they were. */
+  /** The part of a histogram: the count of values up to the label `le`, the sum, or the count of all. */
   readonly part?: 'bucket' | 'sum' | 'count';
 }
 
 interface Description {
-  /** A process says of itself what every process does by the names that all dashboards know. */
+  /** The metrics of a process have the names that dashboards expect of every process. */
   readonly name: `partner_network_${string}` | `process_${string}`;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
 }
 
-/** What operators can read of a part of the service: numbers, counted where it happens, read when asked. */
+/** Numbers for operators, counted where something happens and read when they are scraped. */
 export interface Metric extends Description {
   read(): readonly Reading[];
 }
 
-/** A metric as it was read, which can be sent from one process to another. */
+/** A metric with its values, which can be sent from one process to another. */
 export interface MetricRead extends Description {
   readonly readings: readonly Reading[];
 }
 
 export function readMetrics(metrics: readonly Metric[]): MetricRead[] {
-  return metrics.map(({ name, help, type, labels, read }) => ({
-    name,
-    help,
-    type,
-    labels,
-    readings: read(),
-  }));
+  return metrics.map(({ read, ...description }) => ({ ...description, readings: read() }));
 }
 
-/** One metric of each name, with the readings of all processes. */
+/** Joins the metrics of several processes: one metric for each name, with all readings. */
 export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
   return Object.values(Object.groupBy(metrics, ({ name }) => name)).map((same) => ({
     ...same![0]!,
@@ -43,7 +37,7 @@ export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
   }));
 }
 
-/** A metric of one value. */
+/** A metric with one value. */
 export function singleMetric(
   name: Metric['name'],
   type: 'counter' | 'gauge',
@@ -53,7 +47,7 @@ export function singleMetric(
   return { name, help, type, labels: [], read: () => [{ labels: {}, value: value() }] };
 }
 
-/** A metric of a value for each of some names, which its label tells. */
+/** A metric with one value for each value of its label. */
 export function metricByLabel(
   name: Metric['name'],
   type: 'counter' | 'gauge',
@@ -65,13 +59,12 @@ export function metricByLabel(
   return { name, help, type, labels: [label], read };
 }
 
-/** How often a value was how large. */
 export interface Histogram {
   observe(value: number): void;
   read(labels?: Reading['labels']): Reading[];
 }
 
-/** To observe costs a few comparisons and two additions: what Prometheus wants is summed up when asked. */
+/** Observing takes a few comparisons and two additions. The sums that Prometheus wants are made when read. */
 export function createHistogram(upperBounds: readonly number[]): Histogram {
   const counts = new Float64Array(upperBounds.length + 1);
   let sum = 0;

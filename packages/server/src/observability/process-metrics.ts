@@ -9,10 +9,10 @@ interface ProcessMetrics {
 
 const delaysSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** What operators can see of this process: what it takes, since when, and how long its work has to wait. */
+/** Memory, CPU time, start time and event loop delay of this process. */
 export function watchThisProcess(): ProcessMetrics {
   const delays = createHistogram(delaysSeconds);
-  const stop = watchDelays((seconds) => delays.observe(seconds));
+  const stop = measureDelays((seconds) => delays.observe(seconds));
   return {
     metrics: [
       {
@@ -41,17 +41,17 @@ export function watchThisProcess(): ProcessMetrics {
 }
 
 /**
- * Tells at every tick by how much it was late. Ticks that fell out meanwhile were late, too, each by less
- * than the one before: counted as one, a second of standstill would be a tenth of a good second.
+ * Reports at every tick how late it is. Skipped ticks are late, too, each by one tick less than the one
+ * before. Otherwise a second of standstill would count as one late tick, a tenth of a good second.
  */
-function watchDelays(tell: (seconds: number) => void): () => void {
+function measureDelays(report: (seconds: number) => void): () => void {
   const tickMs = observabilityBounds.eventLoopTickMs;
   let dueMs = performance.now() + tickMs;
   const timer = setInterval(() => {
     const nowMs = performance.now();
     let lateMs = Math.max(nowMs - dueMs, 0);
     do {
-      tell(lateMs / 1_000);
+      report(lateMs / 1_000);
       lateMs -= tickMs;
     } while (lateMs > 0);
     dueMs = nowMs + tickMs;
@@ -59,7 +59,7 @@ function watchDelays(tell: (seconds: number) => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** Which build serves what: a metric that is always 1, for its labels. */
+/** A metric that is always 1. Its labels are our version, Node's, the environment and the engine. */
 export function buildInfo(environment: string, engine: string): Metric {
   const labels = { version: ownVersion(), node: process.versions.node, environment, engine };
   return {

@@ -1,20 +1,32 @@
+/** Sealing and opening of cursors, without a service: `npm run mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { lengths } from '@partner-network/contract/limits';
+import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../fuzz/words.ts';
-import { createCursors } from '../../src/cursors/cursors.ts';
+import { createCursors, firstPosition } from '../../src/cursors/cursors.ts';
 
-const key = { id: 0, secret: randomBytes(32) };
+const key = { id: 3, secret: randomBytes(32) };
 const scope = { endpoint: 'listBalances', partnerId: 'p', filters: ['c', 'CHECKING'] };
+const cursors = createCursors([key], 'sandbox', Date.now);
 
 function at(after: string) {
   return { after, walPosition: 2n ** 64n - 1n };
 }
 
-test('opens to the position that was sealed, whatever it is, and fits its own limit', () => {
-  const cursors = createCursors([key], 'sandbox', Date.now);
+function assertInvalid(open: () => unknown): void {
+  assert.throws(open, (refused: { status: number; errors: { code: string; field: string }[] }) => {
+    const [{ code, field }] = refused.errors as [{ code: string; field: string }];
+    assert.deepEqual(
+      [refused.status, refused.errors.length, code, field],
+      [400, 1, 'INVALID_CURSOR', 'cursor'],
+    );
+    return true;
+  });
+}
+
+test('opens to the sealed position, whatever it is, and fits its own limit', () => {
   const id = fc.string({ unit: anyCharacter, minLength: 1, maxLength: lengths.balanceId });
   const walPosition = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   fc.assert(
@@ -27,39 +39,75 @@ test('opens to the position that was sealed, whatever it is, and fits its own li
   );
 });
 
-test('the longest id there is, 256 characters of four bytes each, fits a cursor', () => {
-  const cursors = createCursors([key], 'sandbox', Date.now);
-  for (const character of ['\u{10ffff}', '🦊', 'é', 'a']) {
-    const position = at(character.repeat(lengths.balanceId));
-    const cursor = cursors.seal(scope, position);
-    assert.ok(cursor.length <= lengths.cursor, `${cursor.length} characters`);
-    assert.deepEqual(cursors.open(scope, cursor), position);
+test('a client begins before every id, at WAL position 0', () => {
+  assert.deepEqual(firstPosition, { after: '', walPosition: 0n });
+  assert.deepEqual(cursors.open(scope, cursors.seal(scope, firstPosition)), firstPosition);
+});
+
+test('an id of 256 characters fits, however many bytes they take', () => {
+  for (let wide = 0; wide <= lengths.balanceId; wide += 1) {
+    for (const [character, other] of ['🦊a', '\u{10ffff}é'].map((pair) => [...pair])) {
+      const position = at(character!.repeat(wide) + other!.repeat(lengths.balanceId - wide));
+      const cursor = cursors.seal(scope, position);
+      assert.ok(cursor.length <= lengths.cursor, `${cursor.length} characters with ${wide} wide ones`);
+      assert.deepEqual(cursors.open(scope, cursor), position);
+    }
   }
 });
 
-test('the same position is never sealed to the same text, and its text shows nothing of it', () => {
-  const cursors = createCursors([key], 'sandbox', Date.now);
-  const sealed = new Set(Array.from({ length: 100 }, () => cursors.seal(scope, at('BRAND_visible'))));
-  assert.equal(sealed.size, 100);
+test('a cursor is a third longer than an ASCII id, plus 60 characters', () => {
+  for (const characters of [1, 40, 128, lengths.balanceId]) {
+    const cursor = cursors.seal(scope, at('a'.repeat(characters)));
+    assert.ok(cursor.length <= Math.ceil((characters * 4) / 3) + 60, `${cursor.length} for ${characters}`);
+  }
+});
+
+test('the same position is never sealed to the same text, and the text does not contain it', () => {
+  const sealed = new Set(Array.from({ length: 300 }, () => cursors.seal(scope, at('BRAND_visible'))));
+  assert.equal(sealed.size, 300);
   for (const cursor of sealed) assert.ok(!Buffer.from(cursor, 'base64url').includes('visible'));
 });
 
-test('the newest key seals, older ones still open, and a key that is gone opens nothing', () => {
-  const newer = { id: 7, secret: randomBytes(32) };
-  const before = createCursors([key], 'sandbox', Date.now).seal(scope, at('x'));
-  const rotated = createCursors([newer, key], 'sandbox', Date.now);
-  assert.equal(rotated.open(scope, before).after, 'x');
-  const after = rotated.seal(scope, at('y'));
-  assert.equal(createCursors([newer], 'sandbox', Date.now).open(scope, after).after, 'y');
-  assert.throws(() => createCursors([newer], 'sandbox', Date.now).open(scope, before), {
-    status: 400,
-  });
+test('opens until 24 hours after it was sealed, and not at that moment', () => {
+  const clock = { ms: 1_000_000 };
+  const timed = createCursors([key], 'sandbox', () => clock.ms);
+  const cursor = timed.seal(scope, at('x'));
+  clock.ms += cursorLifetimeHours * 3_600_000 - 1;
+  assert.deepEqual(timed.open(scope, cursor), at('x'));
+  clock.ms += 1;
+  assertInvalid(() => timed.open(scope, cursor));
 });
 
-test('no two scopes share a binding: a filter cannot pass for its neighbor', () => {
-  const cursors = createCursors([key], 'sandbox', Date.now);
-  const cursor = cursors.seal({ ...scope, filters: ['a', undefined] }, at('x'));
-  for (const filters of [[undefined, 'a'], ['a'], ['a', 'null'], ['a', ''], ['a"', undefined]]) {
-    assert.throws(() => cursors.open({ ...scope, filters }, cursor), { status: 400 });
+test('a cursor has one text: another one that decodes to the same bytes does not open', () => {
+  const cursor = cursors.seal(scope, at('xy'));
+  const middle = cursor.length / 2;
+  for (const text of [
+    ...[`${cursor}=`, `${cursor}==`, `${cursor}\n`, ` ${cursor}`, `${cursor}.`],
+    `${cursor.slice(0, middle)} ${cursor.slice(middle)}`,
+  ]) {
+    assert.deepEqual(Buffer.from(text, 'base64url'), Buffer.from(cursor, 'base64url'));
+    assertInvalid(() => cursors.open(scope, text));
   }
+});
+
+test('cut to any length, it is refused like any other invalid cursor', () => {
+  const cursor = cursors.seal(scope, at('x'));
+  for (let length = 0; length < cursor.length; length += 1)
+    assertInvalid(() => cursors.open(scope, cursor.slice(0, length)));
+});
+
+test('the first key seals, the others open, and a key that is gone opens nothing', () => {
+  const newer = { id: 7, secret: randomBytes(32) };
+  const before = cursors.seal(scope, at('x'));
+  const rotated = createCursors([newer, key], 'sandbox', Date.now);
+  assert.equal(rotated.open(scope, before).after, 'x');
+  const onlyNewer = createCursors([newer], 'sandbox', Date.now);
+  assert.equal(onlyNewer.open(scope, rotated.seal(scope, at('y'))).after, 'y');
+  assertInvalid(() => onlyNewer.open(scope, before));
+});
+
+test('a filter cannot pass for its neighbor', () => {
+  const cursor = cursors.seal({ ...scope, filters: ['a', undefined] }, at('x'));
+  for (const filters of [[undefined, 'a'], ['a'], ['a', 'null'], ['a', ''], ['a"', undefined]])
+    assertInvalid(() => cursors.open({ ...scope, filters }, cursor));
 });

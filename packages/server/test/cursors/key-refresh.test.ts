@@ -1,4 +1,4 @@
-/** What a process knows of the keys of cursors: read again and again, and over the days after a rotation. */
+/** How a process reads the cursor keys, and which cursors open in the days after a rotation. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
@@ -21,22 +21,19 @@ function storeOf(read: () => Promise<readonly CursorKey[]>) {
   return { environment: 'sandbox', cursorKeys: read } as const;
 }
 
-test('cursors of before a rotation work until they expire, and then no key makes more', async (t) => {
+test('cursors from before a rotation work until they expire, and then their key opens nothing', async (t) => {
   let now = Date.parse('2026-06-01T00:00:00Z');
   const key = (id: number, ms: number): StoredCursorKey => {
     return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(ms) };
   };
   const stored = [key(0, now - 48 * hour)];
-  const cursors = await openCursors(
-    storeOf(async () => livingKeys(stored, now)),
-    () => now,
-    silent,
-  );
+  const store = storeOf(async () => livingKeys(stored, now));
+  const cursors = await openCursors(store, () => now, silent);
   t.after(cursors.close);
   const before = cursors.seal(scope, position);
   stored.unshift(key(1, now));
 
-  // What the instance has read long ago is not what counts: the time is.
+  // The time counts, not when the instance read the keys.
   const rotated = livingKeys(stored, now);
   now += day - 1;
   const running = createCursors(rotated, 'sandbox', () => now);
@@ -44,7 +41,7 @@ test('cursors of before a rotation work until they expire, and then no key makes
   now += 1;
   assert.throws(() => running.open(scope, before), refused);
 
-  // With the old key one could make a cursor that never expires.
+  // With a stolen old key, an attacker could make a cursor that never expires.
   const forever = createCursors([stored[1]!], 'sandbox', () => now + 365 * day).seal(scope, position);
   assert.deepEqual(running.open(scope, forever), position);
   now += cursorsBounds.cursorKeySettleMs + 60_000 - 1;
@@ -53,7 +50,7 @@ test('cursors of before a rotation work until they expire, and then no key makes
   assert.throws(() => running.open(scope, forever), refused);
 });
 
-/** Reads its keys from `stage`, on a clock that goes on when it is told to. */
+/** Cursors that read their keys from `stage`, with a clock that only `pass` moves. */
 async function onStage(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { log, logs } = watchedLog();
@@ -83,9 +80,11 @@ function keyOf(id: number): CursorKey {
   return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(0), status: 'sealing' };
 }
 
-test('an instance that cannot read the keys goes on for 5 s, then answers 503 until it can', async (t) => {
+const oneKey = async () => [keyOf(3)];
+
+test('an instance that cannot read the keys works for 5 s, then answers 503 until it can', async (t) => {
   const { stage, cursors, pass, lines } = await onStage(t);
-  const told = () => lines().map(({ level, msg, err }) => [level, msg, err?.message]);
+  const logged = () => lines().map(({ level, msg, err }) => [level, msg, err?.message]);
   await pass(cursorsBounds.cursorKeysReadMs);
   assert.equal(stage.reads, 2);
   stage.isAway = true;
@@ -93,7 +92,7 @@ test('an instance that cannot read the keys goes on for 5 s, then answers 503 un
   stage.elapsed += cursorsBounds.cursorKeysStaleMs - cursorsBounds.cursorKeysReadMs - 1;
   const cursor = cursors.seal(scope, position);
   assert.deepEqual(cursors.open(scope, cursor), position);
-  assert.deepEqual(told(), []);
+  assert.deepEqual(logged(), []);
 
   stage.elapsed += 1;
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
@@ -102,23 +101,23 @@ test('an instance that cannot read the keys goes on for 5 s, then answers 503 un
   for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.cursorKeysRetryMs);
   assert.equal(stage.reads, 6);
   const away = [50, 'the keys of cursors cannot be read; nothing is sealed or opened', 'away'];
-  assert.deepEqual(told(), [away]);
+  assert.deepEqual(logged(), [away]);
 
   stage.isAway = false;
   await pass(cursorsBounds.cursorKeysRetryMs);
   assert.deepEqual(cursors.open(scope, cursor), position);
   const again = [40, 'the keys of cursors are read again', undefined];
-  assert.deepEqual(told(), [away, again]);
+  assert.deepEqual(logged(), [away, again]);
   await pass(cursorsBounds.cursorKeysReadMs);
-  assert.deepEqual(told(), [away, again], 'once');
+  assert.deepEqual(logged(), [away, again], 'once');
 
   stage.isAway = true;
   stage.elapsed += cursorsBounds.cursorKeysStaleMs;
   await pass(cursorsBounds.cursorKeysReadMs);
-  assert.deepEqual(told(), [away, again, away], 'and the next time, too');
+  assert.deepEqual(logged(), [away, again, away], 'and in the next outage, too');
 });
 
-test('the keys that were read last seal and open, and it is told when another one seals', async (t) => {
+test('the latest keys seal and open, and the log says when another key seals', async (t) => {
   const { stage, cursors, pass, lines } = await onStage(t);
   const before = cursors.seal(scope, position);
   stage.keys = [keyOf(4), keyOf(3)];
@@ -137,7 +136,7 @@ test('the keys that were read last seal and open, and it is told when another on
   );
 });
 
-test('what was read is as old as the question, not as the answer', async (t) => {
+test('a reading is as old as its query, not as its result', async (t) => {
   const { stage, cursors, pass } = await onStage(t);
   stage.takesMs = cursorsBounds.cursorKeysStaleMs - 1;
   await pass(cursorsBounds.cursorKeysReadMs);
@@ -146,20 +145,16 @@ test('what was read is as old as the question, not as the answer', async (t) => 
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
 });
 
-test('by itself it counts on the clock of the process, from its first reading', async (t) => {
+test('by default the clock of the process counts, from the first reading', async (t) => {
   const clock = t.mock.method(performance, 'now', () => 70_000);
-  const cursors = await openCursors(
-    storeOf(async () => [keyOf(3)]),
-    Date.now,
-    silent,
-  );
+  const cursors = await openCursors(storeOf(oneKey), Date.now, silent);
   t.after(cursors.close);
   cursors.seal(scope, position);
   clock.mock.mockImplementation(() => 70_000 + cursorsBounds.cursorKeysStaleMs);
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
 });
 
-test('closed, it reads no more, also where it was reading just then', async (t) => {
+test('after close nothing is read, even if a reading was running', async (t) => {
   const { stage, cursors, pass } = await onStage(t);
   cursors.close();
   await pass(10 * cursorsBounds.cursorKeysReadMs);
@@ -179,24 +174,18 @@ test('closed, it reads no more, also where it was reading just then', async (t) 
   assert.equal(reads, 2);
 });
 
-test('the next reading does not keep a process from its end', async (t) => {
+test('the timer of the next reading does not keep a process alive', async (t) => {
   const timers = t.mock.method(globalThis, 'setTimeout');
-  const cursors = await openCursors(
-    storeOf(async () => [keyOf(3)]),
-    Date.now,
-    silent,
-  );
+  const cursors = await openCursors(storeOf(oneKey), Date.now, silent);
   t.after(cursors.close);
   assert.equal(timers.mock.calls.at(-1)!.result!.hasRef(), false);
 });
 
-test('does not start without any key, and says what makes one', async () => {
-  await assert.rejects(
-    openCursors(
-      storeOf(async () => []),
-      Date.now,
-      silent,
-    ),
-    /"partner-network cursor-key rotate" makes one\.$/,
+test('does not start without a key, and names the command that makes one', async () => {
+  const opening = openCursors(
+    storeOf(async () => []),
+    Date.now,
+    silent,
   );
+  await assert.rejects(opening, /"partner-network cursor-key rotate" makes one\.$/);
 });

@@ -1,4 +1,4 @@
-/** Cursors while their key is rotated, on real instances. */
+/** Cursors on real instances while their key is rotated. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +21,7 @@ interface Instance {
   stop(): Promise<void>;
 }
 
-/** An instance as `serve` runs it, with connections of its own. */
+/** An instance as `serve` starts it, with its own database connections. */
 async function startInstance(t: TestContext, { url, store }: TestDatabase): Promise<Instance> {
   keepCursorKeys(await store.cursorKeys());
   const { log } = watchedLog();
@@ -60,7 +60,7 @@ async function cursorOf(instance: Instance, before?: string): Promise<string> {
 
 const keyOf = (cursor: string) => Buffer.from(cursor, 'base64url')[0];
 
-/** Makes the keys as old as they are after so many hours. */
+/** Makes the keys older by this number of hours. */
 async function age({ execute, store }: TestDatabase, hours: number): Promise<void> {
   for (const { id, created_at } of await store.cursorKeys()) {
     const earlier = toTime(Date.parse(created_at) - hours * hour);
@@ -79,7 +79,7 @@ for (const [engine, ids] of [
     const ofBefore = await cursorOf(instances[0]!);
     let isOver = false;
     let walks = 0;
-    /** The keys that each instance has sealed with, in turn. */
+    /** The ids of the keys that each instance has sealed with, in order. */
     const sealedWith = instances.map(() => [0]);
 
     async function walk(): Promise<void> {
@@ -87,14 +87,14 @@ for (const [engine, ids] of [
         let cursor: string | undefined;
         for (const turn of [walks % 2, (walks + 1) % 2, walks % 2]) {
           const { status, text } = await instances[turn]!.page(cursor);
-          // A machine that stands still for seconds makes an instance ask for patience; that is no refusal.
+          // On a machine that stalls for seconds, an instance may answer 503: its keys are stale.
           if (status === 503) break;
           assert.equal(status, 200, text);
           cursor = JSON.parse(text).cursor;
           if (cursor !== undefined) sealedWith[turn]!.push(keyOf(cursor)!);
         }
         walks += 1;
-        // Some fifty walks a second meet every moment, and leave the machine to the other tests.
+        // Some fifty walks a second meet every moment, and leave CPU to the other tests.
         await wait(15);
       }
     }
@@ -108,8 +108,8 @@ for (const [engine, ids] of [
       keepCursorKeys([key]);
       const sealed = createCursors([key], 'sandbox', Date.now).seal(scope, position);
       for (const { page } of instances) await until(20_000, async () => (await page(sealed)).status === 200);
-      assert.ok(!sealedWith.flat().includes(id), 'it seals though others may not know it');
-      // Its time to wait is over by the database's clock, and each instance notices when it next reads.
+      assert.ok(!sealedWith.flat().includes(id), 'it seals before the other instance has it');
+      // Now it is old enough to seal. Each instance notices at its next reading.
       await age(database, 2);
       await sealsEverywhere(id);
     }
@@ -121,7 +121,7 @@ for (const [engine, ids] of [
     for (const instance of instances) assert.equal(keyOf(await cursorOf(instance, ofBefore)), ids.at(-1));
   });
 
-  test(`a key that is discarded soon opens nothing on any instance (${engine})`, async (t) => {
+  test(`a discarded key soon opens nothing on any instance (${engine})`, async (t) => {
     const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
     const instances = await Promise.all([startInstance(t, database), startInstance(t, database)]);
     const cursor = await cursorOf(instances[0]!);
@@ -129,8 +129,8 @@ for (const [engine, ids] of [
     for (const instance of instances) {
       await until(5_000, async () => (await instance.page(cursor)).text.includes('INVALID_CURSOR'));
     }
-    const anew = await cursorOf(instances[0]!);
-    assert.equal(keyOf(anew), 1);
-    assert.equal((await instances[1]!.page(anew)).status, 200);
+    const next = await cursorOf(instances[0]!);
+    assert.equal(keyOf(next), 1);
+    assert.equal((await instances[1]!.page(next)).status, 200);
   });
 }

@@ -1,4 +1,4 @@
-/** What becomes of a log whose process ends, or whose reader is slow. */
+/** The log of a process that ends, or whose log is read slowly or not at all. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ const programOf = (script: string) => `
   const log = createLog('info');
   ${script}`;
 
-/** A process that does this with a log on its standard output. */
+/** A process that runs this script with a log on its standard output. */
 function logging(script: string) {
   return spawn(process.execPath, ['--input-type=module', '--eval', programOf(script)]);
 }
 
-test('a line is there within a moment, and no later than the end, also of a process that fails', async () => {
+test('a line is written at once, and before the process ends, even if it fails', async () => {
   const waiting = logging(`log.info('soon'); process.stdin.resume();`);
   const [line] = await once(waiting.stdout, 'data');
   assert.match(String(line), /"soon"/);
@@ -30,8 +30,8 @@ test('a line is there within a moment, and no later than the end, also of a proc
   }
 });
 
-test('a process whose log nobody takes any more ends all the same', async () => {
-  // A pipe of the shell: what a process of ours is given by us is a socket, and fails in another way.
+test('a process whose log pipe is closed ends all the same', async () => {
+  // A pipe of the shell: Node would give the process a socket, which fails in another way.
   const pipe = 'set -o pipefail; "$1" --input-type=module --eval "$2" | true';
   const script = programOf(`setTimeout(() => { log.info('last'); process.exit(3); }, 100);`);
   const ending = spawn('bash', ['-c', pipe, 'bash', process.execPath, script], { timeout: 10_000 });
@@ -39,7 +39,7 @@ test('a process whose log nobody takes any more ends all the same', async () => 
   assert.equal(status, 3);
 });
 
-test('lines that nobody reads wait in memory up to a bound, and the process goes on', async () => {
+test('lines that are not read wait in memory up to a limit, and the process goes on', async () => {
   const lines = Math.ceil((2 * observabilityBounds.logWaitingCharacters) / 1_000);
   const busy = logging(`
     for (let line = 0; line < ${lines}; line += 1) log.info('${'x'.repeat(1_000)}');

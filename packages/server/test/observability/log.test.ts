@@ -9,7 +9,7 @@ function logged(fault: unknown): string {
   return logs();
 }
 
-test('of a fault the log has type, message, code and stack, and no field that a driver added', () => {
+test('the log has type, message, code and stack of an error, and no field that a driver added', () => {
   class DriverError extends Error {
     readonly code = '23505';
     readonly detail = 'Key (customer_id)=(alice) already exists.';
@@ -18,14 +18,14 @@ test('of a fault the log has type, message, code and stack, and no field that a 
     readonly parameters = ['alice'];
   }
   const { err } = JSON.parse(logged(new DriverError('It is taken.', { cause: new DriverError('Inside.') })));
-  const { stack, cause, ...told } = err;
-  assert.deepEqual(told, { type: 'DriverError', message: 'It is taken.', code: '23505' });
+  const { stack, cause, ...rest } = err;
+  assert.deepEqual(rest, { type: 'DriverError', message: 'It is taken.', code: '23505' });
   assert.match(stack, /^Error: It is taken\.\n\s+at .*log\.test\.ts/);
   assert.equal(cause.message, 'Inside.');
   assert.ok(!JSON.stringify(err).includes('alice'));
 });
 
-test('a fault that is its own cause is told of, and a code that is none is not', () => {
+test('an error that is its own cause is logged, and a code that is an object is not', () => {
   const fault = Object.assign(new Error('Round.'), { code: { customer_id: 'alice' } });
   fault.cause = fault;
   const { err } = JSON.parse(logged(fault));
@@ -34,16 +34,16 @@ test('a fault that is its own cause is told of, and a code that is none is not',
   assert.equal(JSON.parse(logged(Object.assign(new Error(), { code: 23 }))).err.code, 23);
 });
 
-test('who an address is for is blanked in the words of a fault, and where it leads is not', () => {
-  const told = (text: string) => JSON.parse(logged(new Error(text))).err.message;
+test('user and password of a URL are masked in the message of an error, and its host is not', () => {
+  const messageOf = (text: string) => JSON.parse(logged(new Error(text))).err.message;
   assert.equal(
-    told('no way to postgres://network:p@ss:w0rd@db:5432/x, sorry'),
+    messageOf('no way to postgres://network:p@ss:w0rd@db:5432/x, sorry'),
     'no way to postgres://…@db:5432/x, sorry',
   );
-  assert.equal(told('redis://:hunter22@cache and http://db/a@b'), 'redis://…@cache and http://db/a@b');
+  assert.equal(messageOf('redis://:hunter22@cache and http://db/a@b'), 'redis://…@cache and http://db/a@b');
 });
 
-test('a key in the words of a fault is blanked, and what is no error is not told', () => {
+test('a key in the message of an error is masked, and a thrown value that is no error is not logged', () => {
   const text = logged(new Error(`cannot read ${keys.acme}, of all things`));
   assert.match(JSON.parse(text).err.message, /^cannot read pn_test_…, of all things$/);
   assert.ok(!text.includes(keys.acme.slice(8)));

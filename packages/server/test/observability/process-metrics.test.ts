@@ -4,24 +4,24 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import type { Metric } from '../../src/observability/metric.ts';
 import { buildInfo, watchThisProcess } from '../../src/observability/process-metrics.ts';
 
-/** How often this process was late by more than so many seconds. */
+/** The number of times that this process was late by more than these seconds. */
 function delays(metrics: readonly Metric[], seconds: string): number {
   const readings = metrics.find(({ type }) => type === 'histogram')!.read();
   const upTo = (le: string) => readings.find(({ labels }) => labels.le === le)!.value;
   return upTo('+Inf') - upTo(seconds);
 }
 
-test('a standstill counts for as long as it lasts: whoever came meanwhile has waited', async (t) => {
+test('a standstill counts for each tick that it delays', async (t) => {
   const { metrics, close } = watchThisProcess();
   t.after(close);
   const before = delays(metrics, '0.25');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
   await until(5_000, () => delays(metrics, '0.25') > before);
-  // Of the ten moments of that second, seven or more were more than a quarter of it before its end.
+  // Seven or more of the ten ticks in that second were more than 250 ms before its end.
   assert.ok(delays(metrics, '0.25') - before >= 6, String(delays(metrics, '0.25')));
 });
 
-test('tells what the process takes, since when, and what it is', () => {
+test('reports memory, CPU time and start of the process, and the build', () => {
   const { metrics, close } = watchThisProcess();
   close();
   const read = (name: string) => metrics.find((metric) => metric.name === name)!.read()[0]!.value;

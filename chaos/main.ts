@@ -1,99 +1,69 @@
-/** Random faults of all parts under load, and every answer held against the data. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** `npm run chaos`: random faults of all parts under load; every answer is compared with the data. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Given } from '../bench/lib/flags.ts';
-import { isStopped, print, runProgram, say, wholeRun } from '../bench/lib/program.ts';
+import { isStopped, print, runProgram, say, wholeRun, withDefault } from '../bench/lib/program.ts';
+import { flag, optional, Problem } from '../packages/server/src/command-line/options.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { withoutOwnServers } from '../packages/testkit/servers/postgres-start.ts';
 import { needsOwnRedis } from '../packages/testkit/servers/redis.ts';
 import { judge } from './judge/judge.ts';
 import { describe, planOf, quietEndMs, quietStartMs } from './plan.ts';
-import { faultsTable, stallsText, verdictsText } from './report.ts';
+import { reportOf } from './report.ts';
 import { runCourse } from './run.ts';
 
-const largestSeed = 999_999_999;
 const shortestMinutes = (quietStartMs + quietEndMs) / 60_000;
 
-const help = `Usage: npm run chaos -- [FLAGS]
+const about = `
+Starts Postgres with a standby, Redis, two instances and HAProxy, and applies load with the client while
+other processes write. Kills, freezes, restarts and cuts off parts at random, decided by the seed. Then
+compares every answer with the data: nothing lost, nothing twice in a walk, nothing of another partner,
+never above the rate. Ends with status 1 if a promise is broken, and prints the folder of answers and logs.`;
 
-Starts Postgres with a standby, Redis, two instances and HAProxy, applies load with the client while others
-write, and kills, freezes, restarts and cuts off parts at random, by the seed. Then it holds every answer
-against the data: nothing lost, nothing twice in a walk, nothing of another partner, never more than the rate.
-Ends with status 1 when a promise is broken, and says where the answers and logs are.
-
-  --seed N        decides what fails, when and for how long; by chance unless given
-  --seeds A-B     one run after the other, with each of these seeds
-  --minutes M     how long a run takes, 2 unless given; more than ${shortestMinutes.toFixed(2)}
-  --keep          keep answers and logs also when all is well
-  --plan          print the faults of each run, and do nothing
-  --help          this text`;
-
-interface Flags {
-  readonly seeds: readonly number[];
-  readonly minutes: number;
-  readonly isKept: boolean;
-  readonly isPlanOnly: boolean;
-}
-
-function readFlags(given: Given<'seed' | 'seeds' | 'minutes' | 'keep' | 'plan'>): Flags {
-  const minutes = Number(given.text('minutes') ?? '2');
-  if (!(minutes > shortestMinutes && minutes <= 600))
-    given.refuse(`--minutes must be a number above ${shortestMinutes.toFixed(2)}, and at most 600.`);
-  return { seeds: seedsOf(given), minutes, isKept: given.has('keep'), isPlanOnly: given.has('plan') };
-}
-
-function seedsOf(given: Given<'seed' | 'seeds'>): number[] {
-  if (given.has('seed') && given.has('seeds')) given.refuse('Give --seed or --seeds, not both.');
-  const seed = given.wholeNumber('seed', 0, largestSeed, Math.floor(Math.random() * 1_000_000));
-  const seeds = given.text('seeds');
-  if (seeds === undefined) return [seed];
-  const [, first, last] = /^(\d{1,9})-(\d{1,9})$/.exec(seeds) ?? [];
+function seedsIn(text: string): number[] | Problem {
+  const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(text) ?? [];
   if (first === undefined || Number(last) < Number(first)) {
-    given.refuse('--seeds must be two whole numbers like 1-10, the smaller one first.');
-    return [];
+    return new Problem('must be a whole number, or two like 1-10 with the smaller one first.');
   }
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
 }
 
-/** Whether all promises were kept. */
-async function runSeed(seed: number, { minutes, isKept }: Flags): Promise<boolean> {
+function minutesIn(text: string): number | Problem {
+  const minutes = Number(text);
+  const isValid = minutes > shortestMinutes && minutes <= 600;
+  return isValid
+    ? minutes
+    : new Problem(`must be a number above ${shortestMinutes.toFixed(2)}, and at most 600.`);
+}
+
+/** Resolves to whether all promises were kept. */
+async function runSeed(seed: number, minutes: number, keepsFiles: boolean): Promise<boolean> {
   const plan = planOf(seed, minutes);
   say(`Seed ${seed}: ${plan.length} faults in ${minutes} minutes.`);
   const folder = mkdtempSync(join(tmpdir(), `partner-network-chaos-${seed}-`));
   writeFileSync(join(folder, 'plan.json'), JSON.stringify({ seed, minutes, plan }, undefined, 1));
   const lifetime = openLifetime();
   wholeRun.after(() => lifetime[Symbol.asyncDispose]());
-  let isFine = false;
+  let areKept = false;
   lifetime.after(() => {
-    if (isKept || !(isFine || isStopped())) say(`Seed ${seed}: answers and logs are in ${folder}.`);
+    if (keepsFiles || !(areKept || isStopped())) say(`Seed ${seed}: answers and logs are in ${folder}.`);
     else rmSync(folder, { recursive: true, force: true });
   });
-  const played = await runCourse(lifetime, folder, seed, minutes, plan, say);
-  const logs = readdirSync(folder)
-    .filter((name) => name.startsWith('instance-'))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'));
-  const course = { ...played, logs };
+  const course = await runCourse(lifetime, folder, seed, minutes, plan);
   const verdicts = judge(course);
-  isFine = verdicts.every(({ violations }) => violations.length === 0);
-  const judged = verdictsText(verdicts, course.startedMs);
-  const text = `${faultsTable(course)}\n\n${stallsText(course)}${judged}\n`;
+  areKept = verdicts.every(({ violations }) => violations.length === 0);
+  const text = reportOf(course, verdicts);
   print(`\nSeed ${seed}\n\n${text}`);
   writeFileSync(join(folder, 'verdict.txt'), text);
   await lifetime[Symbol.asyncDispose]();
-  return isFine;
+  return areKept;
 }
 
-async function runAll(flags: Flags): Promise<boolean> {
-  const { seeds, minutes, isPlanOnly } = flags;
-  if (isPlanOnly) {
-    for (const seed of seeds) print(planText(seed, minutes));
-    return true;
-  }
+async function runAll(seeds: readonly number[], minutes: number, keepsFiles: boolean): Promise<boolean> {
   const tried = seeds.length === 1 ? `seed ${seeds[0]}` : `all ${seeds.length} seeds`;
   const broken: number[] = [];
-  for (const seed of seeds) if (!(await runSeed(seed, flags))) broken.push(seed);
+  for (const seed of seeds) if (!(await runSeed(seed, minutes, keepsFiles))) broken.push(seed);
   say(
     broken.length === 0
       ? `All promises were kept, with ${tried}.`
@@ -102,14 +72,22 @@ async function runAll(flags: Flags): Promise<boolean> {
   return broken.length === 0;
 }
 
-function planText(seed: number, minutes: number): string {
-  return [`Seed ${seed}`, ...planOf(seed, minutes).map(describe)].join('\n');
-}
-
 await runProgram({
-  help,
-  options: { seed: 'value', seeds: 'value', minutes: 'value', keep: 'switch', plan: 'switch' },
-  readFlags,
-  lackFor: ({ isPlanOnly }) => !isPlanOnly && (withoutOwnServers() || needsOwnRedis.skip || withoutHaproxy),
-  run: runAll,
+  usage: 'npm run chaos --',
+  about,
+  options: {
+    seed: optional('N', seedsIn, 'decides what fails, when and for how long (random)'),
+    seeds: optional('A-B', seedsIn, 'one run after the other, with each of these seeds'),
+    minutes: withDefault('M', minutesIn, 2, `length of a run, more than ${shortestMinutes.toFixed(2)}`),
+    keep: flag('keep answers and logs even if all promises are kept'),
+    plan: flag('only print the faults of each run'),
+  },
+  conflicts: ({ seed, seeds }) => (seed && seeds ? ['Give --seed or --seeds, not both.'] : []),
+  missing: ({ plan }) => !plan && (withoutOwnServers() || needsOwnRedis.skip || withoutHaproxy),
+  run: async ({ seed, seeds, minutes, keep, plan }) => {
+    const chosen = seed ?? seeds ?? [Math.floor(Math.random() * 1_000_000)];
+    if (!plan) return runAll(chosen, minutes, keep);
+    for (const one of chosen) print([`Seed ${one}`, ...planOf(one, minutes).map(describe)].join('\n'));
+    return true;
+  },
 });

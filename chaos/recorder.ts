@@ -1,6 +1,6 @@
 /** Every answer that the client got, also those that it tried again after: as it came, and when. */
 import { appendFileSync } from 'node:fs';
-import { now } from './clock.ts';
+import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { PartnerId } from './world.ts';
 
 /** What is asked for. A walk asks for many pages, one after the other. */

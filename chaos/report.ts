@@ -1,64 +1,56 @@
-/** What is printed when a run is over: each fault with what callers saw of it, and each promise. */
-
+/** The report of a run: each fault with the answers during it, and each promise. */
+import { markdown } from '../bench/lib/table.ts';
 import type { Verdict } from './judge/verdict.ts';
 import type { Answer } from './recorder.ts';
 import type { Course } from './run.ts';
-import type { Applied } from './stage/faults.ts';
 
 const shownViolations = 5;
 
-/** By what became of a request; shares of all that were on their way while a fault lasted. */
-const outcomes: readonly [string, (status: number) => boolean][] = [
-  ['200', (status) => status === 200],
-  ['429', (status) => status === 429],
-  ['401/403', (status) => status === 401 || status === 403],
-  ['503', (status) => status === 503],
-  ['502/504', (status) => status === 502 || status === 504],
-  ['none', (status) => status === 0],
+/** Columns of the table: shares of all requests under way during a fault. */
+const outcomes: readonly [heading: string, statuses: readonly number[]][] = [
+  ['200', [200]],
+  ['429', [429]],
+  ['401/403', [401, 403]],
+  ['503', [503]],
+  ['502/504', [502, 504]],
+  ['none', [0]],
 ];
 
+export function reportOf(course: Course, verdicts: readonly Verdict[]): string {
+  const judged = verdicts.flatMap((verdict) => linesOf(verdict, course.startedMs)).join('\n');
+  return `${faultsTable(course)}\n\n${stallsText(course)}${judged}\n`;
+}
+
 function sharesOf(answers: readonly Answer[]): string[] {
-  return outcomes.map(([, isSo]) => {
-    const share = answers.filter(({ status }) => isSo(status)).length / Math.max(1, answers.length);
-    return share === 0 ? '-' : `${(share * 100).toFixed(1)} %`;
+  return outcomes.map(([, statuses]) => {
+    const count = answers.filter(({ status }) => statuses.includes(status)).length;
+    return count === 0 ? '-' : `${((count / answers.length) * 100).toFixed(1)} %`;
   });
 }
 
-export function faultsTable({ faults, recorder, startedMs, endedMs }: Course): string {
-  const during = ({ beganMs, overMs }: Pick<Applied, 'beganMs' | 'overMs'>) =>
-    recorder.answers.filter(({ sentMs, receivedMs }) => sentMs <= overMs && receivedMs >= beganMs);
-  const row = (name: string, span: Pick<Applied, 'beganMs' | 'overMs'>) => {
-    const answers = during(span);
-    const seconds = ((span.overMs - span.beganMs) / 1_000).toFixed(1);
-    const at = ((span.beganMs - startedMs) / 1_000).toFixed(1);
-    return [name, at, seconds, String(answers.length), ...sharesOf(answers)];
+function faultsTable({ faults, recorder, startedMs, endedMs }: Course): string {
+  const row = (name: string, beganMs: number, overMs: number) => {
+    const answers = recorder.answers.filter(
+      ({ sentMs, receivedMs }) => sentMs <= overMs && receivedMs >= beganMs,
+    );
+    const [at, seconds] = [beganMs - startedMs, overMs - beganMs].map((ms) => (ms / 1_000).toFixed(1));
+    return [name, at!, seconds!, String(answers.length), ...sharesOf(answers)];
   };
-  return table([
-    ['fault', 'at, s', 'for, s', 'answers', ...outcomes.map(([name]) => name)],
-    ...faults.map((fault) => row(`${fault.harm} ${fault.part}`, fault)),
-    row('the whole run', { beganMs: startedMs, overMs: endedMs }),
+  return markdown([
+    ['fault', 'at, s', 'for, s', 'answers', ...outcomes.map(([heading]) => heading)],
+    ...faults.map(({ harm, part, beganMs, overMs }) => row(`${harm} ${part}`, beganMs, overMs)),
+    row('the whole run', startedMs, endedMs),
   ]);
 }
 
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const cell = (text: string, column: number) =>
-    column === 0 ? text.padEnd(widths[column]!) : text.padStart(widths[column]!);
-  return rows.map((row) => row.map(cell).join('  ').trimEnd()).join('\n');
-}
-
-/** So that nobody takes a run on a busy machine for more than it is. */
-export function stallsText({ stalls }: Course): string {
+/** Says how much of a run on a busy machine is not judged. */
+function stallsText({ stalls }: Course): string {
   if (stalls.length === 0) return '';
   const longestMs = Math.max(...stalls.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
   return (
-    `The machine stood still ${stalls.length} times, for up to ${Math.round(longestMs)} ms: ` +
-    'how fast answers were then, and whether there were any, is not judged.\n'
+    `The machine stalled ${stalls.length} times, for up to ${Math.round(longestMs)} ms: ` +
+    'times and refusals of answers during a stall are not judged.\n'
   );
-}
-
-export function verdictsText(verdicts: readonly Verdict[], startedMs: number): string {
-  return verdicts.flatMap((verdict) => linesOf(verdict, startedMs)).join('\n');
 }
 
 function linesOf({ promise, judged, what, violations }: Verdict, startedMs: number): string[] {

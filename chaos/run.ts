@@ -1,12 +1,14 @@
 /** One run: the stage is set, load and writers begin, the plan is carried out, all is quiet again. */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { say } from '../bench/lib/program.ts';
+import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import type { Span } from '../packages/testkit/fixtures/spans.ts';
+import type { Ending } from '../packages/testkit/servers/instance.ts';
 import { chanceOf } from './chance.ts';
-import { now } from './clock.ts';
 import { createHistory, type History } from './history.ts';
 import { recoveryMs } from './judge/answers.ts';
 import { watchRedisSwitches } from './judge/redis-switches.ts';
@@ -15,7 +17,6 @@ import { walkOn, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { type Applied, applyFaults } from './stage/faults.ts';
-import type { Ending } from './stage/instance.ts';
 import { type Stage, startStage } from './stage/stage.ts';
 import { type PassingKeys, writeOn } from './writers.ts';
 
@@ -50,8 +51,7 @@ export async function runCourse(
   seed: number,
   minutes: number,
   plan: readonly Fault[],
-  say: (text: string) => void,
-): Promise<Omit<Course, 'logs'>> {
+): Promise<Course> {
   const stage = await startStage(t, folder);
   const history = createHistory(join(folder, 'history.jsonl'));
   const recorder = createRecorder(join(folder, 'answers.jsonl'));
@@ -93,6 +93,7 @@ export async function runCourse(
       instances: stage.instances,
       receipts,
       unrecovered,
+      logs: logsIn(folder),
     };
   } finally {
     isStopped = true;
@@ -126,6 +127,12 @@ async function shortcomingsOf({ instances }: Stage): Promise<string[]> {
     }
   }
   return found;
+}
+
+function logsIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('instance-'))
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'));
 }
 
 async function receiptsOn(url: string): Promise<Set<string>> {

@@ -1,6 +1,6 @@
-/** `npm run fuzz`: tries the service on input after input until something breaks or time is up. */
-import type { Given } from '../bench/lib/flags.ts';
-import { isStopped, print, runProgram, wholeRun } from '../bench/lib/program.ts';
+/** `npm run fuzz`: sends random inputs to the service until a promise breaks or time is up. */
+import { isStopped, print, runProgram, wholeRun, withDefault } from '../bench/lib/program.ts';
+import { oneOf, optional, Problem, wholeNumber } from '../packages/server/src/command-line/options.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { cursors } from './cursors.ts';
 import { http } from './http.ts';
@@ -13,20 +13,12 @@ const targets: readonly Target[] = [parameters, cursors, http, imports];
 const defaultSeconds = 60;
 const largestSeconds = 7 * 24 * 3_600;
 
-const help = `Usage: npm run fuzz -- [FLAGS]
+const about = `
+Sends random inputs, made from a seed, to parts of the service, and checks each result. Ends with status 1
+at the first input that breaks a promise, and prints the smallest input that does, with the command to
+repeat it.
 
-Sends inputs that are made at random from a seed to parts of the service, and holds what comes of each
-against what was promised. Ends with status 1 at the first one that breaks a promise, and prints it, made as
-small as it goes, with the command that tries it again.
-
-${targets.map(({ name, promise }) => `  ${name.padEnd(12)}${promise}`).join('\n')}
-
-  --target NAME  one of these, or all (the default), one after the other
-  --seconds S    how long each is tried, ${defaultSeconds} unless given; 0: in turns until it is stopped
-  --runs N       how many inputs each gets, instead of a time
-  --seed N       where to begin, a number at random unless given; the same seed makes the same inputs
-  --path P       with --target and --seed: the one input of a failure again
-  --help         this text`;
+${targets.map(({ name, promise }) => `  ${name.padEnd(12)}${promise}`).join('\n')}`;
 
 interface Flags {
   readonly chosen: readonly Target[];
@@ -36,22 +28,8 @@ interface Flags {
   readonly path: string | undefined;
 }
 
-function readFlags(given: Given<'target' | 'seconds' | 'runs' | 'seed' | 'path'>): Flags {
-  const names = ['all', ...targets.map(({ name }) => name)];
-  const target = given.oneOf('target', names, 'all');
-  const chosen = targets.filter(({ name }) => target === 'all' || target === name);
-  const path = given.text('path');
-  if (path !== undefined && (chosen.length > 1 || !given.has('seed')))
-    given.refuse('--path is of one --target and --seed.');
-  if (path !== undefined && !/^\d+(:\d+)*$/.test(path)) given.refuse('--path must be numbers like 12:0:3.');
-  return {
-    chosen,
-    path,
-    seed: given.wholeNumber('seed', 0, largestSeed, Math.floor(Math.random() * largestSeed)),
-    runs: given.has('runs') ? given.wholeNumber('runs', 1, largestSeed, 1) : undefined,
-    seconds: given.wholeNumber('seconds', 0, largestSeconds, defaultSeconds),
-  };
-}
+const pathIn = (text: string) =>
+  /^\d+(:\d+)*$/.test(text) ? text : new Problem('must be numbers like 12:0:3.');
 
 function figuresOf({ executions, elapsedMs }: Outcome): string {
   const aSecond = Math.round(executions / (elapsedMs / 1_000));
@@ -66,8 +44,8 @@ async function fuzz(target: Target, seed: number, flags: Flags, forMs: number): 
     seed,
     path: flags.path,
     ...(flags.runs === undefined ? { untilMs: performance.now() + forMs } : { runs: flags.runs }),
-    onProgress: (so) =>
-      isTTY && process.stderr.write(`\r\u001b[K${target.name}: ${figuresOf(so)}, seed ${seed}`),
+    onProgress: (soFar) =>
+      isTTY && process.stderr.write(`\r\u001b[K${target.name}: ${figuresOf(soFar)}, seed ${seed}`),
   });
   if (isTTY) process.stderr.write('\r\u001b[K');
   if (isStopped()) return outcome;
@@ -77,8 +55,8 @@ async function fuzz(target: Target, seed: number, flags: Flags, forMs: number): 
   return outcome;
 }
 
-function tell(target: Target, { seed, path, input, reason }: Failure, runs: number): void {
-  const again = path === undefined ? `--runs ${runs}` : `--path ${path}`;
+function report(target: Target, { seed, path, input, reason }: Failure): void {
+  const again = path === undefined ? `--runs ${target.batchRuns}` : `--path ${path}`;
   print(`\nThis is broken: ${target.promise}.`);
   print(`Because: ${reason}`);
   print(`The smallest input found: ${input}`);
@@ -87,14 +65,14 @@ function tell(target: Target, { seed, path, input, reason }: Failure, runs: numb
 
 async function fuzzAll(flags: Flags): Promise<boolean> {
   const isEndless = flags.seconds === 0 && flags.runs === undefined && flags.path === undefined;
-  // A turn has seeds that no turn before it had: a batch takes one, and no turn has as many batches.
+  // Each turn starts a million seeds later: a batch takes one seed, and a turn has fewer batches.
   for (let turn = 0; turn === 0 || isEndless; turn += 1) {
     const seed = seedAfter(flags.seed, turn * 1_000_000);
     for (const target of flags.chosen) {
       const { failure } = await fuzz(target, seed, flags, (flags.seconds || defaultSeconds) * 1_000);
       if (isStopped()) return false;
       if (failure === undefined) continue;
-      tell(target, failure, target.batchRuns);
+      report(target, failure);
       return false;
     }
   }
@@ -102,8 +80,24 @@ async function fuzzAll(flags: Flags): Promise<boolean> {
 }
 
 await runProgram({
-  help,
-  options: { target: 'value', seconds: 'value', runs: 'value', seed: 'value', path: 'value' },
-  readFlags,
-  run: fuzzAll,
+  usage: 'npm run fuzz --',
+  about,
+  options: {
+    target: optional('NAME', oneOf(targets.map(({ name }) => name)), 'only this target'),
+    seconds: withDefault(
+      'S',
+      wholeNumber(0, largestSeconds),
+      defaultSeconds,
+      'time for each target; 0: in turns until it is stopped',
+    ),
+    runs: optional('N', wholeNumber(1, largestSeed), 'number of inputs for each target, instead of a time'),
+    seed: optional('N', wholeNumber(0, largestSeed), 'the same seed makes the same inputs (random)'),
+    path: optional('P', pathIn, 'with --target and --seed: the one input of a failure again'),
+  },
+  conflicts: ({ path, target, seed }) =>
+    path !== undefined && (target === undefined || seed === undefined)
+      ? ['--path needs --target and --seed.']
+      : [],
+  run: ({ target, seed = Math.floor(Math.random() * largestSeed), ...flags }) =>
+    fuzzAll({ ...flags, seed, chosen: targets.filter(({ name }) => name === (target ?? name)) }),
 });

@@ -1,88 +1,63 @@
-/** Two instances behind HAProxy, restarted in turn by SIGTERM while callers go on calling. */
+/** Restarts two instances behind HAProxy in turn by SIGTERM while callers send requests. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fillFixture } from '../packages/testkit/fixtures/fixture.ts';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
-import { commandLine, type Running, start } from '../packages/testkit/fixtures/run.ts';
-import { freePort } from '../packages/testkit/servers/free-port.ts';
-import { type Behind, startHaproxy } from '../packages/testkit/servers/haproxy.ts';
-import { callForBrands } from './one-call.ts';
-import { startLoad, type Totals } from './rolling-load.ts';
+import { commandLine } from '../packages/testkit/fixtures/run.ts';
+import { startHaproxy } from '../packages/testkit/servers/haproxy.ts';
+import { createInstance } from '../packages/testkit/servers/instance.ts';
+import { callForBrands, startCallers, type Totals } from './callers.ts';
 
 export interface Rolling {
   readonly restarts: number;
   readonly drainDelaySeconds: number;
   readonly callers: number;
   readonly perSecond: number;
-  /** Whether the balancer may try a request again that an instance did not take. */
+  /** Whether the balancer retries a request that an instance did not accept. */
   readonly isRetrying: boolean;
-  /** Called after each restart. */
-  readonly tell: (restart: number, totals: Totals) => void;
+  readonly onRestart?: (restart: number, totals: Totals) => void;
 }
 
 interface Rolled extends Totals {
-  /** What the balancer said of the instances, and the instances of themselves: that they shed, for one. */
-  readonly words: string;
+  /** The logs of the balancer and of the instances. */
+  readonly logs: string;
 }
 
-interface Instance extends Behind {
-  process: Running;
-  /** What it logged, before its restarts, too. */
-  words(): string;
-  restart(): Promise<void>;
-}
-
-/** Resolves to what callers met, and fails where an instance does not end as it should. */
 export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled> {
-  const line = commandLine(t);
-  await line.inside(fillFixture, 'sandbox');
-  const delay = ['--drain-delay', String(rolling.drainDelaySeconds)];
-  const flags = ['--database', line.database, '--environment', 'sandbox', '--brands-rate', '0', ...delay];
-  const instances = [await startInstance(t, flags), await startInstance(t, flags)] as const;
+  const { folder, database, inside } = commandLine(t);
+  await inside(fillFixture, 'sandbox');
+  const flags = [
+    ...['--database', database, '--environment', 'sandbox', '--brands-rate', '0', '--log-level', 'warn'],
+    ...['--drain-delay', String(rolling.drainDelaySeconds)],
+    // The same for both instances, so that their answers are equal.
+    ...['--public-url', 'https://network.example'],
+  ];
+  const logPaths = ['one', 'two'].map((name) => join(folder, `${name}.log`));
+  const [one, two] = await Promise.all(logPaths.map((path) => createInstance(t, path, path, flags)));
+  const instances = [one!, two!] as const;
+  await Promise.all(instances.map(({ start }) => start()));
   const balancer = await startHaproxy(t, instances, (config) =>
-    tellingApart(rolling.isRetrying ? config : withoutRetries(config)),
+    namingSender(rolling.isRetrying ? config : withoutRetries(config)),
   );
+  const logs = () => [balancer.words(), ...logPaths.map((path) => readFileSync(path, 'utf8'))].join('');
   const call = { ...(await callForBrands(instances[0].port)), port: balancer.port };
 
-  const load = startLoad(call, rolling.callers, rolling.perSecond);
+  const callers = startCallers(call, rolling.callers, rolling.perSecond);
   for (let restart = 1; restart <= rolling.restarts; restart += 1) {
-    await instances[restart % 2]!.restart();
-    // One at a time: before it gets callers again, the other one must not go.
+    const instance = instances[restart % 2]!;
+    const status = await instance.terminate();
+    if (status !== 0) throw new Error(`An instance ended with status ${status}:\n${logs()}`);
+    await instance.start();
+    // The other instance must not stop before the balancer uses this one again.
     await balancer.untilAllUp();
-    rolling.tell(restart, load.totals());
+    rolling.onRestart?.(restart, callers.totals());
   }
-  const totals = await load.stop();
-  return { ...totals, words: [balancer, ...instances].map((part) => part.words()).join('') };
+  const totals = await callers.stop();
+  return { ...totals, logs: logs() };
 }
 
-async function startInstance(t: Lifetime, flags: readonly string[]): Promise<Instance> {
-  const [port, operationsPort] = [await freePort(), await freePort()];
-  // Both tell the same addresses, so that either's answer is the right one.
-  const addresses = ['--port', port, '--ops-port', operationsPort, '--public-url', 'https://network.example'];
-  const words = ['serve', ...flags, ...addresses.map(String), '--log-level', 'warn'];
-  const launch = async () => {
-    const running = start(t, words);
-    await running.says('stderr', /^Serving /m);
-    return running;
-  };
-  let earlier = '';
-  const instance: Instance = {
-    port,
-    operationsPort,
-    process: await launch(),
-    words: () => earlier + instance.process.texts().stdout,
-    restart: async () => {
-      instance.process.signal('SIGTERM');
-      const status = await instance.process.ended;
-      const { stdout, stderr } = instance.process.texts();
-      if (status !== 0) throw new Error(`An instance ended with status ${status}: ${stdout}${stderr}`);
-      earlier += stdout;
-      instance.process = await launch();
-    },
-  };
-  return instance;
-}
-
-/** Answers that the balancer gave itself say so: they look like the service's own, with an id and all. */
-function tellingApart(config: string): string {
+/** Marks the balancer's own answers, which otherwise look like those of the service. */
+function namingSender(config: string): string {
   return config.replace(
     /^( +http-after-response set-header )X-Request-Id \S+(.*)$/m,
     '$1X-Answered-By "the balancer"$2\n$&',

@@ -81,12 +81,9 @@ export function productionSbom(): Sbom {
   };
 }
 
-const help = `Usage: npm run --silent sbom
-
+const about = `
 Prints a CycloneDX document of all packages that run in production: those of package-lock.json, Node among
-them, and the library of the reference page.
-
-  --help   this text`;
+them, and the library of the reference page.`;
 
 async function printSbom(): Promise<boolean> {
   try {
@@ -98,4 +95,6 @@ async function printSbom(): Promise<boolean> {
   }
 }
 
-if (import.meta.main) await runProgram({ help, options: {}, readFlags: () => ({}), run: printSbom });
+if (import.meta.main) {
+  await runProgram({ usage: 'npm run --silent sbom --', about, options: {}, run: printSbom });
+}

@@ -1,9 +1,9 @@
-/** The same balances twice: as JSON Lines for the import, and as text for an engine's bulk path. */
+/** The same balances in two files: JSON Lines for the import, tab-separated text for bulk loading. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** The order of the table's key, or one in which each row is far from the one before it. */
+/** Sorted by the table's key, or scattered: each row is far from the one before it. */
 export const orders = ['sorted', 'scattered'] as const;
 export type Order = (typeof orders)[number];
 
@@ -16,21 +16,21 @@ export interface DataFiles {
 
 const balancesOfCustomer = 4;
 const firstDay = Date.UTC(2026, 0, 1);
-const recordsOfPiece = 2_000;
+const recordsOfChunk = 2_000;
 
 export async function writeData(folder: string, rows: number, order: Order): Promise<DataFiles> {
   const files = { lines: join(folder, `${order}.jsonl`), bulk: join(folder, `${order}.tsv`) };
   const write = (file: string, format: (row: object) => string) =>
-    pipeline(pieces(rows, order, format), createWriteStream(file));
+    pipeline(chunks(rows, order, format), createWriteStream(file));
   await write(files.lines, JSON.stringify);
   await write(files.bulk, (row) => Object.values(row).join('\t'));
   return files;
 }
 
-function* pieces(rows: number, order: Order, format: (row: object) => string): Generator<string> {
+function* chunks(rows: number, order: Order, format: (row: object) => string): Generator<string> {
   const step = order === 'sorted' ? 1 : scatteringStep(rows);
-  for (let start = 0; start < rows; start += recordsOfPiece) {
-    const count = Math.min(recordsOfPiece, rows - start);
+  for (let start = 0; start < rows; start += recordsOfChunk) {
+    const count = Math.min(recordsOfChunk, rows - start);
     const lines = Array.from({ length: count }, (_, index) => format(balance(start + index, step, rows)));
     yield `${lines.join('\n')}\n`;
   }
@@ -50,7 +50,7 @@ function balance(index: number, step: number, rows: number): object {
   };
 }
 
-/** Steps of this length come to each number once, and golden ones lie far from all before. */
+/** A step without a common factor reaches each number once; the golden ratio keeps neighbors far apart. */
 function scatteringStep(rows: number): number {
   const common = (one: number, other: number): number => (other === 0 ? one : common(other, one % other));
   let step = Math.max(1, Math.round(rows * 0.618_034));

@@ -1,63 +1,54 @@
-/** What is timed, on each engine: its own bulk path, into a bare table and into ours, and our import. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** The three ways to load a file, on each engine. */
 import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { readLines } from '../../packages/server/src/ingest/read/lines.ts';
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
 import { openStore } from '../../packages/server/src/store/engines.ts';
-import { onConnection } from '../size/data.ts';
+import { executable } from '../../packages/testkit/fixtures/run.ts';
+import { outputOf } from '../lib/processes.ts';
+import { onConnection } from '../lib/service.ts';
 import { columns, type DataFiles } from './data.ts';
 
 export interface Outcome {
   readonly seconds: number;
-  /** Of the process that imports. */
+  /** Of the import's process. */
   readonly peakMegabytes?: number;
 }
 
-export interface Engine {
+/** Each way starts with empty tables. */
+export interface Loader {
   readonly name: string;
-  /** Each begins with empty tables. */
+  /** The engine's bulk path into a plain table. */
   bare(files: DataFiles): Promise<Outcome>;
+  /** The engine's bulk path into our table. */
   ours(files: DataFiles): Promise<Outcome>;
+  /** Our import command. */
   imported(files: DataFiles): Promise<Outcome>;
 }
 
-const executable = fileURLToPath(new URL('../../packages/server/bin/partner-network.js', import.meta.url));
 const peakProgram = new URL('./peak.ts', import.meta.url).href;
-const listed = columns.join(', ');
+const columnList = columns.join(', ');
 
-async function timed(work: () => Promise<void>): Promise<Outcome> {
+async function timed(work: () => Promise<unknown>): Promise<Outcome> {
   const startMs = performance.now();
   await work();
   return { seconds: (performance.now() - startMs) / 1_000 };
 }
 
-async function runProgram(program: string, words: readonly string[], variables = {}): Promise<void> {
-  const child = spawn(program, words, {
-    env: { ...process.env, ...variables },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [status] = await once(child, 'close');
-  if (status !== 0) throw new Error(`${program} ended with status ${status}.`);
-}
-
-/** As an operator runs it, its start included. */
+/** As an operator runs it, including the start of the process. */
 async function runImport(url: string, file: string, folder: string): Promise<Outcome> {
   const peak = join(folder, 'peak');
   const words = ['--import', peakProgram, executable, 'import', 'balances', file, '--database', url];
-  const outcome = await timed(() => runProgram(process.execPath, words, { PEAK_FILE: peak }));
+  const outcome = await timed(() => outputOf(process.execPath, words, { PEAK_FILE: peak }));
   return { ...outcome, peakMegabytes: Number(readFileSync(peak, 'utf8')) };
 }
 
 async function migrate(url: string): Promise<void> {
-  const purpose = url.startsWith('sqlite:') ? 'create' : 'migrate';
-  await (await openStore(parseDatabaseUrl(url)!, 'production', purpose)).close();
+  await (await openStore(parseDatabaseUrl(url)!, 'production', 'migrate')).close();
 }
 
-export async function postgresEngine(url: string, psql: string, folder: string): Promise<Engine> {
+export async function postgresLoader(url: string, psql: string, folder: string): Promise<Loader> {
   await migrate(url);
   const prepare = (...statements: string[]) =>
     onConnection(url, async (client) => {
@@ -68,7 +59,7 @@ export async function postgresEngine(url: string, psql: string, folder: string):
     customer_id ${text}, id ${text}, type ${text}, currency ${text}, amount bigint not null,
     created_at timestamptz(3) not null, updated_at timestamptz(3) not null, primary key (customer_id, id))`;
   const copy = (table: string, { bulk }: DataFiles) =>
-    timed(() => runProgram(psql, ['-q', url, '-c', `\\copy ${table} (${listed}) from '${bulk}'`]));
+    timed(() => outputOf(psql, ['-q', url, '-c', `\\copy ${table} (${columnList}) from '${bulk}'`]));
   return {
     name: 'Postgres',
     bare: async (files) => {
@@ -86,7 +77,7 @@ export async function postgresEngine(url: string, psql: string, folder: string):
   };
 }
 
-export function sqliteEngine(folder: string): Engine {
+export function sqliteLoader(folder: string): Loader {
   const path = join(folder, 'bench.db');
   const newDatabase = async () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
@@ -110,10 +101,10 @@ export function sqliteEngine(folder: string): Engine {
   };
 }
 
-/** As the engine's own shell does for `.import`: a prepared statement, in one transaction. */
+/** Like `.import` of the sqlite3 shell: a prepared statement in one transaction. */
 async function insertAll(db: DatabaseSync, table: string, file: string): Promise<void> {
   const places = columns.map(() => '?').join(', ');
-  const statement = db.prepare(`insert into ${table} (${listed}) values (${places})`);
+  const statement = db.prepare(`insert into ${table} (${columnList}) values (${places})`);
   db.exec('begin immediate');
   for await (const lines of readLines(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
     for (const { text } of lines) statement.run(...text!.split('\t'));

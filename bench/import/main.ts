@@ -1,46 +1,25 @@
-/** How fast an import is beside the bulk path of its engine, which checks nothing, and how much it holds. */
-import { totalmem } from 'node:os';
+/** Compares the speed of an import with the engine's bulk path, which checks nothing, and its memory. */
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { flag, oneOf, optional, wholeNumber } from '../../packages/server/src/command-line/options.ts';
 import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
-import type { Given } from '../lib/flags.ts';
-import { machine } from '../lib/machine.ts';
-import { runProgram, say } from '../lib/program.ts';
+import { print, runProgram, say, withDefault } from '../lib/program.ts';
+import { engines } from '../lib/service.ts';
 import { median } from '../lib/statistics.ts';
 import { orders } from './data.ts';
 import type { Outcome } from './engines.ts';
-import { engines, leastShare, type Measured, measure, type Plan, shareOf, ways } from './measure.ts';
+import { leastShare, type Measured, measure, type Plan, shareOf, ways } from './measure.ts';
 
 const mostMegabytes = 200;
 
-const help = `Usage: node bench/import/main.ts [FLAGS]
-
-Makes a file of balances, takes it into each engine by three ways in turn, and prints the median rates:
+const about = `
+Makes a file of balances, loads it into each engine in three ways in turn, and prints the median rates:
   bare      the engine's own bulk path (Postgres: COPY from psql; SQLite: prepared inserts in one
             transaction) into a table with the same columns and key, and no checks
   ours      the same into our own table, which checks each row again and renders its record
-  imported  "partner-network import", all checks on, with the start of its process
-Rows come in the order of the table's key (sorted), in which bulk paths are at their best, and in another
-(scattered). Ends with status 1 when an import is slower than a third of the bare bulk path, or its process
-takes more than ${mostMegabytes} MB.
-
-  --rows N         1,000,000 unless given
-  --rounds N       3 unless given
-  --engine NAME    only sqlite or postgres
-  --order NAME     only ${orders.join(' or ')}
-  --memory         only the import, once each, for how much it holds
-  --help           this text`;
-
-function readFlags(given: Given<'rows' | 'rounds' | 'engine' | 'order' | 'memory'>): Plan {
-  const only = <Name extends string>(flag: 'engine' | 'order', names: readonly Name[]) =>
-    given.has(flag) ? [given.oneOf(flag, names, names[0]!)] : names;
-  const rounds = given.wholeNumber('rounds', 1, 1_000, 3);
-  return {
-    rows: given.wholeNumber('rows', 1, 999_999_999, 1_000_000),
-    rounds: given.has('memory') ? 1 : rounds,
-    engines: only('engine', engines),
-    orders: only('order', orders),
-    ways: given.has('memory') ? ['imported'] : ways,
-  };
-}
+  imported  "partner-network import" with all checks, including the start of its process
+Rows come in the order of the table's key (sorted), which is best for bulk paths, and in another order
+(scattered). Ends with status 1 if an import is slower than a third of the bare bulk path, or its process
+takes more than ${mostMegabytes} MB.`;
 
 function spread(outcomes: readonly Outcome[]): { middle: number; text: string } {
   const seconds = outcomes.map((outcome) => outcome.seconds);
@@ -49,37 +28,49 @@ function spread(outcomes: readonly Outcome[]): { middle: number; text: string } 
   return { middle, text: `${middle.toFixed(1)} s (${fastest.toFixed(1)} to ${slowest.toFixed(1)})` };
 }
 
-/** Prints what was measured; says what is not as it should be. */
+/** Prints the measurements and returns a sentence for each missed goal. */
 function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
   const faults: string[] = [];
   const rate = (seconds: number) => Math.round(rows / seconds).toLocaleString('en');
-  const { cpu, cores } = machine();
-  process.stdout.write(`${cpu}, ${cores} cores, `);
-  process.stdout.write(`${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}\n`);
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
+  print(`${cpus()[0]?.model}, ${availableParallelism()} cores, ${memory}, Node ${process.version}`);
   for (const { engine, order, outcomes } of measured) {
     const title = `${engine}, ${order}`;
-    process.stdout.write(`\n${title}, ${rows.toLocaleString('en')} balances\n`);
+    print(`\n${title}, ${rows.toLocaleString('en')} balances`);
     for (const way of ways) {
       const { middle, text } = spread(outcomes[way]);
       const share = shareOf(outcomes, way);
-      const ratio = way === 'imported' ? '' : `, of which the import has ${share.toFixed(2)}`;
-      process.stdout.write(`  ${way.padEnd(9)} ${rate(middle).padStart(9)} a second, ${text}${ratio}\n`);
+      const ratio = way === 'imported' ? '' : `; the import has ${share.toFixed(2)} of this rate`;
+      print(`  ${way.padEnd(9)} ${rate(middle).padStart(9)} a second, ${text}${ratio}`);
       if (way === 'bare' && share < leastShare) faults.push(`${title}: under a third of bare.`);
     }
     const peak = Math.max(...outcomes.imported.map(({ peakMegabytes = 0 }) => peakMegabytes));
-    process.stdout.write(`  peak      ${peak.toFixed(0).padStart(9)} MB\n`);
+    print(`  peak      ${peak.toFixed(0).padStart(9)} MB`);
     if (peak > mostMegabytes) faults.push(`${title}: more than ${mostMegabytes} MB.`);
   }
   return faults;
 }
 
 await runProgram({
-  help,
-  options: { rows: 'value', rounds: 'value', engine: 'value', order: 'value', memory: 'switch' },
-  readFlags,
-  lackFor: ({ engines }) => engines.includes('postgres') && withoutOwnServers(),
-  run: async (flags) => {
-    const faults = report(await measure(flags), flags);
+  usage: 'npm run bench:import --',
+  about,
+  options: {
+    rows: withDefault('N', wholeNumber(1, 999_999_999), 1_000_000, 'balances in the file'),
+    rounds: withDefault('N', wholeNumber(1, 1_000), 3, 'rounds of each way'),
+    engine: optional('NAME', oneOf(engines), 'only sqlite or postgres'),
+    order: optional('NAME', oneOf(orders), `only ${orders.join(' or ')}`),
+    memory: flag('only the import, once each, to measure its memory'),
+  },
+  missing: ({ engine }) => engine !== 'sqlite' && withoutOwnServers(),
+  run: async ({ rows, rounds, engine, order, memory }) => {
+    const plan: Plan = {
+      rows,
+      rounds: memory ? 1 : rounds,
+      engines: engine === undefined ? engines : [engine],
+      orders: order === undefined ? orders : [order],
+      ways: memory ? ['imported'] : ways,
+    };
+    const faults = report(await measure(plan), plan);
     for (const fault of faults) say(fault);
     return faults.length === 0;
   },

@@ -1,4 +1,4 @@
-/** Loaded into a process before its program: leaves how much memory it had at the most, in megabytes. */
+/** Loaded into a process before its program: at its end, writes its peak memory in megabytes to a file. */
 import { writeFileSync } from 'node:fs';
 
 process.on('exit', () => {

@@ -1,18 +1,18 @@
-/** What a process has used of the processors, and of memory, by the kernel's own account. */
+/** CPU time and memory of a process, as the Linux kernel reports them in /proc. */
 import { globSync, readFileSync } from 'node:fs';
 
-/** Linux counts in hundredths of a second, whatever its own clock is. */
+/** /proc/PID/stat counts in units of 10 ms on every machine. */
 const ticksPerSecond = 100;
 
 interface ProcessTimes {
   readonly parent: number;
-  /** User and system time of all its threads, in seconds. */
+  /** User and system time of all its threads. */
   readonly ownSeconds: number;
-  /** Of those of its children that have ended. */
+  /** The same of its children that have ended. */
   readonly endedSeconds: number;
 }
 
-/** Of the text of /proc/PID/stat. The name of a program stands in brackets, and may have any in itself. */
+/** Parses /proc/PID/stat. The program's name stands in brackets and may itself contain brackets. */
 export function timesIn(stat: string): ProcessTimes {
   const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const seconds = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) / ticksPerSecond;
@@ -23,32 +23,32 @@ export function cpuSecondsOf(pid: number): number {
   return timesIn(readFileSync(`/proc/${pid}/stat`, 'utf8')).ownSeconds;
 }
 
-/** Of a server of Postgres with the processes of its connections, also those that have ended. */
+/** CPU time of a process and its children, running and ended: a Postgres server with its connections. */
 export function cpuSecondsOfFamily(pid: number): number {
   let seconds = 0;
   for (const path of globSync('/proc/[0-9]*/stat')) {
-    const times = timesOrNothing(path);
+    const times = timesIfRunning(path);
     if (path === `/proc/${pid}/stat`) seconds += times!.ownSeconds + times!.endedSeconds;
     else if (times?.parent === pid) seconds += times.ownSeconds;
   }
   return seconds;
 }
 
-function timesOrNothing(path: string): ProcessTimes | undefined {
+function timesIfRunning(path: string): ProcessTimes | undefined {
   try {
     return timesIn(readFileSync(path, 'utf8'));
   } catch {
-    return undefined; // It ended while we were looking.
+    return undefined; // It ended after the folder was listed.
   }
 }
 
 interface Megabytes {
   readonly now: number;
-  /** That it ever had. */
+  /** The highest value since its start. */
   readonly most: number;
 }
 
-/** Of the text of /proc/PID/status. It says kB and means 1,024 bytes; a megabyte has 1,000,000. */
+/** Parses /proc/PID/status, whose kB are 1,024 bytes, to megabytes of 1,000,000 bytes. */
 export function megabytesIn(status: string): Megabytes {
   const megabytes = (name: string) => {
     const [, count] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
@@ -57,7 +57,7 @@ export function megabytesIn(status: string): Megabytes {
   return { now: megabytes('VmRSS'), most: megabytes('VmHWM') };
 }
 
-/** What it has in memory. */
+/** Resident memory of a process. */
 export function megabytesOf(pid: number): Megabytes {
   return megabytesIn(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

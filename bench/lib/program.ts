@@ -1,78 +1,95 @@
-/** How benches, scripts, fault runs and fuzzers begin and end, and that they leave nothing behind. */
-import { setImmediate as turn } from 'node:timers/promises';
+/** Runs a development program (bench, chaos, fuzz, scripts): flags, help, exit status and cleaning up. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { helpOf } from '../../packages/server/src/command-line/help.ts';
+import {
+  type Option,
+  type Options,
+  optional,
+  type Problem,
+  type Values,
+} from '../../packages/server/src/command-line/options.ts';
+import { parseLine, type Syntax } from '../../packages/server/src/command-line/parse.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import { type Given, type Options, readWords } from './flags.ts';
 
+/** Everything that is registered here is removed when the program ends or is stopped. */
 export const wholeRun = openLifetime();
 
-/** Were something to hang, it should not be for ever. */
-const mostCleaningMs = 20_000;
-const parentEveryMs = 500;
+/** A clean-up that hangs is given up after this time. */
+const cleanUpMs = 20_000;
+const checkParentMs = 500;
 
 let cleaning: Promise<void> | undefined;
 let isStopping = false;
 
-/** Last things first, and once, though a signal may come when it has begun. */
+/** Runs once, even if a signal arrives while it is running. */
 function cleanUp(): Promise<void> {
   cleaning ??= wholeRun[Symbol.asyncDispose]();
   return cleaning;
 }
 
-/** Whether it was told to stop: what fails from then on fails because all is being taken away. */
+/** After a stop, failures are expected: the servers are being removed. */
 export const isStopped = () => isStopping;
 
+/** Writes progress and remarks to standard error. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Writes results to standard output. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-interface Program<Name extends string, Flags> {
-  readonly help: string;
-  readonly options: Options<Name>;
-  /** Notes what is wrong with them. */
-  readFlags(given: Given<Name>): Flags;
-  /** What it needs and this machine does not have. */
-  lackFor?(flags: Flags): string | false;
-  /** Whether all is as it should be. */
-  run(flags: Flags): Promise<boolean>;
+interface Program<O extends Options> extends Syntax<O> {
+  /** The command that starts it, such as "npm run chaos --". */
+  readonly usage: string;
+  /** What it does, for --help. */
+  readonly about: string;
+  /** What this machine lacks to run it, in a sentence. */
+  missing?(flags: Values<O>): string | false;
+  /** Resolves to whether all goals and promises were met. */
+  run(flags: Values<O>): Promise<boolean>;
 }
 
-/**
- * Runs it by this process's words, and sets the exit status: 0 where all is as it should be, 1 where it is
- * not, or could not be found out, and 2 for words that it does not take.
- */
-export async function runProgram<Name extends string, Flags>(program: Program<Name, Flags>): Promise<void> {
-  const { help, options, readFlags, lackFor } = program;
-  const { flags, isHelp, problems } = readWords(process.argv.slice(2), options, readFlags);
-  if (isHelp) return print(help);
-  for (const problem of problems) say(problem);
-  const lack = problems.length === 0 && lackFor?.(flags);
-  if (lack) say(lack);
+/** An option with a default value, which its help shows. */
+export function withDefault<T>(
+  valueName: string,
+  read: (text: string) => T | Problem,
+  value: T,
+  help: string,
+): Option<T> {
+  const shown = typeof value === 'number' ? value.toLocaleString('en') : value;
+  const option = optional(valueName, read, `${help} (${shown})`);
+  return { ...option, resolve: (...given) => option.resolve(...given) ?? value };
+}
+
+/** Exit status: 0 if everything is as it should be, 1 if not or on a failure, 2 for invalid flags. */
+export async function runProgram<O extends Options>(program: Program<O>): Promise<void> {
+  const words = process.argv.slice(2);
+  if (words.includes('--help')) return print(helpOf(program.usage, program.about.trim(), program));
+  const { values: flags, problems } = parseLine(program, words);
   process.exitCode = problems.length > 0 ? 2 : 1;
-  if (problems.length > 0 || lack) return;
-  cleanUpWhenTold();
+  for (const problem of problems) say(problem);
+  if (problems.length > 0) return;
+  const lack = program.missing?.(flags);
+  if (lack) return say(lack);
+  cleanUpWhenStopped();
   try {
     if (await program.run(flags)) process.exitCode = 0;
   } finally {
-    // A signal may have ended what was waited for; it is heard first.
-    await turn();
+    // A pending signal may be why the run ended: let its handler run first.
+    await nextTurn();
     await cleanUp();
   }
 }
 
-/**
- * More than one signal may come: npm hands on to us what the terminal has sent to us already. Were the second
- * one not waited out, it would end us amid the cleaning.
- */
-function cleanUpWhenTold(): void {
+/** Signals can come twice: a terminal sends one to every process, and npm passes its own on to us. */
+function cleanUpWhenStopped(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  // One that npm alone gets ends the shell between it and us, and nobody tells us.
+  // A signal to npm alone ends the shell between npm and this process, without a signal to this process.
   const { ppid } = process;
-  const isOfNpm = process.env.npm_lifecycle_event !== undefined;
-  if (isOfNpm) setInterval(() => process.ppid !== ppid && stop(), parentEveryMs).unref();
+  const isStartedByNpm = process.env.npm_lifecycle_event !== undefined;
+  if (isStartedByNpm) setInterval(() => process.ppid !== ppid && stop(), checkParentMs).unref();
 }
 
 function stop(): void {
@@ -80,6 +97,6 @@ function stop(): void {
   isStopping = true;
   say('Stopped: cleaning up.');
   process.on('uncaughtException', () => {});
-  setTimeout(() => process.exit(1), mostCleaningMs);
+  setTimeout(() => process.exit(1), cleanUpMs);
   cleanUp().finally(() => process.exit(1));
 }

@@ -1,6 +1,6 @@
-/** What many numbers come to, and how that is written. */
+/** Statistics over many numbers, and how they are printed. */
 
-/** The value that this share of all is not above; NaN of none. */
+/** The value below which this share of the values lies; NaN if there are no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
@@ -12,11 +12,11 @@ export const percent = (share: number, digits = 0) => `${(share * 100).toFixed(d
 
 export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 
-/** Any order is as likely as any other. */
-export function shuffled<Item>(items: readonly Item[], fraction: () => number): Item[] {
+/** Fisher-Yates: every order is equally likely. */
+export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const order = [...items];
   for (let last = order.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(fraction() * (last + 1));
+    const other = Math.floor(random() * (last + 1));
     [order[last], order[other]] = [order[other]!, order[last]!];
   }
   return order;

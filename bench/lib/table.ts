@@ -1,6 +1,4 @@
-/** A table in Markdown, which is legible as it is. */
-
-/** Names to the left, numbers to the right. */
+/** A Markdown table: the first column is aligned left, all others right. The first row is the heading. */
 export function markdown([heading, ...rows]: string[][]): string {
   const widths = heading!.map((_, column) =>
     Math.max(...[heading!, ...rows].map((row) => row[column]!.length)),

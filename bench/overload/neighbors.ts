@@ -1,34 +1,28 @@
-/** Whether one partner that asks for far more than its rate makes another one wait. */
+/** Measures whether a partner that far exceeds its rate makes another partner wait. */
+import { listBrands } from '@partner-network/contract/operations';
+import { oneOf, wholeNumber } from '../../packages/server/src/command-line/options.ts';
 import { needsOwnRedis, startRedis } from '../../packages/testkit/servers/redis.ts';
-import { print, runProgram, say, wholeRun } from '../lib/program.ts';
+import { fillDatabase, newPartners } from '../lib/data.ts';
+import { type Played, rateOf, startGenerator, timesOf } from '../lib/load.ts';
+import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
+import { type Engine, engines, missingFor, newDatabase, startService } from '../lib/service.ts';
 import { median, ms, percent, quantile } from '../lib/statistics.ts';
-import { type Played, rateOf, startGenerator, timesOf } from './load.ts';
-import { brandsPath, type Engine, engines, lackFor, startLoadedService } from './load-service.ts';
 
 const rate = 50;
 const times = 20;
+/** How much p99 may rise because of the neighbor. */
 const goal = 0.1;
 const sliceSeconds = 2;
-/** The one who is measured stays within its own rate. */
+/** The measured partner stays within its rate. */
 const ownRate = 40;
 
-const help = `Usage: node bench/overload/neighbors.ts [FLAGS]
-
-Starts "partner-network serve" in a process of its own, with the rate limit of ${rate} a second.
-One partner asks for ${ownRate} pages of brands a second, at random moments. In turns of ${sliceSeconds} s its
-neighbor does nothing, asks for its ${rate} a second, and for ${times} times as many, nearly all of which
-are refused. Prints how long the pages of the first one take beside each. Ends with status 1 when
-p99 beside a neighbor at ${times} times its rate is more than ${goal * 100} % above that beside none, or when
-the machine is too busy to tell: when p99 beside none differs by as much from turn to turn.
-
-  --engine NAME   sqlite, or postgres (a server of its own, and a Redis that counts), sqlite unless given
-  --seconds N     in all, 10 at the least, 120 unless given
-  --help          this text`;
-
-interface Flags {
-  readonly engine: Engine;
-  readonly seconds: number;
-}
+const about = `
+Starts "partner-network serve" in its own process, with the rate limit of ${rate} a second. One partner
+requests ${ownRate} pages of brands a second at random times. In slices of ${sliceSeconds} s, its neighbor
+sends nothing, ${rate} requests a second, or ${times} times as many, most of which are refused. Prints the
+times of the first partner's pages. Ends with status 1 if p99 rises by more than ${percent(goal)} with a
+neighbor at ${times} times its rate, or if the machine is too busy to measure that: p99 without a neighbor
+varies as much.`;
 
 const neighbors = [
   { name: 'none', perSecond: 0 },
@@ -41,25 +35,27 @@ interface Slice {
   readonly neighbor: Played | undefined;
 }
 
-async function measureSlices({ engine, seconds }: Flags): Promise<Slice[][]> {
+async function measureSlices(engine: Engine, seconds: number): Promise<Slice[][]> {
   const redis = engine === 'postgres' ? await startRedis(wholeRun) : undefined;
-  const service = await startLoadedService(engine, redis === undefined ? [] : ['--redis', redis.url]);
-  // Each has a process to ask from: a busy neighbor must not make the other one's watch go wrong.
-  const [ours, theirs] = [startGenerator(service), startGenerator(service)];
+  const [database, partners] = [await newDatabase(engine), newPartners(2)];
+  await fillDatabase(database, partners, 2 * 120);
+  const service = await startService(database, redis === undefined ? [] : ['--redis', redis.url]);
+  // A process each: a busy neighbor must not delay the other's time measurement.
+  const [ours, theirs] = [startGenerator(), startGenerator()];
   const stream = (index: number, perSecond: number, connections: number) => ({
-    path: brandsPath,
-    keys: [service.keys[index]!],
+    requests: [{ path: listBrands.path, key: partners[index]!.key }],
     connections,
     perSecond,
   });
-  await ours.play(2, stream(0, ownRate, 8));
+  await ours.play(service, 2, stream(0, ownRate, 8));
   const slices: Slice[][] = neighbors.map(() => []);
   const rounds = Math.max(1, Math.round(seconds / neighbors.length / sliceSeconds));
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, { perSecond }] of neighbors.entries()) {
-      const asked = perSecond === 0 ? undefined : theirs.play(sliceSeconds, stream(1, perSecond, 64));
-      const [own] = await ours.play(sliceSeconds, stream(0, ownRate, 8));
-      slices[index]!.push({ own: own!, neighbor: (await asked)?.[0] });
+      const played =
+        perSecond === 0 ? undefined : theirs.play(service, sliceSeconds, stream(1, perSecond, 64));
+      const [own] = await ours.play(service, sliceSeconds, stream(0, ownRate, 8));
+      slices[index]!.push({ own: own!, neighbor: (await played)?.[0] });
     }
     if (round % 5 === 0 || round === rounds) say(`  ${round} of ${rounds} rounds`);
   }
@@ -83,27 +79,34 @@ function report(slices: readonly (readonly Slice[])[]): void {
   }
 }
 
-async function measure(flags: Flags): Promise<boolean> {
-  const slices = await measureSlices(flags);
+async function measure(engine: Engine, seconds: number): Promise<boolean> {
+  const slices = await measureSlices(engine, seconds);
   report(slices);
   const [alone, , beside] = slices;
   const [one, other] = [0, 1].map((odd) => p99Of(alone!.filter((_, index) => index % 2 === odd)));
   const noise = Math.max(one!, other!) / Math.min(one!, other!) - 1;
   const moved = p99Of(beside!) / p99Of(alone!) - 1;
-  const text = `${flags.engine}: p99 moves by ${percent(moved)} (goal: less than ${percent(goal)})`;
-  const isTold = noise < goal;
-  const verdict = moved < goal ? (isTold ? 'ok     ' : 'not told') : 'not met';
-  print(`${verdict} ${text}; beside none, it differs by ${percent(noise)} from turn to turn`);
-  return isTold && moved < goal;
+  const isQuiet = noise < goal;
+  const verdict = moved < goal ? (isQuiet ? 'ok     ' : 'unknown') : 'not met';
+  print(
+    `${verdict} ${engine}: p99 moves by ${percent(moved)} (goal: less than ${percent(goal)}); ` +
+      `without a neighbor, it differs by ${percent(noise)} from slice to slice`,
+  );
+  return isQuiet && moved < goal;
 }
 
 await runProgram({
-  help,
-  options: { engine: 'value', seconds: 'value' },
-  readFlags: (given): Flags => ({
-    engine: given.oneOf('engine', engines, 'sqlite'),
-    seconds: given.wholeNumber('seconds', 10, 9_999, 120),
-  }),
-  lackFor: ({ engine }) => lackFor(engine) || (engine === 'postgres' && needsOwnRedis.skip),
-  run: measure,
+  usage: 'npm run bench:neighbors --',
+  about,
+  options: {
+    engine: withDefault(
+      'NAME',
+      oneOf(engines),
+      'sqlite',
+      'sqlite, or postgres (starts a server and a Redis)',
+    ),
+    seconds: withDefault('N', wholeNumber(10, 9_999), 120, 'in all'),
+  },
+  missing: (flags) => missingFor(flags) || (flags.engine === 'postgres' && needsOwnRedis.skip),
+  run: ({ engine, seconds }) => measure(engine, seconds),
 });

@@ -1,36 +1,37 @@
-/** Makes the data of the size bench in the database itself: always the same, and as much for each partner. */
+/** Generates the data of the size bench inside Postgres: always the same, and equally much per partner. */
 import { availableParallelism } from 'node:os';
-import pg from 'pg';
+import type pg from 'pg';
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
 import { openStore } from '../../packages/server/src/store/engines.ts';
+import { onConnection } from '../lib/service.ts';
 
-/** A database of any size has more or fewer partners; what belongs to one of them is the same in all. */
+/** The rows of one partner. Databases differ in the number of partners only. */
 export const ofPartner = {
   brands: 1_000,
-  /** Every fourth brand has the same reference; each of the others has one of its own. */
+  /** Every fourth brand has the same reference id; all others have their own. */
   brandsOfChain: 250,
   balances: 10_000,
-  /** One customer with 1,000 balances and 900 with 10. Each has granted the partner to read them. */
+  /** One has 1,000 balances, 900 have 10. All have granted the partner access. */
   customers: 901,
   balancesOfLargeCustomer: 1_000,
 } as const;
 
-/** A grant of the data is good until 2030. */
+/** Grants are valid until 2030. */
 export const whenGrantsAreGood = '2026-01-01T00:00:00.000Z';
 export const chainReference = 'chain-riverside';
 export const storeReference = 'store-000501';
 
-/** Rows of one table, from $1 to $2. */
-interface Piece {
+/** Inserts the rows from $1 to $2 of a table. */
+interface Chunk {
   readonly insert: string;
   readonly from: number;
   readonly to: number;
 }
 
-const pieceRows = 10_000;
+const chunkRows = 10_000;
 const startMs = Date.UTC(2024, 0, 1);
 
-/** SQL for an id as the service issues them, with a digest where that has chance. */
+/** SQL for an id like those that the service issues, with a digest in place of the random part. */
 function idOf(prefix: string, timeMs: string, number: string): string {
   const digest = `left(md5('${prefix}' || ${number}), 16)`;
   return `'${prefix}_' || lpad(to_hex(${timeMs}), 12, '0') || '0000' || ${digest}`;
@@ -53,9 +54,9 @@ const partners = `
   from generate_series($1::bigint, $2::bigint) as n`;
 
 /**
- * Row n belongs to `partner`, of whose rows it is the one with this `turn` in the order of ids. All partners
- * are mixed, and turns come in no order (7919 has no factor in common with the number of them). So the
- * records of a page lie in a block each, as after years of changes, whatever the number of partners.
+ * Row n belongs to `partner` and is the row number `turn` of that partner in the order of ids. Partners and
+ * turns are mixed (7919 has no common factor with the number of rows). So each record of a page lies in
+ * another block, as after years of changes, in a database of any size.
  */
 function mixedRows(partnerCount: number, rowsOfPartner: number): string {
   return `
@@ -102,7 +103,7 @@ const grants = `
     ${timeOf(customerMs('n'))}
   from generate_series($1::bigint, $2::bigint) as n`;
 
-/** Every tenth balance is the large customer's, the others' take turns. */
+/** Every tenth balance belongs to the large customer; the other customers take turns. */
 function balances(partnerCount: number): string {
   const ms = `(${startMs} + number * 100)`;
   const others = ofPartner.customers - 1;
@@ -121,43 +122,38 @@ function balances(partnerCount: number): string {
       ) as c`;
 }
 
-function* pieces(insert: string, rows: number): Generator<Piece> {
-  for (let from = 0; from < rows; from += pieceRows) {
-    yield { insert, from, to: Math.min(from + pieceRows, rows) - 1 };
+function* chunks(insert: string, rows: number): Generator<Chunk> {
+  for (let from = 0; from < rows; from += chunkRows) {
+    yield { insert, from, to: Math.min(from + chunkRows, rows) - 1 };
   }
 }
 
-function* allPieces(partnerCount: number): Generator<Piece> {
-  yield* pieces(brands(partnerCount), partnerCount * ofPartner.brands);
-  yield* pieces(grants, partnerCount * ofPartner.customers);
-  yield* pieces(balances(partnerCount), partnerCount * ofPartner.balances);
+function* allChunks(partnerCount: number): Generator<Chunk> {
+  yield* chunks(brands(partnerCount), partnerCount * ofPartner.brands);
+  yield* chunks(grants, partnerCount * ofPartner.customers);
+  yield* chunks(balances(partnerCount), partnerCount * ofPartner.balances);
 }
 
 export function rowsOf(partnerCount: number): number {
   return partnerCount * (1 + ofPartner.brands + ofPartner.customers + ofPartner.balances);
 }
 
-/** Fills an empty database with so many partners and all that is theirs. */
+/** Fills an empty database with partners and their rows, then vacuums it as a server in use would. */
 export async function makeData(
   url: string,
   partnerCount: number,
   onRows: (rows: number) => void,
 ): Promise<void> {
-  const store = await openStore(parseDatabaseUrl(url)!, 'production', 'migrate');
-  await store.close();
-  await insertAll(url, pieces(partners, partnerCount), 1, onRows);
-  await insertAll(url, allPieces(partnerCount), Math.min(availableParallelism(), 8), onRows);
-}
-
-/** What a server in use does by itself after such a load. */
-export async function settle(url: string): Promise<void> {
+  await (await openStore(parseDatabaseUrl(url)!, 'production', 'migrate')).close();
+  await insertAll(url, chunks(partners, partnerCount), 1, onRows);
+  await insertAll(url, allChunks(partnerCount), Math.min(availableParallelism(), 8), onRows);
   await onConnection(url, (client) => client.query('vacuum (analyze)'));
 }
 
-/** Each connection takes the next piece as soon as it is done with one. */
+/** Each connection takes the next chunk when it has finished one. */
 async function insertAll(
   url: string,
-  queue: Generator<Piece>,
+  queue: Generator<Chunk>,
   connections: number,
   onRows: (rows: number) => void,
 ): Promise<void> {
@@ -172,27 +168,14 @@ async function insertAll(
   await Promise.all(Array.from({ length: connections }, () => onConnection(url, work)));
 }
 
-export async function onConnection<Result>(
-  url: string,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-/** One who asks for pages: a partner, its customer with many balances, and one of those with few. */
+/** A partner whose pages are read, its customer with many balances, and one with few. */
 export interface Subject {
   readonly partner: string;
   readonly largeCustomer: string;
   readonly customer: string;
 }
 
-/** So many of them, evenly spread over the database. */
+/** Subjects, evenly spread over the database. */
 export function subjectsIn(url: string, partnerCount: number, count: number): Promise<Subject[]> {
   const first = `n * ${partnerCount} / ${count} * ${ofPartner.customers}`;
   const text = `

@@ -1,42 +1,29 @@
-/** Whether a page costs the same wherever it is, and however many rows there are. */
+/** Measures whether a page costs the same at every position and in a database of any size. */
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
+import { optional, Problem, wholeNumber } from '../../packages/server/src/command-line/options.ts';
 import { startPostgres, withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
-import type { Given } from '../lib/flags.ts';
-import { runProgram, say, wholeRun } from '../lib/program.ts';
-import { makeData, ofPartner, onConnection, rowsOf, settle } from './data.ts';
+import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
+import { onConnection } from '../lib/service.ts';
+import { makeData, ofPartner, rowsOf } from './data.ts';
 import { type Measured, measure } from './measure.ts';
 import { openSized, type SizedDatabase } from './pages.ts';
 import { blocksFigure, cpuFigure, faultsOf, goal, tableOf, timeFigure } from './table.ts';
 
 const partnersAtFullScale = 1_000;
 const hundredth = 100;
-const defaultRounds = 1_000;
 const roundsToJudge = 200;
-/** How many partners are asked for, as many of either size, so that as much of either is in caches. */
+/** The number of partners whose pages are read: the same for both sizes, to fill caches equally. */
 const mostSubjects = 10;
 
-const help = `Usage: node bench/size/main.ts [FLAGS]
-
+const about = `
 Makes two databases, one with a hundredth of the other's rows, lists brands and balances from both through
-the service's own store, and prints what a page costs: its time, the CPU time of Postgres, and the blocks
-that it touches. Ends with status 1 when a ratio is above ${goal.toFixed(2)} (for blocks, of a whole page).
+the service's own store, and prints the cost of a page: its time, the CPU time of Postgres, and the blocks
+that it touches. Ends with status 1 if a ratio is above ${goal.toFixed(2)} (for blocks, of a whole page).
+Without --database it starts a server in a temporary folder, which takes 15 GB, and measures its CPU time,
+too.`;
 
-  --scale N       so much of 1,000,000 brands and 10,000,000 balances, 1 unless given; the small database
-                  has one partner at the least
-  --rounds N      pages of each kind, ${defaultRounds} unless given
-                  (times of fewer than ${roundsToJudge} are not judged)
-  --database URL  a Postgres server on which to make the databases, and to drop them at the end; unless
-                  given, it starts one in a temporary folder, which takes 15 GB, and measures its CPU, too
-  --help          this text`;
-
-interface Flags {
-  readonly partners: { readonly small: number; readonly large: number };
-  readonly rounds: number;
-  readonly database: string | undefined;
-}
-
-/** On a terminal, how far it is; a pipe is told when it is done. */
+/** Shows progress on a terminal; otherwise only the end. */
 function progress(of: number, unit: string): { add(count: number): void; end(): void } {
   const startedMs = performance.now();
   let done = 0;
@@ -51,18 +38,12 @@ function progress(of: number, unit: string): { add(count: number): void; end(): 
   };
 }
 
-function readFlags(given: Given<'scale' | 'rounds' | 'database'>): Flags {
-  const scale = Number(given.text('scale') ?? '1');
-  if (!(scale > 0 && scale <= 100)) given.refuse('--scale must be a number above 0, and at most 100.');
-  const large = Math.ceil(partnersAtFullScale * scale);
-  return {
-    partners: { small: Math.ceil(large / hundredth), large },
-    rounds: given.wholeNumber('rounds', 1, 1_000_000, defaultRounds),
-    database: given.text('database'),
-  };
+function scaleIn(text: string): number | Problem {
+  const scale = Number(text);
+  return scale > 0 && scale <= 100 ? scale : new Problem('must be a number above 0, and at most 100.');
 }
 
-/** For speed while the data is made, and so that nothing goes on behind while pages are measured. */
+/** Configured for bulk loading, and without background work during the measurement. */
 async function startServer(): Promise<string> {
   const sharedMegabytes = Math.floor(Math.min(2 ** 31, totalmem() / 4) / 2 ** 20);
   const server = await startPostgres(wholeRun, {
@@ -97,19 +78,19 @@ async function makeDatabase(serverUrl: string, size: 'small' | 'large', partners
   const rows = progress(rowsOf(partners), 'rows');
   await makeData(url, partners, rows.add);
   rows.end();
-  say('  vacuum and analyze');
-  await settle(url);
   return url;
 }
 
-async function compare({ partners, rounds, database }: Flags): Promise<Measured[]> {
+async function compare(scale: number, rounds: number, database?: string): Promise<Measured[]> {
+  const count = Math.ceil(partnersAtFullScale * scale);
+  const partners = { small: Math.ceil(count / hundredth), large: count };
   if (database === undefined) say('Starting a Postgres of our own.');
   const serverUrl = database ?? (await startServer());
   const smallUrl = await makeDatabase(serverUrl, 'small', partners.small);
   const largeUrl = await makeDatabase(serverUrl, 'large', partners.large);
-  // Otherwise it would come while pages are measured.
+  // Otherwise a checkpoint could run during the measurement.
   if (database === undefined) await onConnection(serverUrl, (client) => client.query('checkpoint'));
-  say('Measuring: walks to find the pages and rounds that do not count, then one page of each kind in turn.');
+  say('Measuring: finding the pages, warming up, then one page of each kind in turn.');
   const subjects = Math.min(partners.small, mostSubjects);
   const open = async (url: string, partnerCount: number): Promise<SizedDatabase> => {
     const sized = await openSized(url, partnerCount, subjects, database === undefined);
@@ -125,7 +106,7 @@ async function compare({ partners, rounds, database }: Flags): Promise<Measured[
 
 function report(measured: readonly Measured[], rounds: number): boolean {
   const timed = measured[0]!.large.cpuUs === undefined ? [timeFigure] : [timeFigure, cpuFigure];
-  process.stdout.write(`${tableOf(measured, [...timed, blocksFigure])}\n`);
+  print(tableOf(measured, [...timed, blocksFigure]));
   const isJudged = rounds >= roundsToJudge;
   if (!isJudged) say(`Times of fewer than ${roundsToJudge} rounds are not judged.`);
   const faults = faultsOf(measured, isJudged ? [...timed, blocksFigure] : [blocksFigure]);
@@ -135,12 +116,25 @@ function report(measured: readonly Measured[], rounds: number): boolean {
 }
 
 await runProgram({
-  help,
-  options: { scale: 'value', rounds: 'value', database: 'value' },
-  readFlags,
-  lackFor: ({ database }) => {
+  usage: 'npm run bench:size --',
+  about,
+  options: {
+    scale: withDefault('N', scaleIn, 1, 'share of 1,000,000 brands and 10,000,000 balances'),
+    rounds: withDefault(
+      'N',
+      wholeNumber(1, 1_000_000),
+      1_000,
+      `pages of each kind; times of fewer than ${roundsToJudge} are not judged`,
+    ),
+    database: optional(
+      'URL',
+      String,
+      'a Postgres server to make the databases on; they are dropped at the end',
+    ),
+  },
+  missing: ({ database }) => {
     const lack = database === undefined && withoutOwnServers();
     return lack && `${lack}; or name a server with --database.`;
   },
-  run: async (flags) => report(await compare(flags), flags.rounds),
+  run: async ({ scale, rounds, database }) => report(await compare(scale, rounds, database), rounds),
 });

@@ -1,4 +1,4 @@
-/** What a page costs, small beside large, in turns: what disturbs one disturbs all. */
+/** Measures the cost of each page, small and large in turn, so that disturbances affect both. */
 import { chanceOf } from '../../chaos/chance.ts';
 import { median, shuffled } from '../lib/statistics.ts';
 import type { PageKind, SizedDatabase } from './pages.ts';
@@ -23,10 +23,10 @@ interface Contender {
   readonly cpuUs: number[];
 }
 
-/** Rounds that do not count, for caches to fill. */
+/** Rounds that fill caches and do not count. */
 const warmUpRounds = 50;
 
-/** Medians of so many rounds, in each of which every kind of page has its turn on both databases. */
+/** Medians over the rounds. Each round reads every kind of page once from both databases. */
 export async function measure(
   small: SizedDatabase,
   large: SizedDatabase,
@@ -61,8 +61,8 @@ async function playRound(contenders: readonly Contender[], chance: () => number)
 }
 
 /**
- * One page. Ten of the same kind in a row find more of the small database than of the large one in the
- * processor's caches (up to 1.3 to 1 was measured). A service whose callers take turns finds neither there.
+ * Reads one page. Ten of the same kind in a row would favor the small database, which fits better into the
+ * processor's caches (up to 1.3 to 1 was measured). In production, requests of many clients alternate.
  */
 async function takeTurn({ database, kind, timesUs, cpuUs }: Contender, chance: () => number): Promise<void> {
   const ask = kind.asks[Math.floor(chance() * kind.asks.length)]!;

@@ -1,4 +1,4 @@
-/** The pages that the size bench asks for, the same of each database, and what each costs. */
+/** The pages that the size bench reads, the same from each database. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
@@ -6,10 +6,10 @@ import { openStore } from '../../packages/server/src/store/engines.ts';
 import type { BalancesQuery, BrandsQuery, Page, Reads } from '../../packages/server/src/store/port.ts';
 import { type Pool, planSettings } from '../../packages/server/src/store/postgres/connections/pool.ts';
 import { createReads } from '../../packages/server/src/store/postgres/reads.ts';
+import { onConnection } from '../lib/service.ts';
 import {
   chainReference,
   ofPartner,
-  onConnection,
   type Subject,
   storeReference,
   subjectsIn,
@@ -17,31 +17,29 @@ import {
 } from './data.ts';
 
 const pageRecords = 50;
-/** Asks for the page after this id, of a store or of whoever stands in for one. */
-/** What is measured. */
+
 type Listings = Pick<Reads, 'listBrands' | 'listBalances'>;
-
+/** Reads the page after this id. */
 type Listing = (reads: Listings, after: string) => Promise<Page>;
-type Ask = (reads: Listings) => Promise<Page>;
 
-/** One row of the table: the same page of every subject. */
+/** A row of the table: the same page of every subject. */
 export interface PageKind {
   readonly listing: string;
   readonly position: 'first' | 'middle' | 'last' | 'only';
-  readonly asks: readonly Ask[];
+  readonly asks: readonly ((reads: Listings) => Promise<Page>)[];
 }
 
 export interface SizedDatabase {
   readonly reads: Listings;
   readonly kinds: readonly PageKind[];
-  /** Mean number of blocks of tables and indexes that the server touches for a page. */
+  /** The mean number of table and index blocks that the server touches for a page. */
   countBlocks(kind: PageKind): Promise<number>;
-  /** CPU time of the server's process that answers `reads`, in microseconds, where that can be told. */
+  /** CPU microseconds of the server process behind `reads`; undefined on a server that is not ours. */
   readonly cpuTimeUs: (() => number) | undefined;
   close(): Promise<void>;
 }
 
-/** Listings, and how many records each has for every subject. */
+/** The listings, and their number of records for each subject. */
 const listings: readonly [name: string, records: number, of: (subject: Subject) => Listing][] = [
   ['brands', ofPartner.brands, ({ partner }) => brandsOf(partner)],
   ['brands by reference', ofPartner.brandsOfChain, ({ partner }) => brandsOf(partner, chainReference)],
@@ -54,7 +52,7 @@ const listings: readonly [name: string, records: number, of: (subject: Subject) 
   ['10 balances', 10, ({ partner, customer }) => balancesOf(partner, customer)],
 ];
 
-/** Opens the product's own store on it, with one connection, and finds where its pages begin. */
+/** Opens the service's store with one connection, and finds where its pages begin. */
 export async function openSized(
   url: string,
   partnerCount: number,
@@ -128,7 +126,7 @@ async function kindsOf(
   ];
 }
 
-/** Where each page starts. A walk that does not find all records would measure something else. */
+/** The start of each page. Fails if the walk does not find all records. */
 async function walk(list: Listing, store: Listings, records: number): Promise<string[]> {
   const starts: string[] = [];
   let found = 0;
@@ -142,7 +140,7 @@ async function walk(list: Listing, store: Listings, records: number): Promise<st
   return starts;
 }
 
-/** The product's own reads, of a pool that also lets the server explain what it does for each statement. */
+/** Runs the service's reads on a pool that also explains each statement. */
 async function countBlocks(client: pg.Client, { asks }: PageKind): Promise<number> {
   let blocks = 0;
   const query: Pool['query'] = async ({ name, text }, values) => {
@@ -159,7 +157,7 @@ async function countBlocks(client: pg.Client, { asks }: PageKind): Promise<numbe
   return blocks / asks.length;
 }
 
-/** The kernel counts in nanoseconds how long a process has run; this is the one that answered with pages. */
+/** Reads the CPU time of the connection that served the pages; the kernel counts it in nanoseconds. */
 async function cpuClockOf(url: string): Promise<() => number> {
   const answering = `
     select pid from pg_stat_activity

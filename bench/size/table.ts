@@ -1,9 +1,8 @@
-/** What was measured as a table in Markdown, and what of it is above the goal. */
-
+/** The measurements as a Markdown table, and the ratios above the goal. */
 import { markdown } from '../lib/table.ts';
 import type { Cost, Measured } from './measure.ts';
 
-/** The middle and the last page may cost this much of the first one, and large this much of small. */
+/** The highest ratio of large to small, and of a middle or last page to the first page. */
 export const goal = 1.2;
 
 interface Figure {
@@ -18,82 +17,41 @@ export const blocksFigure: Figure = { title: 'blocks', digits: 1, of: ({ blocks 
 
 interface Row {
   readonly name: string;
-  readonly small: string;
-  readonly large: string;
-  readonly ratio: string;
+  /** Small, large, and their ratio. */
+  readonly cells: readonly string[];
+  /** The ratios that must not exceed the goal. */
+  readonly ratios: readonly number[];
 }
 
-interface Ratio {
-  readonly name: string;
-  readonly value: number;
-}
-
-/** What a position costs of the first page of the same listing. */
-function toFirst(one: Measured, all: readonly Measured[], figure: Figure, size: 'small' | 'large'): number {
-  const first = all.find(({ listing, position }) => listing === one.listing && position === 'first')!;
-  return figure.of(one[size])! / figure.of(first[size])!;
-}
-
-function largeToSmall({ small, large }: Measured, figure: Figure): number {
-  return figure.of(large)! / figure.of(small)!;
-}
-
-/** Positions that have a first page to be compared with. */
-function later(measured: readonly Measured[]): Measured[] {
-  return measured.filter(({ position }) => position === 'middle' || position === 'last');
-}
-
-function ratiosOf(measured: readonly Measured[], figure: Figure): Ratio[] {
-  return [
-    ...measured.map((one) => ({ name: `${nameOf(one)}, large to small`, value: largeToSmall(one, figure) })),
-    ...later(measured).flatMap((one) =>
-      (['small', 'large'] as const).map((size) => ({
-        name: `${nameOf(one)} to first page, ${size}`,
-        value: toFirst(one, measured, figure, size),
-      })),
-    ),
-  ];
+/** A row for each page, and for later pages another one with their ratios to the first page. */
+function rowsOf(measured: readonly Measured[], { digits, of }: Figure): Row[] {
+  const [small, large] = [(one: Measured) => of(one.small)!, (one: Measured) => of(one.large)!];
+  return measured.flatMap((one) => {
+    const { listing, position } = one;
+    const name = position === 'only' ? listing : `${listing}, ${position} page`;
+    const ratio = large(one) / small(one);
+    const costs = [small(one), large(one)].map((cost) => cost.toFixed(digits));
+    const page = { name, cells: [...costs, ratio.toFixed(2)], ratios: [ratio] };
+    if (position === 'only' || position === 'first') return [page];
+    const first = measured.find((other) => other.listing === listing && other.position === 'first')!;
+    const ratios = [small(one) / small(first), large(one) / large(first)];
+    const cells = [...ratios.map((value) => value.toFixed(2)), ''];
+    return [page, { name: `${name} to first`, cells, ratios }];
+  });
 }
 
 /**
- * Blocks are judged for whole pages. A record or ten take so few that one more level of an index, which is
- * what a hundred times the rows cost, is a quarter of them.
+ * A sentence for each ratio above the goal. Blocks are judged for whole pages only: 1 or 10 records take so
+ * few that one more index level, the cost of a hundred times the rows, is a quarter of them.
  */
-function judged(measured: readonly Measured[], figure: Figure): Measured[] {
-  return measured.filter(({ position }) => figure !== blocksFigure || position !== 'only');
-}
-
-/** A sentence for each ratio that is above the goal. */
 export function faultsOf(measured: readonly Measured[], figures: readonly Figure[]): string[] {
-  return figures.flatMap((figure) =>
-    ratiosOf(judged(measured, figure), figure)
-      .filter(({ value }) => value > goal)
-      .map(({ name, value }) => `${figure.title}: ${name}: ${value.toFixed(2)} is above ${goal.toFixed(2)}.`),
-  );
-}
-
-function nameOf({ listing, position }: Measured): string {
-  return position === 'only' ? listing : `${listing}, ${position} page`;
-}
-
-function rowsOf(measured: readonly Measured[], figure: Figure): Row[] {
-  const shown = (cost: Cost) => figure.of(cost)!.toFixed(figure.digits);
-  return measured.flatMap((one) => {
-    const costs: Row = {
-      name: nameOf(one),
-      small: shown(one.small),
-      large: shown(one.large),
-      ratio: largeToSmall(one, figure).toFixed(2),
-    };
-    if (one.position !== 'last') return [costs];
-    const group = later(measured).filter(({ listing }) => listing === one.listing);
-    const ratios = group.map((position) => ({
-      name: `${position.position} to first`,
-      small: toFirst(position, measured, figure, 'small').toFixed(2),
-      large: toFirst(position, measured, figure, 'large').toFixed(2),
-      ratio: '',
-    }));
-    return [costs, ...ratios];
+  return figures.flatMap((figure) => {
+    const judged = measured.filter(({ position }) => figure !== blocksFigure || position !== 'only');
+    return rowsOf(judged, figure).flatMap(({ name, ratios }) =>
+      ratios
+        .filter((ratio) => ratio > goal)
+        .map((ratio) => `${figure.title}: ${name}: ${ratio.toFixed(2)} is above ${goal.toFixed(2)}.`),
+    );
   });
 }
 
@@ -105,7 +63,7 @@ export function tableOf(measured: readonly Measured[], figures: readonly Figure[
   ];
   const rows = columns[0]!.map(({ name }, index) => [
     name,
-    ...columns.flatMap((column) => [column[index]!.small, column[index]!.large, column[index]!.ratio]),
+    ...columns.flatMap((column) => column[index]!.cells),
   ]);
   return markdown([heading, ...rows]);
 }

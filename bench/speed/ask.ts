@@ -1,17 +1,17 @@
-/** One request to a contender, and its answer as it went over the wire. */
+/** One request to a contender, and its answer with the headers as they were sent. */
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { Request } from '../lib/connection.ts';
 import { wholeRun } from '../lib/program.ts';
-import type { Request } from './load.ts';
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body: string;
 }
 
-/** Keeps its connections, as the load does: Node's answer to one that is about to close has other headers. */
+/** Keeps its connections, as the load does: Node sends other headers on a connection that it will close. */
 const agent = new Agent({ keepAlive: true });
 wholeRun.after(() => agent.destroy());
 

@@ -1,11 +1,11 @@
-/** What a page costs each contender, as bars: a drawing that needs no font, script or style from outside. */
+/** The cost of a page as a bar chart in SVG, without external fonts, scripts or styles. */
 
 export interface Bar {
   readonly name: string;
   readonly us: number;
   readonly kind: 'floor' | 'ours' | 'peer';
-  /** Behind the figure. */
-  readonly remark?: string;
+  /** Printed after the figure. */
+  readonly remark?: string | undefined;
 }
 
 const width = 860;
@@ -15,14 +15,14 @@ const top = 88;
 const rowHeight = 34;
 const barHeight = 20;
 
-/** Where the axis begins and ends: powers of ten with all values between them. */
+/** The ends of the logarithmic axis: powers of ten with all values between them. */
 export function axisFor(values: readonly number[]): { readonly from: number; readonly to: number } {
   const from = 10 ** Math.floor(Math.log10(Math.min(...values)));
   const to = 10 ** Math.ceil(Math.log10(Math.max(...values)));
   return { from, to: Math.max(to, from * 10) };
 }
 
-/** How far along the axis a value stands, from 0 to 1. Ten times as much is always as far. */
+/** The position of a value on the axis, from 0 to 1. */
 export function placeOf(value: number, { from, to }: ReturnType<typeof axisFor>): number {
   return Math.log10(value / from) / Math.log10(to / from);
 }
@@ -32,7 +32,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => `&${names[character]};`);
 }
 
-/** Legible by day and by night, on a ground of its own. */
+/** Has its own background, so that it is legible in light and in dark mode. */
 const style = `
     .ground { fill: #ffffff; }
     text { font: 14px system-ui, sans-serif; fill: #1f2328; }
@@ -58,7 +58,7 @@ interface Words {
   readonly title: string;
   /** Under the title. */
   readonly remark: string;
-  /** For those who do not see it. */
+  /** For screen readers. */
   readonly description: string;
 }
 
@@ -99,9 +99,9 @@ function gridOf(
   return lines;
 }
 
-function rowOf({ name, us, kind, remark }: Bar, end: number, y: number): string[] {
+function rowOf({ name, us, kind, remark = '' }: Bar, end: number, y: number): string[] {
   const middle = y + barHeight / 2 + 5;
-  const figure = `${Math.round(us).toLocaleString('en')} µs${remark === undefined ? '' : ` ${remark}`}`;
+  const figure = `${Math.round(us).toLocaleString('en')} µs ${remark}`.trimEnd();
   return [
     `  <text x="${barsFrom - 12}" y="${middle}" text-anchor="end">${escaped(name)}</text>`,
     `  <rect class="${kind}" x="${barsFrom}" y="${y}" width="${end - barsFrom}" height="${barHeight}"/>`,

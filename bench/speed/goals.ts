@@ -1,16 +1,14 @@
-/** What is to be reached, and whether it was. All figures are ratios of one run, but that of memory. */
-import { leastShare } from '../import/measure.ts';
+/** The goals, and whether a run met them. All figures but memory are ratios within one run. */
+import { type ImportShare, leastShare } from '../import/measure.ts';
 import { median } from '../lib/statistics.ts';
 import type { Cost, FloorId } from './contenders/contenders.ts';
-import { partnerCount } from './data.ts';
-import type { ImportShare } from './import.ts';
 import type { Memory } from './memory.ts';
-import { type EngineName, engineNames } from './services.ts';
+import { type EngineName, engineNames, partnerCount } from './services.ts';
 import type { StartTimes } from './start.ts';
 
-/** What was measured, as far as it was. */
+/** What the chosen sections measured. */
 export interface Measured {
-  /** One cost a round, by the id of the contender. */
+  /** By the id of the contender, one cost for each round. */
   readonly costs: ReadonlyMap<string, readonly Cost[]>;
   readonly memory?: Memory | undefined;
   readonly start?: StartTimes | undefined;
@@ -21,7 +19,7 @@ export interface Verdict {
   readonly what: string;
   readonly bound: 'at most' | 'at least';
   readonly goal: number;
-  /** The median of what it was in each round, the lowest and the highest. */
+  /** The median of all rounds. */
   readonly figure: number;
   readonly low: number;
   readonly high: number;
@@ -34,14 +32,14 @@ const ofServer: Figure = ({ us }) => us;
 const ofDatabase: Figure = ({ databaseUs }) => databaseUs;
 const ofBoth: Figure = ({ us = 0, databaseUs = 0 }) => us + databaseUs;
 
-/** Held against the goal as it is, and not as it is printed. */
+/** Compares the exact figure with the goal, not the rounded one that is printed. */
 function verdictOf(what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]): Verdict {
   const figure = median(figures);
   const isMet = bound === 'at most' ? figure <= goal : figure >= goal;
   return { what, bound, goal, figure, low: Math.min(...figures), high: Math.max(...figures), isMet };
 }
 
-/** What one costs of the other, round by round: what slows the machine down for a while slows both. */
+/** The ratio of two costs in each round: a machine that is slow for a while slows both. */
 export function ratiosOf(
   { costs }: Measured,
   id: string,
@@ -68,7 +66,7 @@ const mostOfFloor = {
 
 type Add = (what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]) => void;
 
-/** The verdict on each goal for which there are figures. */
+/** The verdict on each goal that has figures. */
 export function judge(measured: Measured): Verdict[] {
   const verdicts: Verdict[] = [];
   const add: Add = (what, bound, goal, figures) => {
@@ -118,7 +116,7 @@ function addOthers({ memory, start, imports }: Measured, add: Add): void {
   }
 }
 
-/** Of all that were measured, the one whose median is lowest. */
+/** The ratios of the peer with the lowest median. */
 function cheapestPeer(measured: Measured): number[] {
   const peers = [...measured.costs.keys()].filter((id) => id.startsWith('peer.'));
   const ratios = peers.map((id) => ratiosOf(measured, id, 'postgres.first'));

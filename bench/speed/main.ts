@@ -1,17 +1,16 @@
-/** What an answer of ours costs, side by side with bare HTTP and with what one would take instead. */
+/** Measures the CPU time of an answer, side by side with bare HTTP and with other frameworks. */
 import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { optional, Problem, wholeNumber } from '../../packages/server/src/command-line/options.ts';
 import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
-import type { Given } from '../lib/flags.ts';
-import { machine } from '../lib/machine.ts';
-import { print, runProgram, say } from '../lib/program.ts';
-import { onConnection } from '../size/data.ts';
+import { measureShares } from '../import/measure.ts';
+import { startGenerator } from '../lib/load.ts';
+import { print, runProgram, say, withDefault } from '../lib/program.ts';
+import { onConnection } from '../lib/service.ts';
 import type { Contender, Cost, Stage } from './contenders/contenders.ts';
 import { installPeers } from './contenders/peer-processes.ts';
-import { lackOfPgbench } from './contenders/pgbench.ts';
-import { partnerCount } from './data.ts';
+import { missingPgbench } from './contenders/pgbench.ts';
 import { judge, type Measured } from './goals.ts';
-import { measureImport } from './import.ts';
-import { lackOfLoadTool, loadTool } from './load.ts';
 import { measureMemory } from './memory.ts';
 import {
   type Circumstances,
@@ -24,60 +23,47 @@ import {
 } from './report.ts';
 import { firstPages, middlePages, oneBalances } from './requests.ts';
 import { contendersOf, needsPostgres, type Section, sectionNames, sections } from './sections.ts';
-import { openServices, ratePastLoad, startService } from './services.ts';
+import { openServices, partnerCount, ratePastLoad, startService } from './services.ts';
 import { measureStart } from './start.ts';
 
 const resultsFile = new URL('../results.json', import.meta.url);
 const chartFile = new URL('../../docs/bench.svg', import.meta.url);
 
-/** How many times as long as the others the round that does not count is. */
+/** The warm-up round is this much longer: V8 compiles during some 20,000 requests. */
 const warmUpTimes = 4;
 
 const rate = ratePastLoad.toLocaleString('en');
 
-const help = `Usage: node bench/speed/main.ts [FLAGS]
+const about = `
+Starts each contender as its own process, gives all of them the same load in turn, and prints the CPU time
+of the process per request: the median of all rounds after a warm-up round. Ends with status 1 if a goal
+falls short. A run with all sections writes bench/results.json and docs/bench.svg.
 
-Starts each contender as a process of its own, gives all of them the same load in turn, and prints the CPU
-time of the process for a request, the median of all rounds after one that does not count. Ends with
-status 1 when a goal falls short. Writes bench/results.json and docs/bench.svg when it ran as a whole.
+The floor is bare node:http that sends the same bytes from memory. Ours logs a line for each request to a
+file, and counts all requests against the highest rate that a partner can have, ${rate} a second.
+${partnerCount} partners together may send more than the load; they share the 10,000 or 1,000,000 brands.
 
-The floor is bare node:http that sends the same bytes from memory. Ours logs a line a request to a file,
-and counts all of them against the highest rate that a partner can have, ${rate} a second.
-${partnerCount} partners together may ask for more than the load does; the 10,000 or 1,000,000 brands are
-those of all ${partnerCount} together.
-
-  --rounds N    that count, 5 unless given
-  --seconds N   of each load, 3 unless given; ${warmUpTimes} times as long in the round that does not count,
-                for V8 compiles during some 20,000 requests, which cost 2 to 3 times as much
-  --only NAMES  some of the sections, with commas between:
-${sectionNames.map((name) => `                ${name.padEnd(9)} ${sections[name]}`).join('\n')}
-  --help        this text`;
+Sections:
+${sectionNames.map((name) => `  ${name.padEnd(9)} ${sections[name]}`).join('\n')}`;
 
 interface Flags {
   readonly rounds: number;
   readonly seconds: number;
-  readonly chosen: readonly Section[];
+  readonly only: readonly Section[];
 }
 
-function readFlags(given: Given<'rounds' | 'seconds' | 'only'>): Flags {
-  const names = given.text('only')?.split(',') ?? sectionNames;
+function sectionsIn(text: string): readonly Section[] | Problem {
+  const names = text.split(',');
   const chosen = sectionNames.filter((name) => names.includes(name));
-  const isKnown = names.every((name) => sectionNames.some((section) => section === name));
-  if (!isKnown) given.refuse(`--only takes ${sectionNames.join(', ')}, with commas between.`);
-  return {
-    rounds: given.wholeNumber('rounds', 1, 100, 5),
-    seconds: given.wholeNumber('seconds', 1, 60, 3),
-    chosen,
-  };
+  return chosen.length === new Set(names).size ? chosen : new Problem(`takes ${sectionNames.join(', ')}.`);
 }
 
-function lackFor({ chosen }: Flags): string | false {
-  if (process.platform !== 'linux') return 'This takes Linux, whose /proc tells what a process has used.';
+function missingFor(only: readonly Section[]): string | false {
+  if (process.platform !== 'linux') return 'This takes Linux, whose /proc reports the CPU time of a process.';
   return (
-    // With the peers comes a load tool.
-    (!chosen.includes('peers') && lackOfLoadTool()) ||
-    (needsPostgres(chosen) && withoutOwnServers()) ||
-    (chosen.includes('postgres') && lackOfPgbench())
+    (needsPostgres(only) && withoutOwnServers()) ||
+    (only.includes('postgres') && missingPgbench()) ||
+    (only.includes('peers') && installPeers())
   );
 }
 
@@ -96,58 +82,48 @@ async function measureCosts(contenders: readonly Contender[], { rounds, seconds 
   return costs;
 }
 
-async function measureOthers({ services, tool }: Stage, { rounds, chosen }: Flags) {
+async function measureOthers({ services, generator }: Stage, { rounds, only }: Flags) {
   const { partners, database } = services;
-  const has = (name: Section) => chosen.includes(name);
   const others: { -readonly [Name in keyof Measured]?: Measured[Name] } = {};
-  if (has('start')) {
+  if (only.includes('start')) {
     const { url } = await database('embedded', 'small');
     say(`Starting serve, and Node alone, ${rounds} times each.`);
     others.start = await measureStart(url, firstPages(partners)[0]!, rounds);
   }
-  if (has('memory')) {
+  if (only.includes('memory')) {
     const { url } = await database('embedded', 'small');
-    // Whoever compiles all by itself holds tens of megabytes more. That is for the first start alone.
+    // The first start compiles everything, which takes tens of megabytes more; later starts do not.
     const first = await startService(url, ratePastLoad);
     const middle = await middlePages(first.port, partners, 'small');
     await first.end();
     const requests = [...firstPages(partners), ...middle, ...oneBalances(partners)];
-    const onQuarter = (quarter: number) => say(`Memory: ${quarter} of 4 quarters of the requests.`);
-    others.memory = await measureMemory(await startService(url, ratePastLoad), requests, tool, onQuarter);
+    const service = await startService(url, ratePastLoad);
+    others.memory = await measureMemory(service, requests, generator, (quarter) =>
+      say(`Memory: ${quarter} of 4 quarters of the requests.`),
+    );
   }
-  if (has('import')) others.imports = await measureImport(rounds);
+  if (only.includes('import')) others.imports = await measureShares(rounds);
   return others;
 }
 
-async function postgresVersion({ services }: Stage): Promise<string> {
+async function circumstancesOf({ services }: Stage, { rounds, seconds }: Flags): Promise<Circumstances> {
   const { url } = await services.database('postgres', 'small');
-  return onConnection(
-    url,
-    async (client) => (await client.query('show server_version')).rows[0].server_version,
-  );
-}
-
-async function circumstancesOf(stage: Stage, { rounds, seconds }: Flags): Promise<Circumstances> {
+  const { rows } = await onConnection(url, (client) => client.query('show server_version'));
   return {
-    ...machine(),
+    cpu: cpus()[0]?.model ?? 'CPU',
+    cores: availableParallelism(),
     node: process.versions.node,
     sqlite: process.versions.sqlite!,
-    postgres: await postgresVersion(stage),
-    load: stage.tool.name,
+    postgres: rows[0].server_version,
+    load: 'bench/lib/load-generator.ts',
     rounds,
     seconds,
   };
 }
 
 async function run(flags: Flags): Promise<boolean> {
-  const lack = flags.chosen.includes('peers') && installPeers();
-  if (lack) {
-    say(lack);
-    return false;
-  }
-  const stage: Stage = { services: openServices(), tool: loadTool() };
-  const contenders = await contendersOf(stage, flags.chosen);
-  say(`Load by ${stage.tool.name}. Ours logs to a file, and lets a partner ask ${rate} times a second.`);
+  const stage: Stage = { services: openServices(), generator: startGenerator() };
+  const contenders = await contendersOf(stage, flags.only);
   const costs = await measureCosts(contenders, flags);
   const measured: Measured = { costs, ...(await measureOthers(stage, flags)) };
   const rows = rowsOf(contenders, measured);
@@ -155,7 +131,7 @@ async function run(flags: Flags): Promise<boolean> {
   if (rows.length > 0) print(`${contendersTable(rows)}\n`);
   print(goalsTable(verdicts));
   for (const remark of remarksOf(measured)) print(remark);
-  if (flags.chosen.length === sectionNames.length) {
+  if (flags.only.length === sectionNames.length) {
     const circumstances = await circumstancesOf(stage, flags);
     writeFileSync(resultsFile, resultsOf(new Date(), circumstances, rows, verdicts));
     writeFileSync(chartFile, chartOfRows(rows));
@@ -165,9 +141,18 @@ async function run(flags: Flags): Promise<boolean> {
 }
 
 await runProgram({
-  help,
-  options: { rounds: 'value', seconds: 'value', only: 'value' },
-  readFlags,
-  lackFor,
-  run,
+  usage: 'npm run bench --',
+  about,
+  options: {
+    rounds: withDefault('N', wholeNumber(1, 100), 5, 'rounds after the warm-up'),
+    seconds: withDefault(
+      'N',
+      wholeNumber(1, 60),
+      3,
+      `length of each load, ${warmUpTimes} times as long in the warm-up`,
+    ),
+    only: optional('NAMES', sectionsIn, 'sections to run, with commas between (all)'),
+  },
+  missing: ({ only = sectionNames }) => missingFor(only),
+  run: ({ only = sectionNames, rounds, seconds }) => run({ only, rounds, seconds }),
 });

@@ -1,13 +1,15 @@
-/** How much a service holds while it answers, and whether it goes on growing. */
+/** Memory of a service during 200,000 requests, and whether it keeps growing. */
+import type { Request } from '../lib/connection.ts';
 import { megabytesOf } from '../lib/cpu.ts';
-import { type LoadTool, type Request, untilInOrder } from './load.ts';
+import type { Generator } from '../lib/load.ts';
+import { playLoad } from './load.ts';
 import type { Service } from './services.ts';
 
 export interface Memory {
   readonly requests: number;
-  /** The most that was resident at any time, also at its start, in megabytes. */
+  /** The highest resident memory since the start of the process, in megabytes. */
   readonly most: number;
-  /** The most that was seen in each quarter of the requests. */
+  /** The highest sample in each quarter of the requests. */
   readonly quarterPeaks: readonly number[];
 }
 
@@ -15,30 +17,26 @@ const requestsOfQuarter = 50_000;
 const quarters = 4;
 const sampleMs = 50;
 const sliceSeconds = 1;
-const inOrder = { name: 'memory', status: 200, mostOthers: 0 };
 
 export async function measureMemory(
-  { pid, port, emptyLog }: Service,
+  service: Service,
   requests: readonly Request[],
-  tool: LoadTool,
+  generator: Generator,
   onQuarter: (quarter: number) => void,
 ): Promise<Memory> {
+  const { pid, emptyLog } = service;
   let peak = 0;
   const sampling = setInterval(() => {
     peak = Math.max(peak, megabytesOf(pid).now);
   }, sampleMs);
+  const load = { name: 'memory', listener: service, requests, status: 200 };
   const quarterPeaks: number[] = [];
   let answered = 0;
   try {
     for (let quarter = 1; quarter <= quarters; quarter += 1) {
       peak = megabytesOf(pid).now;
       while (answered < quarter * requestsOfQuarter) {
-        const { expected } = await untilInOrder(inOrder, async () => {
-          const answers = await tool.play({ port, requests, status: 200 }, sliceSeconds);
-          emptyLog();
-          return answers;
-        });
-        answered += expected;
+        answered += await playLoad(generator, load, sliceSeconds, emptyLog);
       }
       quarterPeaks.push(peak);
       onQuarter(quarter);

@@ -1,4 +1,4 @@
-/** What was measured as tables for a person, as a document for programs, and as a drawing. */
+/** The results as tables, as JSON and as a chart. */
 import { median } from '../lib/statistics.ts';
 import { markdown } from '../lib/table.ts';
 import { type Bar, chartOf } from './chart.ts';
@@ -11,13 +11,13 @@ interface Spread {
   readonly high: number;
 }
 
-/** A contender, with what its requests cost. */
+/** A contender and the cost of its requests. */
 export interface Row {
   readonly id: string;
   readonly name: string;
-  readonly us?: Spread;
-  readonly databaseUs?: Spread;
-  readonly timesFloor?: Spread;
+  readonly us: Spread | undefined;
+  readonly databaseUs: Spread | undefined;
+  readonly timesFloor: Spread | undefined;
 }
 
 function spreadOf(values: readonly number[]): Spread | undefined {
@@ -30,14 +30,12 @@ export function rowsOf(contenders: readonly Contender[], measured: Measured): Ro
     const costs = measured.costs.get(id) ?? [];
     const known = (of: (cost: Cost) => number | undefined) =>
       spreadOf(costs.map(of).filter((value) => value !== undefined));
-    const [us, databaseUs] = [known((cost) => cost.us), known((cost) => cost.databaseUs)];
-    const timesFloor = spreadOf(floor === undefined ? [] : ratiosOf(measured, id, floor));
     return {
       id,
       name,
-      ...(us && { us }),
-      ...(databaseUs && { databaseUs }),
-      ...(timesFloor && { timesFloor }),
+      us: known((cost) => cost.us),
+      databaseUs: known((cost) => cost.databaseUs),
+      timesFloor: spreadOf(floor === undefined ? [] : ratiosOf(measured, id, floor)),
     };
   });
 }
@@ -74,7 +72,7 @@ export function goalsTable(verdicts: readonly Verdict[]): string {
   return markdown([['goal', 'goal', 'figure', 'lowest to highest', 'verdict'], ...cells]);
 }
 
-/** What stands behind goals that are not about contenders. */
+/** The figures behind the goals of memory and start. */
 export function remarksOf({ memory, start }: Measured): string[] {
   const remarks: string[] = [];
   if (memory !== undefined) {
@@ -111,9 +109,10 @@ export function resultsOf(
     contenders: rows.map(({ id, name, us, databaseUs, timesFloor }) => ({
       id,
       name,
-      ...(us && { us: rounded(us), requests_per_second_per_core: aSecond(us) }),
-      ...(timesFloor && { times_floor: rounded(timesFloor) }),
-      ...(databaseUs && { postgres_us: rounded(databaseUs) }),
+      us: us && rounded(us),
+      requests_per_second_per_core: us && aSecond(us),
+      times_floor: timesFloor && rounded(timesFloor),
+      postgres_us: databaseUs && rounded(databaseUs),
     })),
     goals: verdicts.map(({ what, bound, goal, figure, low, high, isMet }) => ({
       what,
@@ -132,29 +131,30 @@ function rounded({ median, low, high }: Spread): Spread {
   return { median: toThousandths(median), low: toThousandths(low), high: toThousandths(high) };
 }
 
-const barKinds: readonly [prefix: string, kind: Bar['kind']][] = [
-  ['floor.brands', 'floor'],
-  ['embedded.first', 'ours'],
-  ['postgres.first', 'ours'],
-  ['peer.', 'peer'],
+/** The contenders of the chart, by the beginning of their ids. */
+const charted: readonly { id: string; kind: Bar['kind']; name?: string }[] = [
+  { id: 'floor.brands', kind: 'floor', name: 'bare node:http, same bytes' },
+  { id: 'embedded.first', kind: 'ours', name: 'Partner Network, embedded' },
+  { id: 'postgres.first', kind: 'ours', name: 'Partner Network, Postgres' },
+  { id: 'peer.', kind: 'peer' },
 ];
 
 export function chartOfRows(rows: readonly Row[]): string {
-  const bars = barKinds.flatMap(([prefix, kind]) =>
+  const bars = charted.flatMap(({ id, kind, name }) =>
     rows
-      .filter(({ id, us }) => id.startsWith(prefix) && us !== undefined)
-      .map(({ id, name, us, databaseUs }): Bar => {
-        const remark = databaseUs && `+ ${Math.round(databaseUs.median).toLocaleString('en')} in Postgres`;
+      .filter((row) => row.id.startsWith(id) && row.us !== undefined)
+      .map(({ name: ownName, us, databaseUs }): Bar => {
+        const inPostgres = databaseUs && Math.round(databaseUs.median).toLocaleString('en');
         return {
-          name: barNames[id] ?? name.replace('peer: ', ''),
+          name: name ?? ownName.replace('peer: ', ''),
           us: us!.median,
           kind,
-          ...(remark && { remark }),
+          remark: inPostgres && `+ ${inPostgres} in Postgres`,
         };
       }),
   );
-  const figures = bars.map(
-    ({ name, us, remark }) => `${name}: ${Math.round(us)} µs${remark ? ` ${remark}` : ''}`,
+  const figures = bars.map(({ name, us, remark = '' }) =>
+    `${name}: ${Math.round(us)} µs ${remark}`.trimEnd(),
   );
   const words = {
     title: 'CPU time of the process for a page of 50 brands (less is better)',
@@ -163,9 +163,3 @@ export function chartOfRows(rows: readonly Row[]): string {
   };
   return chartOf(words, bars);
 }
-
-const barNames: Record<string, string> = {
-  'floor.brands': 'bare node:http, same bytes',
-  'embedded.first': 'Partner Network, embedded',
-  'postgres.first': 'Partner Network, Postgres',
-};

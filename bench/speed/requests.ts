@@ -1,21 +1,22 @@
-/** What contenders are asked for: of each kind many, which differ in partner, page or customer. */
+/** The requests that contenders get: many of each kind, with different partners, pages or customers. */
+import { listBalances, listBrands } from '@partner-network/contract/operations';
 import { newApiKey } from '../../packages/server/src/auth/api-key.ts';
+import type { Request } from '../lib/connection.ts';
+import type { Partner } from '../lib/data.ts';
 import { ask } from './ask.ts';
-import { brandsIn, type Partner, type Size } from './data.ts';
-import type { Request } from './load.ts';
+import { brandsIn, type Size } from './services.ts';
 
 export const pageRecords = 50;
-const brandsPath = '/network/v1/brands';
-/** Pages for a walk are as large as they may be; a cursor is good for pages of any size. */
+/** The page size of a walk to the middle; a cursor is valid for pages of any size. */
 const largestPage = 100;
 const middlePagesOfPartner = 64;
 const unknownKeyCount = 1_000;
 
 export function firstPages(partners: readonly Partner[]): Request[] {
-  return partners.map(({ key }) => ({ path: brandsPath, key }));
+  return partners.map(({ key }) => ({ path: listBrands.path, key }));
 }
 
-/** The pages around the middle, by the cursors that the service itself gives out on the way there. */
+/** The pages around the middle, with the cursors that the service returns on the way. */
 export async function middlePages(
   port: number,
   partners: readonly Partner[],
@@ -28,30 +29,32 @@ export async function middlePages(
   for (const { key } of partners) {
     let cursor = '';
     for (let page = 0; page < first + wanted; page += 1) {
-      if (page >= first) found.push({ path: `${brandsPath}?cursor=${cursor}`, key });
-      const path = `${brandsPath}?limit=${largestPage}${cursor && `&cursor=${cursor}`}`;
+      if (page >= first) found.push({ path: `${listBrands.path}?cursor=${cursor}`, key });
+      const path = `${listBrands.path}?limit=${largestPage}${cursor && `&cursor=${cursor}`}`;
       cursor = JSON.parse((await ask(port, { path, key })).body).cursor;
     }
   }
   return found;
 }
 
-/** One balance each, by its grant. */
 export function oneBalances(partners: readonly Partner[]): Request[] {
   return partners.flatMap(({ key, customers }) =>
     customers.map(({ id, grantId }) => ({
-      path: `/network/v1/balances?customer_id=${id}&type=CHECKING&grant_id=${grantId}`,
+      path: `${listBalances.path}?customer_id=${id}&type=CHECKING&grant_id=${grantId}`,
       key,
     })),
   );
 }
 
-/** Keys that are well formed, so that only the database can tell that nobody has them. */
+/** Well-formed keys with a valid checksum, so that the database must look them up. */
 export function unknownKeys(): Request[] {
-  return Array.from({ length: unknownKeyCount }, () => ({ path: brandsPath, key: newApiKey('production') }));
+  return Array.from({ length: unknownKeyCount }, () => ({
+    path: listBrands.path,
+    key: newApiKey('production'),
+  }));
 }
 
-/** All are answered with a whole page of brands and a cursor for the next one, or with one balance. */
+/** Checks that every request is answered with a full page of brands and a cursor, or with one balance. */
 export async function requirePages(port: number, requests: readonly Request[]): Promise<void> {
   for (const request of requests) {
     const { status, body } = await ask(port, request);

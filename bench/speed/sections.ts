@@ -1,4 +1,4 @@
-/** The parts of the bench, and who is measured for each. */
+/** The sections of the bench, and the contenders of each. */
 import { type Contender, floors, ofLarge, ours, refused, type Stage } from './contenders/contenders.ts';
 import { peersUnderLoad } from './contenders/peers.ts';
 import { pgbench } from './contenders/pgbench.ts';
@@ -7,12 +7,12 @@ import { engineNames } from './services.ts';
 export const sections = {
   embedded: 'list brands and list balances on the embedded database, to the floor',
   postgres: 'the same on Postgres, and its own CPU to that of pgbench',
-  peers: 'what one would write or take instead',
+  peers: 'other frameworks that answer the same pages',
   size: 'the middle page of 1,000,000 brands to the first page of 10,000',
   refused: 'requests answered 401 and 429 to those admitted',
-  memory: 'what a process on the embedded database holds in 200,000 requests',
+  memory: 'memory of a process on the embedded database during 200,000 requests',
   start: 'serve on the embedded database, from its start to its first answer',
-  import: 'the import to the bulk path of either engine (npm run bench:import)',
+  import: 'the import to the bulk path of each engine (npm run bench:import)',
 } as const;
 
 export type Section = keyof typeof sections;
@@ -21,7 +21,7 @@ export const sectionNames = Object.keys(sections) as Section[];
 export const needsPostgres = (chosen: readonly Section[]) =>
   chosen.some((name) => !['embedded', 'memory', 'start'].includes(name));
 
-/** All contenders of these sections, each once; those that are compared stand side by side. */
+/** All contenders of these sections, each once. Contenders that are compared run one after the other. */
 export async function contendersOf(stage: Stage, chosen: readonly Section[]): Promise<Contender[]> {
   const has = (...names: Section[]) => names.some((name) => chosen.includes(name));
   const found: Contender[] = has('embedded', 'postgres', 'peers') ? await floors(stage) : [];

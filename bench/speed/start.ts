@@ -1,20 +1,20 @@
-/** From the start of `serve` to its first answer, beside a Node that does nothing. */
+/** Time from the start of `serve` to its first answer, compared with an empty Node program. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import type { Request } from '../lib/connection.ts';
 import { wholeRun } from '../lib/program.ts';
 import { ask } from './ask.ts';
-import type { Request } from './load.ts';
 
 export interface StartTimes {
   readonly serveMs: readonly number[];
   readonly nodeMs: readonly number[];
 }
 
-const askAgainMs = 1;
-const mostAsks = 30_000;
+const retryMs = 1;
+const mostRetries = 30_000;
 
 async function timeNode(): Promise<number> {
   const startedMs = performance.now();
@@ -22,10 +22,6 @@ async function timeNode(): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/**
- * As an operator starts and ends it. Node keeps what it compiled when a process ends in order, and not when
- * it is killed: the first start, which does not count, leaves that to the others.
- */
 async function timeServe(database: string, request: Request): Promise<number> {
   const [port, operations] = [await freePort(), await freePort()];
   const words = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];
@@ -36,25 +32,26 @@ async function timeServe(database: string, request: Request): Promise<number> {
   const status = await firstStatus(port, request);
   const tookMs = performance.now() - startedMs;
   if (status !== 200) throw new Error(`The first answer of serve was ${status}.`);
-  // By SIGTERM it would go on for a while, for balancers to notice.
+  // SIGINT skips the drain delay.
   child.kill('SIGINT');
   const [exitStatus] = await ended;
   if (exitStatus !== 0) throw new Error(`serve ended with status ${exitStatus}.`);
   return tookMs;
 }
 
-/** Nobody listens at first, and who asks is told so at once. */
+/** Retries while the connection is refused. */
 async function firstStatus(port: number, request: Request): Promise<number> {
-  for (let asks = 1; ; asks += 1) {
+  for (let retries = 0; ; retries += 1) {
     try {
       return (await ask(port, request)).status;
     } catch (fault) {
-      if (asks === mostAsks) throw fault;
-      await wait(askAgainMs);
+      if (retries === mostRetries) throw fault;
+      await wait(retryMs);
     }
   }
 }
 
+/** The first start does not count: when it ends, Node stores the compiled code that later starts use. */
 export async function measureStart(database: string, request: Request, rounds: number): Promise<StartTimes> {
   const times = { serveMs: [] as number[], nodeMs: [] as number[] };
   for (let round = 0; round <= rounds; round += 1) {

@@ -1,4 +1,4 @@
-/** How well two series of times can be told apart, and how sure that is. */
+/** How well two series of times can be distinguished, with a confidence interval. */
 import { quantile } from '../lib/statistics.ts';
 
 export interface Estimate {
@@ -7,15 +7,14 @@ export interface Estimate {
   readonly high: number;
 }
 
-/** Neighboring rounds share the machine's moods: they are drawn together. */
+/** Neighboring rounds are correlated (they share the machine's load), so they are resampled together. */
 const roundsOfBlock = 50;
 const resamples = 1_000;
 const confidence = 0.99;
 
 /**
- * In how many of the rounds the second took longer: one half where nothing tells them apart. It takes no
- * times for more than their order, so that no outlier counts for more than one. With the interval in which
- * it is for sure, by drawing blocks of rounds again and again.
+ * The share of rounds in which the second time is longer: 0.5 if the two cannot be distinguished. Only the
+ * order counts, so outliers have no weight. The interval is a block bootstrap.
  */
 export function shareSlower(
   first: readonly number[],

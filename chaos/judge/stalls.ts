@@ -1,6 +1,7 @@
 /** When this process wanted a turn and got none: the machine had other work, so that all parts waited. */
+
+import { now } from '../../packages/testkit/fixtures/clock.ts';
 import type { Span } from '../../packages/testkit/fixtures/spans.ts';
-import { now } from '../clock.ts';
 
 const lookMs = 50;
 /** A turn that comes so late is a stall. */

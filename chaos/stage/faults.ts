@@ -1,8 +1,8 @@
 /** Does to the stage what the plan says, and notes when each fault began and was over. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { now } from '../clock.ts';
+import { now } from '../../packages/testkit/fixtures/clock.ts';
+import type { Instance } from '../../packages/testkit/servers/instance.ts';
 import type { Fault, Harm, Part } from '../plan.ts';
-import type { Instance } from './instance.ts';
 import type { Stage } from './stage.ts';
 
 export interface Applied extends Fault {

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { type Balancer, startHaproxy } from '../../packages/testkit/servers/haproxy.ts';
+import { createInstance, type Instance } from '../../packages/testkit/servers/instance.ts';
 import type { PostgresServer } from '../../packages/testkit/servers/postgres-process.ts';
 import { startPostgres, startStandby } from '../../packages/testkit/servers/postgres-start.ts';
 import { type OwnRedis, startRedis } from '../../packages/testkit/servers/redis.ts';
 import { fillWorld, publicUrl } from '../world.ts';
-import { createInstance, type Instance } from './instance.ts';
 import type { WireHarm, WireName } from './wires.ts';
 
 export interface Stage {

@@ -106,6 +106,7 @@ test('a contender is shown beside the floor that sends the same bytes', () => {
       id: 'embedded.balance',
       name: 'one',
       us: { median: 30, low: 30, high: 90 },
+      databaseUs: undefined,
       timesFloor: { median: 3, low: 3, high: 9 },
     },
   ]);

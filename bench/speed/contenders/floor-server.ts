@@ -1,4 +1,4 @@
-/** The floor: bare node:http in a process of its own, which sends one answer from memory. */
+/** The process of a floor: bare node:http that sends one answer from memory. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,8 +6,7 @@ import type { FloorAnswer } from './floor.ts';
 
 const file = process.argv[2]!;
 const { status, headers, body, keepAliveMs }: FloorAnswer = JSON.parse(readFileSync(file, 'utf8'));
-
-// Bytes and not text, which would be encoded anew each time.
+// A string would be encoded again for each answer.
 const bytes = Buffer.from(body);
 
 const server = createServer({ keepAliveTimeout: keepAliveMs }, (_request, response) => {

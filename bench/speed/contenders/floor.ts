@@ -1,12 +1,12 @@
-/** The floor: what sends the same bytes as an answer of ours, and does nothing for them. */
+/** The floor: a server that sends the same bytes as an answer of ours and does nothing else. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { httpBounds } from '../../../packages/server/src/bounds/http.ts';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { type Listener, startListener } from '../../lib/processes.ts';
 import { wholeRun } from '../../lib/program.ts';
 import { type Answer, ask } from '../ask.ts';
-import { type Listener, startListener } from '../processes.ts';
 
 export interface FloorAnswer {
   readonly status: number;
@@ -15,10 +15,10 @@ export interface FloorAnswer {
   readonly keepAliveMs: number;
 }
 
-/** Node adds these by itself, after all others. */
+/** Node adds these headers after all others. */
 const addedByNode = ['Date', 'Connection', 'Keep-Alive'];
 
-/** The names and values of an answer, without those that are its own. */
+/** Everything but the value of the Date header. */
 function comparable({ status, headers, body }: Answer): string {
   const shown = headers.map((text, index) => (headers[index - 1] === 'Date' ? '' : text));
   return JSON.stringify([status, shown, body]);
@@ -34,6 +34,7 @@ export async function startFloor(name: string, answer: Answer): Promise<Listener
   const program = fileURLToPath(new URL('./floor-server.ts', import.meta.url));
   const floor = await startListener([program, file]);
   const sent = await ask(floor.port, { path: '/' });
-  if (comparable(sent) !== comparable(answer)) throw new Error(`The ${name} sends something else than ours.`);
+  if (comparable(sent) !== comparable(answer))
+    throw new Error(`${name} does not send the same bytes as ours.`);
   return floor;
 }

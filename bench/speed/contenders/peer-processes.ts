@@ -1,13 +1,13 @@
 /**
- * What one would write or take instead, to measure beside ours. Each answers the same brands, a page of 50.
- * They look at no key, count no requests and seal no cursor: what they leave out is in their favor.
+ * The peers: what a team would write or use instead. Each answers the same brands in pages of 50. They check
+ * no key, count no requests and seal no cursor, which is in their favor.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Listener, startListener } from '../../lib/processes.ts';
 import { say } from '../../lib/program.ts';
-import { type Listener, startListener } from '../processes.ts';
 import { pageRecords } from '../requests.ts';
 
 export interface Peer {
@@ -15,19 +15,19 @@ export interface Peer {
   readonly name: string;
   /** In bench/peers. */
   readonly file: string;
-  /** The service's own tables, or a file of brands. */
+  /** Reads our tables in Postgres, or a JSON file of brands. */
   readonly takes: 'postgres' | 'json';
   readonly firstPage: string;
   laterPage(place: Place): string;
 }
 
-/** Where a page begins: behind so many brands, of which this is the last. */
+/** The start of a page: the number of brands before it, and the id of the last of them. */
 interface Place {
   readonly brandsBefore: number;
   readonly after: string;
 }
 
-/** Where their packages are installed. */
+/** The folder of their package.json and node_modules. */
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 const listing = `/network/v1/brands?limit=${pageRecords}`;
 
@@ -53,16 +53,14 @@ export const peers: readonly Peer[] = [
 ];
 
 interface PeerData {
-  /** Of the Postgres database of a service. */
   readonly databaseUrl: string;
   readonly partnerId: string;
-  /** Of brands: same-pages.ts writes it. */
+  /** Written by same-pages.ts. */
   readonly brandsFile: string;
-  /** The service's public address, under which a brand without an image has one. */
+  /** The origin of the placeholder image of brands without an image. */
   readonly publicUrl: string;
 }
 
-/** Resolves when it listens. */
 export function startPeer({ file, takes }: Peer, data: PeerData): Promise<Listener> {
   return startListener([join(folder, 'peers', file)], {
     PARTNER_ID: data.partnerId,
@@ -71,7 +69,7 @@ export function startPeer({ file, takes }: Peer, data: PeerData): Promise<Listen
   });
 }
 
-/** Installs what the peers need, where it is not there. Why that failed, in a sentence, or false. */
+/** Installs the packages of the peers if they are missing. Returns why that failed, or false. */
 export function installPeers(): string | false {
   if (arePeersInstalled()) return false;
   say('Installing the packages of the peers in bench/node_modules, once and for the bench alone (npm ci).');
@@ -84,7 +82,7 @@ export function installPeers(): string | false {
   return `The packages of the peers could not be installed: ${cause}. Try "npm ci" in bench/.`;
 }
 
-/** By what npm writes down of an installation when it is complete. */
+/** npm writes node_modules/.package-lock.json at the end of a complete installation. */
 function arePeersInstalled(): boolean {
   try {
     const { packages } = readJson('node_modules/.package-lock.json');

@@ -1,4 +1,4 @@
-/** Postgres alone: the statement of a page of brands, run by its own load program and nothing of ours. */
+/** Postgres alone: the statement of a page of brands, run by pgbench. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresBounds } from '../../../packages/server/src/bounds/postgres.ts';
@@ -8,32 +8,29 @@ import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
 import { cpuSecondsOfFamily } from '../../lib/cpu.ts';
+import type { Partner } from '../../lib/data.ts';
+import { outputOf } from '../../lib/processes.ts';
 import { wholeRun } from '../../lib/program.ts';
-import type { Partner } from '../data.ts';
-import { outputOf } from '../processes.ts';
 import { pageRecords } from '../requests.ts';
 import type { Database } from '../services.ts';
 import type { Contender } from './contenders.ts';
 
-/** A value that sorts before all ids; pgbench takes no empty one. */
+/** Sorts before all ids; pgbench takes no empty value. */
 const beforeAll = '!';
-/** As many as the service has to the database. */
+/** The same number of connections as the service. */
 const clients = postgresBounds.postgresConnections;
-/** As the connections of the service have them. */
+/** The session settings of the service's connections. */
 const sessionSettings = `${planSettings} -c statement_timeout=${postgresBounds.postgresStatementMs}`;
 
 function program(): string | undefined {
   return programsOnPath(['pgbench'], [programsFolder() ?? ''])[0];
 }
 
-export function lackOfPgbench(): string | false {
+export function missingPgbench(): string | false {
   return program() === undefined && 'There is no pgbench here: it comes with the programs of PostgreSQL.';
 }
 
-/**
- * The first page of each partner, in a script each, of which pgbench takes any. It has no numbers for
- * parameters but names, and knows a comment by its two dashes only.
- */
+/** One script for the first page of each partner. pgbench has named parameters instead of numbers. */
 function writeScripts(folder: string, partners: readonly Partner[]): string[] {
   return partners.map((_, index) => {
     const names = [`:partner${index}`, ':after', ':limit'];
@@ -69,11 +66,11 @@ export function pgbench({ url, pid }: Database, partners: readonly Partner[]): C
     id: 'pgbench',
     name: 'pgbench: brands, first page',
     async measure(seconds) {
-      // What connections cost to begin with, of which the service needs none while it is measured.
-      const beginning = await run('--transactions', '1');
+      // The cost of opening connections is subtracted: the service opens none during its measurement.
+      const connecting = await run('--transactions', '1');
       const whole = await run('--time', String(seconds));
-      const pages = whole.pages - beginning.pages;
-      return { databaseUs: ((whole.seconds - beginning.seconds) * 1_000_000) / pages };
+      const pages = whole.pages - connecting.pages;
+      return { databaseUs: ((whole.seconds - connecting.seconds) * 1_000_000) / pages };
     },
   };
 }

@@ -1,7 +1,7 @@
-/** Whether the peers answer what we answer: a bench whose contenders answer different things says nothing. */
+/** Checks that a peer answers the same pages as our service: otherwise the comparison is meaningless. */
 import { writeFile } from 'node:fs/promises';
+import type { Request } from '../../lib/connection.ts';
 import { ask } from '../ask.ts';
-import type { Request } from '../load.ts';
 import { pageRecords } from '../requests.ts';
 import type { Peer } from './peer-processes.ts';
 
@@ -15,7 +15,6 @@ export interface BrandsPage {
   readonly cursor?: string;
 }
 
-/** All pages of our listing, in their order. */
 export async function readOurPages(port: number, key: string): Promise<BrandsPage[]> {
   const pages: BrandsPage[] = [];
   let cursor: string | undefined;
@@ -28,12 +27,12 @@ export async function readOurPages(port: number, key: string): Promise<BrandsPag
   return pages;
 }
 
-/** For json-server: all brands as they go over the wire. */
+/** Writes all brands for json-server. */
 export function writeBrandsFile(file: string, pages: readonly BrandsPage[]): Promise<void> {
   return writeFile(file, JSON.stringify({ brands: pages.flatMap(({ brands }) => brands) }));
 }
 
-/** What a peer answers otherwise, on the first page or on one in the middle: a sentence, or undefined. */
+/** Compares the first page and one in the middle. Resolves to the difference, or undefined. */
 export async function differenceOfPeer(
   peer: Peer,
   port: number,
@@ -47,7 +46,7 @@ export async function differenceOfPeer(
   ];
   for (const [ours, path] of asked) {
     const answer = await readJson(port, { path });
-    // A file server has an envelope of its own; the others end a page with the id that it ends with.
+    // json-server returns a bare list; the other peers return the last id as the cursor.
     const theirs = peer.takes === 'json' ? { brands: answer as Brand[] } : (answer as BrandsPage);
     const cursor = peer.takes === 'json' || ours.cursor === undefined ? undefined : ours.brands.at(-1)?.id;
     const difference = differenceOf({ brands: ours.brands, cursor }, theirs);
@@ -56,7 +55,7 @@ export async function differenceOfPeer(
   return undefined;
 }
 
-/** Also where only the fields stand in another order: then the bytes are others. */
+/** The order of fields counts, too, because it changes the bytes. */
 export function differenceOf(ours: BrandsPage, theirs: BrandsPage): string | undefined {
   if (theirs.brands.length !== ours.brands.length) {
     return `${theirs.brands.length} brands instead of ${ours.brands.length}`;

@@ -1,16 +1,16 @@
-/** Contenders as processes of their own, which end with the bench. */
+/** Starts other programs, which end with the bench. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { wholeRun } from '../lib/program.ts';
+import { wholeRun } from './program.ts';
 
 export interface Listener {
   readonly pid: number;
   readonly port: number;
 }
 
-/** A program of Node that prints its address as its first line when it listens. */
+/** Starts a Node program that prints its address as its first line when it listens. */
 export async function startListener(words: readonly string[], variables = {}): Promise<Listener> {
   const child = spawn(process.execPath, words, {
     env: { NODE_ENV: 'production', ...variables },
@@ -27,7 +27,7 @@ export async function startListener(words: readonly string[], variables = {}): P
   return { pid: child.pid!, port: Number(new URL(line[0]).port) };
 }
 
-/** Runs a program to its end. */
+/** Runs a program to its end and resolves to its output. */
 export async function outputOf(program: string, words: readonly string[], variables = {}): Promise<string> {
   const child = spawn(program, words, {
     env: { ...process.env, ...variables },

@@ -1,12 +1,12 @@
-/** One instance of the service: a process on ports of its own, looked after as an init system does. */
+/** An instance of the service on fixed ports, which can be killed, frozen and started again. */
 import { openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import { type Running, start as startCommand } from '../../packages/testkit/fixtures/run.ts';
-import { freePort } from '../../packages/testkit/servers/free-port.ts';
-import { now } from '../clock.ts';
+import { now } from '../fixtures/clock.ts';
+import type { Lifetime } from '../fixtures/lifetime.ts';
+import { type Running, start as startCommand } from '../fixtures/run.ts';
+import { freePort } from './free-port.ts';
 
-/** Ended by somebody: how, and when it was no more. */
+/** How and when the process ended. */
 export interface Ending {
   readonly how: 'kill' | 'terminate' | 'by itself';
   readonly atMs: number;
@@ -17,11 +17,11 @@ export interface Instance {
   readonly port: number;
   readonly operationsPort: number;
   readonly endings: readonly Ending[];
-  /** Resolves when it is ready. One that cannot start, as without its database, is started again. */
+  /** Resolves when it is ready. Starts it again if it cannot start, for example without its database. */
   start(): Promise<void>;
-  kill(): Promise<void>;
-  /** SIGTERM, and until it has drained. */
-  terminate(): Promise<void>;
+  kill(): Promise<unknown>;
+  /** Sends SIGTERM and resolves to the exit status after it has drained. */
+  terminate(): Promise<number | null>;
   freeze(): void;
   thaw(): void;
   isReady(): Promise<boolean>;
@@ -29,8 +29,9 @@ export interface Instance {
 }
 
 const retryMs = 300;
-const askMs = 50;
+const pollMs = 50;
 
+/** Standard output and standard error go to the file `logPath`. */
 export async function createInstance(
   t: Lifetime,
   name: string,
@@ -43,37 +44,37 @@ export async function createInstance(
   const endings: Ending[] = [];
   let running: Running | undefined;
   let hasEnded = true;
+  /** Whether it is expected to run: an end is then "by itself". */
   let isWanted = false;
 
   function launch(): void {
     hasEnded = false;
-    const launched = startCommand(t, ['serve', ...words, ...flags], { stdout: log, stderr: log });
-    running = launched;
-    launched.ended.then(() => {
+    running = startCommand(t, ['serve', ...words, ...flags], { stdout: log, stderr: log });
+    running.ended.then(() => {
       hasEnded = true;
       if (isWanted) endings.push({ how: 'by itself', atMs: now() });
     });
   }
 
   async function start(): Promise<void> {
-    isWanted = false;
     launch();
     while (!(await isReady())) {
       if (hasEnded) {
         await wait(retryMs);
         launch();
       }
-      await wait(askMs);
+      await wait(pollMs);
     }
     isWanted = true;
   }
 
-  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     isWanted = false;
-    if (running === undefined || hasEnded) return;
+    if (running === undefined || hasEnded) return null;
     running.signal(signal);
-    await running.ended;
+    const status = await running.ended;
     endings.push({ how: signal === 'SIGKILL' ? 'kill' : 'terminate', atMs: now() });
+    return status;
   }
 
   const operations = (path: string) =>

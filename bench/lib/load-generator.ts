@@ -1,0 +1,99 @@
+/** The process of the load generator: plays the rounds that it is sent as messages. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { bytesOf, type Connection, openConnection } from './connection.ts';
+import { cpuSecondsOf } from './cpu.ts';
+import type { Played, Round, Stream } from './load.ts';
+
+const tickMs = 1;
+/** Answers that arrive this long after the end of a round are still recorded. */
+const lateMs = 3_000;
+/** Connections opened at once: with a full backlog the kernel waits a second before it retries. */
+const openedAtOnce = 100;
+
+async function openConnections(port: number, count: number, onLost: (fault: Error) => void) {
+  const connections: Connection[] = [];
+  while (connections.length < count) {
+    const batch = Math.min(openedAtOnce, count - connections.length);
+    const opened = Array.from({ length: batch }, () => openConnection(port, onLost));
+    connections.push(...(await Promise.all(opened)));
+  }
+  return connections;
+}
+
+async function playStream(
+  { pid, seconds }: Round,
+  { requests, perSecond }: Stream,
+  connections: readonly Connection[],
+): Promise<Played> {
+  const texts = requests.map(bytesOf);
+  const played: Played = { sent: 0, unsent: 0, seconds: 0, cpuSeconds: 0, answers: {} };
+  const startedMs = performance.now();
+  const endMs = startedMs + seconds * 1_000;
+  const idle = [...connections];
+
+  function send(connection: Connection): void {
+    const sentMs = performance.now();
+    connection.send(texts[played.sent % texts.length]!, (status) => {
+      const atMs = performance.now();
+      played.answers[status] ??= [];
+      played.answers[status].push({ atMs, tookMs: atMs - sentMs });
+      if (perSecond !== undefined) idle.push(connection);
+      else if (atMs < endMs) send(connection);
+    });
+    played.sent += 1;
+  }
+
+  const cpuBefore = cpuSecondsIfKnown(pid);
+  if (perSecond === undefined) {
+    for (const connection of connections) send(connection);
+    await wait(seconds * 1_000);
+  } else {
+    await atRate(perSecond, endMs, () => {
+      const connection = idle.shift();
+      if (connection === undefined) played.unsent += 1;
+      else send(connection);
+    });
+  }
+  played.cpuSeconds = cpuSecondsIfKnown(pid) - cpuBefore;
+  played.seconds = (performance.now() - startedMs) / 1_000;
+  while (connections.some(({ isBusy }) => isBusy) && performance.now() < endMs + lateMs) await wait(5);
+  return played;
+}
+
+/** Intervals are random (exponential), as those of many independent clients are. */
+async function atRate(perSecond: number, endMs: number, send: () => void): Promise<void> {
+  let dueMs = performance.now();
+  for (let now = dueMs; now < endMs; now = performance.now()) {
+    for (; dueMs <= now; dueMs += (-Math.log(1 - Math.random()) * 1_000) / perSecond) send();
+    await wait(tickMs);
+  }
+}
+
+function cpuSecondsIfKnown(pid: number): number {
+  try {
+    return cpuSecondsOf(pid);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** All streams start together, once all their connections are open. */
+async function playRound(round: Round): Promise<Played[]> {
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => {});
+  const opened: Connection[][] = [];
+  try {
+    for (const { connections } of round.streams) {
+      opened.push(await openConnections(round.port, connections, lost.reject));
+    }
+    const streams = round.streams.map((stream, index) => playStream(round, stream, opened[index]!));
+    return await Promise.race([Promise.all(streams), lost.promise]);
+  } finally {
+    for (const connection of opened.flat()) connection.close();
+  }
+}
+
+process.once('disconnect', () => process.exit());
+process.on('message', async (round: Round) => {
+  process.send!(await playRound(round).catch((fault: Error) => fault.message));
+});

@@ -4,36 +4,33 @@ import { planRotation, selectCursorKeys } from '../sql/cursor-keys.ts';
 import type { Pool } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
 
-/** With the server's time, by which it is told which of them seals. They are few, and read whole. */
+/** All keys, with the server's time: it decides which of them seals. */
 export const cursorKeys: Statement = {
   name: 'cursor_keys',
   text: selectCursorKeys(', clock_timestamp() as now'),
 };
 
-/** "PNck": whoever rotates holds this lock, so that those who do at the same time see each other's keys. */
+/** "PNck": held during a rotation, so that a concurrent rotation sees the new key. */
 const lock = 0x504e636b;
 
-/** Each statement sees what is there by then, whatever the database's own setting is. */
-const prepare = `
+/** Read committed: the keys are read after the lock is held, whatever the database's default is. */
+const takeLock = `
   set transaction isolation level read committed;
-  set local lock_timeout = ${cursorsBounds.cursorKeyLockMs}`;
+  set local lock_timeout = ${cursorsBounds.cursorKeyLockMs};
+  select pg_advisory_xact_lock(${lock})`;
 
 export function createRotations(primary: Pool): Rotations {
   return {
     rotateCursorKey: (old) =>
       primary.transaction(async (client) => {
-        await client.query(prepare);
-        await client.query(`select pg_advisory_xact_lock(${lock})`);
+        await client.query(takeLock);
         const { rows: stored } = await client.query(selectCursorKeys());
         const { rows: clock } = await client.query('select clock_timestamp() as now');
         const { removed, ...rotation } = planRotation(stored, Date.parse(clock[0].now), old);
         const { id, secret, created_at } = rotation.key;
         await client.query('delete from cursor_keys where id = any ($1)', [removed]);
-        await client.query('insert into cursor_keys (id, secret, created_at) values ($1, $2, $3)', [
-          id,
-          secret,
-          created_at,
-        ]);
+        const insert = 'insert into cursor_keys (id, secret, created_at) values ($1, $2, $3)';
+        await client.query(insert, [id, secret, created_at]);
         return rotation;
       }),
   };

@@ -4,14 +4,14 @@ import type { ExportSelection, Exports } from '../port.ts';
 import { exportQuery } from '../sql/export-query.ts';
 import type { Pool } from './connections/pool.ts';
 
-/** Whoever reads may take their time; and as all rows are wanted, the plan is not the one for a few. */
+/** Removes the timeouts, because the reader may be slow, and plans for reading all rows. */
 const settings = `
   set transaction isolation level repeatable read, read only;
   set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;
 
-/** A cursor on the server sees one moment of the database, and is read piece by piece. */
+/** Reads through a cursor on the server: batch by batch, and all from one snapshot. */
 export function createExports(pool: Pool): Exports {
   return {
     exportRecords: async (selection, write) => {
@@ -20,7 +20,7 @@ export function createExports(pool: Pool): Exports {
           try {
             await write(lines);
           } catch (error) {
-            // Not the database's: it is told as it is, and costs no connection.
+            // An error of the reader: it passes unchanged, and the connection stays usable.
             return { error };
           }
         }

@@ -14,7 +14,7 @@ import { createOrderCheck } from '../sql/import-order.ts';
 import type { Connection } from './connections/connection.ts';
 import { translated } from './connections/errors.ts';
 
-/** The columns that are not text; metadata is staged as the text that it is given as. */
+/** Types of the columns that are not text. Metadata is staged as text. */
 const types: Readonly<Record<string, string>> = {
   amount: 'bigint',
   created_at: 'timestamptz',
@@ -22,101 +22,107 @@ const types: Readonly<Record<string, string>> = {
   expires_at: 'timestamptz',
 };
 
-/** Room to sort a million lines in; with the usual 4 MB it would be done on the disk. */
+/** Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. */
 const writeSettings = `set local work_mem = '64MB'`;
 
 export function createImports(connect: () => Promise<Connection>): Imports {
   return {
     beginImport: async (kind, pace = 'slow') => {
-      const client = await connect();
-      const query = async (text: string): Promise<QueryResult> => {
-        try {
-          return await client.query(text);
-        } catch (error) {
-          throw translated(error);
-        }
-      };
+      const connection = await connect();
       const columns = importColumns[kind].all.map(
         (column) => `${column} ${types[column] ?? 'text collate "C"'}`,
       );
       try {
-        await query(`create temporary table staged (line bigint, ${columns.join(', ')})`);
+        await run(connection, `create temporary table staged (line bigint, ${columns.join(', ')})`);
       } catch (error) {
-        await client.leave();
+        await connection.leave();
         throw error;
       }
-      const copy = (statements: string, text: string) => copyIn(client, statements, text);
-      // The table goes with the connection, and so does a transaction that did not come to its end.
-      return { ...createRun(kind, pace, { query, copy }), end: () => client.leave() };
+      // Closing the connection drops the table and rolls back an unfinished transaction.
+      return { ...createRun(kind, pace, connection), end: () => connection.leave() };
     },
   };
 }
 
-interface Session {
-  query(text: string): Promise<QueryResult>;
-  /** Statements, one of which is a copy from stdin. */
-  copy(statements: string, text: string): Promise<void>;
+async function run(connection: Connection, text: string): Promise<QueryResult> {
+  try {
+    return await connection.query(text);
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+/** Runs statements, one of which is a `copy … from stdin` that reads the text. */
+async function copy(connection: Connection, statements: string, text: string): Promise<void> {
+  const { from } = await import('pg-copy-streams');
+  try {
+    await finished(connection.query(from(statements)).end(text));
+  } catch (error) {
+    throw translated(error);
+  }
 }
 
 /**
- * Rows wait in a temporary table, which belongs to a connection of its own, and are written in one
- * transaction at the end: an import that is fed slowly holds no lock. One that is not writes its rows at
- * once for as long as all of them are new, which takes half the time, since each is written once; from the
- * first that is not, the rest waits.
+ * Imports rows of one kind in one transaction, in one of two ways:
+ *
+ *     staged    rows go to a temporary table, and `write` merges them at the end: a slow feed holds no lock
+ *     direct    rows go straight to the table, which takes half the time, because each is written once
+ *
+ * A fast import begins direct. From its first batch with a row that exists already, it is staged.
  */
-function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session): Omit<ImportRun, 'end'> {
+function createRun(kind: ImportKind, pace: ImportPace, connection: Connection): Omit<ImportRun, 'end'> {
   const { all } = importColumns[kind];
   const checkOrder = createOrderCheck(kind);
   let isDirect = pace === 'fast';
   let isBegun = false;
   let isSorted = true;
+  /** Rows that were written directly, and rows that were staged. */
   let placed = 0;
   let staged = 0;
-  /** What is not sent yet, and what is on its way. */
+  /** Lines that are not sent yet, and the batch that the server is reading. */
   let lines: string[] = [];
   let characters = 0;
-  let taking = Promise.resolve();
+  let sending = Promise.resolve();
 
   async function begin(): Promise<void> {
-    if (!isBegun) await query(`begin; ${writeSettings}`);
+    if (!isBegun) await run(connection, `begin; ${writeSettings}`);
     isBegun = true;
   }
 
-  /** Says whether it could: not when one of them is there already. */
-  async function place(given: readonly string[]): Promise<boolean> {
+  /** Writes lines directly. Returns false, having written nothing, if a row exists already. */
+  async function place(batch: readonly string[]): Promise<boolean> {
     await begin();
     try {
-      // Together: while each was asked and answered, the server had nothing to do, an eighth of the time.
-      await copy(
-        `savepoint batch; copy ${kind} (${all.join(', ')}) from stdin; release batch`,
-        given.join(''),
-      );
+      // One message for all three: separate round trips left the server idle for an eighth of the time.
+      const statements = `savepoint batch; copy ${kind} (${all.join(', ')}) from stdin; release batch`;
+      await copy(connection, statements, batch.join(''));
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;
-      await query('rollback to batch');
+      await run(connection, 'rollback to batch');
       return false;
     }
-    placed += given.length;
+    placed += batch.length;
     return true;
   }
 
-  async function take(given: readonly string[]): Promise<void> {
-    isDirect &&= await place(given);
+  async function send(batch: readonly string[]): Promise<void> {
+    isDirect &&= await place(batch);
     if (isDirect) return;
-    await copy('copy staged from stdin', given.map((line, index) => `${staged + index}\t${line}`).join(''));
-    staged += given.length;
+    const numbered = batch.map((line, index) => `${staged + index}\t${line}`);
+    await copy(connection, 'copy staged from stdin', numbered.join(''));
+    staged += batch.length;
   }
 
-  async function send(): Promise<void> {
-    await taking;
-    if (lines.length > 0) taking = take(lines);
-    taking.catch(() => {});
+  /** Starts to send all lines after the batch before them. Rejects if that batch failed. */
+  async function flush(): Promise<void> {
+    await sending;
+    if (lines.length > 0) sending = send(lines);
+    sending.catch(() => {});
     lines = [];
     characters = 0;
   }
 
   return {
-    // While the server takes some rows, the next ones are read; a failure is told with those.
     stage: async (rows) => {
       isSorted = checkOrder(rows);
       for (const row of rows) {
@@ -124,18 +130,18 @@ function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session)
         lines.push(line);
         characters += line.length;
       }
-      if (characters >= ingestBounds.importCopyCharacters) await send();
+      if (characters >= ingestBounds.importCopyCharacters) await flush();
     },
     write: async (mode) => {
-      await send();
-      await taking;
+      await flush();
+      await sending;
       await begin();
-      const written = placed + (staged === 0 ? 0 : await writeStaged(kind, isSorted, query));
-      // Nobody vacuums a temporary table: rows that are only deleted would pile up in it.
-      if (mode === 'keep') await query('truncate staged');
-      await query(mode === 'keep' ? 'commit' : 'rollback');
+      const written = placed + (staged === 0 ? 0 : await writeStaged(kind, isSorted, connection));
+      // Autovacuum skips temporary tables, so deleted rows would pile up: truncate.
+      if (mode === 'keep') await run(connection, 'truncate staged');
+      await run(connection, mode === 'keep' ? 'commit' : 'rollback');
       const counts = { written, unchanged: placed + staged - written };
-      // What waited outside of the transaction is still there after a trial.
+      // After a trial of a slow import the staged rows are still there: they were staged before it began.
       if (mode === 'keep' || pace === 'fast') staged = 0;
       placed = 0;
       isDirect = pace === 'fast';
@@ -145,20 +151,11 @@ function createRun(kind: ImportKind, pace: ImportPace, { query, copy }: Session)
   };
 }
 
-async function copyIn(client: Connection, statements: string, text: string): Promise<void> {
-  const { from } = await import('pg-copy-streams');
-  try {
-    await finished(client.query(from(statements)).end(text));
-  } catch (error) {
-    throw translated(error);
-  }
-}
-
 const special = /[\\\t\n\r]/;
 const everySpecial = new RegExp(special, 'g');
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A line of COPY's text format. */
+/** Writes a row in the text format of COPY. */
 function copyLine(row: ImportRow, columns: readonly string[]): string {
   return `${columns.map((column) => copyField(row[column])).join('\t')}\n`;
 }
@@ -169,12 +166,12 @@ function copyField(value: string | number | undefined): string | number {
   return value ?? '\\N';
 }
 
-/** A statement cannot touch a row twice: where ids are repeated, only the last line of each is written. */
-async function writeStaged(
-  kind: ImportKind,
-  isSorted: boolean,
-  query: (text: string) => Promise<QueryResult>,
-): Promise<number> {
+/**
+ * Merges the staged rows into the table and returns the number of changes. A statement cannot update a row
+ * twice, so if an id is repeated, its lines are first reduced to one.
+ */
+async function writeStaged(kind: ImportKind, isSorted: boolean, connection: Connection): Promise<number> {
+  const query = (text: string) => run(connection, text);
   const identity = importColumns[kind].identity.join(', ');
   const repeated = `select 1 from staged group by ${identity} having count(*) > 1 limit 1`;
   if (isSorted || (await query(repeated)).rowCount === 0) {
@@ -189,7 +186,7 @@ async function writeStaged(
   return Number(counted.rows[0].changes);
 }
 
-/** Each line, and whether it changes what the line before it with the same id, or the table, says. */
+/** Selects each line, and whether it differs from the line before it with the same id, or from the table. */
 function judgedLines(kind: ImportKind): string {
   const { identity, content } = importColumns[kind];
   const given = `row(${content.map((column) => `staged.${column}`).join(', ')})`;
@@ -204,7 +201,7 @@ function judgedLines(kind: ImportKind): string {
     window lines as (partition by ${identity.map((column) => `staged.${column}`).join(', ')} order by line)`;
 }
 
-/** What all lines with one id come to, where they change anything: as if they had been written in turn. */
+/** Selects for each changed id the row that results from writing its lines in turn. */
 function latestLines(kind: ImportKind): string {
   const { identity, content } = importColumns[kind];
   const key = identity.join(', ');
@@ -216,8 +213,8 @@ function latestLines(kind: ImportKind): string {
 }
 
 /**
- * Replaces a record whole but for its creation time, and touches nothing when its content is the same. The
- * rows come in the order of ids, so that two imports take their locks in the same order.
+ * Inserts rows, and replaces existing ones where the condition holds, except their creation time. The source
+ * is in the order of ids, so that two imports cannot deadlock.
  */
 function upsert(kind: ImportKind, source: string, condition: string): string {
   const { identity, content, all } = importColumns[kind];
@@ -235,7 +232,7 @@ function isDifferent(kind: ImportKind): string {
   return `(${of(kind).join(', ')}) is distinct from (${of('excluded').join(', ')})`;
 }
 
-/** JSON has no equality; its text, with sorted keys, has. */
+/** Compares JSON as text, because type json has no equality. Its keys are sorted. */
 function asText(column: string): string {
   return column === 'metadata' ? 'metadata::text' : column;
 }

@@ -20,16 +20,17 @@ import {
 
 export const ours = migrationsIn(new URL('./migrations/', import.meta.url));
 
-/** "PNet": whoever migrates a database holds this lock on it. */
+/** "PNet": the advisory lock that is held during a migration. */
 const lock = 0x504e6574;
 
+/** Postgres 15, as `server_version_num` writes it. */
 const oldestServer = 150_000;
 const lockNotAvailable = '55P03';
 
-/** A table that is in use is waited for this long, and those who come after us wait no longer than that. */
+/** Limits the wait for a table in use, because all later statements on it wait behind the migration. */
 const limitLocks = `set lock_timeout = ${postgresBounds.migrationLockMs}`;
 
-/** Brings the database to the current schema; safe to run twice, and from many machines at once. */
+/** Brings the database to the current schema. Safe to repeat, and to run on many machines at once. */
 export async function migrate(
   client: Client,
   environment: Environment,
@@ -46,14 +47,14 @@ export async function migrate(
   return { from, to: current };
 }
 
-/** Refuses a database that is not at the current schema, and says how it gets there. */
+/** Rejects a database that is not at the current schema. */
 export async function requireCurrent(
   client: Client,
   environment: Environment,
   { current }: Migrations = ours,
 ): Promise<Migration> {
   refuse(unfitness(await traitsOf(client)));
-  // Only for this transaction: behind a pooler the session is somebody else's a moment later.
+  // For this transaction only: behind a pooler the session then serves another client.
   await client.query(`begin; set local lock_timeout = ${postgresBounds.migrationLockMs}`);
   const version = await versionOf(client, environment, current);
   await client.query('commit');
@@ -62,8 +63,8 @@ export async function requireCurrent(
 }
 
 /**
- * One at a time. Those who wait ask again and again: a statement that waited would be a transaction, and an
- * index that is built concurrently would wait for that in turn.
+ * Waits until no other migration runs. It polls, because a statement that waits for the lock is a
+ * transaction, and an index that the other migration builds concurrently would wait for that transaction.
  */
 async function takeTurn(client: Client): Promise<void> {
   const deadlineMs = performance.now() + postgresBounds.migrationWaitMs;
@@ -98,10 +99,9 @@ async function step(
 }
 
 /**
- * An index on a large table is built concurrently, which Postgres does outside of a transaction only, one
- * statement at a time. That may take hours and wait for the transactions of others, but nobody waits for it.
- * A build that fails leaves an index that is not valid: such a script begins with `drop index concurrently if
- * exists`, so that it can be run again. Each of its statements ends where a line does.
+ * Builds indexes concurrently: statement by statement and outside of a transaction, as Postgres demands. It
+ * may take hours and wait for other transactions, but blocks none. A failed build leaves an invalid index, so
+ * such a script begins with `drop index concurrently if exists`. Each statement ends at the end of a line.
  */
 async function runConcurrently(client: Client, script: string): Promise<void> {
   await client.query('set lock_timeout = 0');
@@ -115,7 +115,6 @@ function withoutComments(script: string): string {
   return script.replace(/--.*$/gm, '');
 }
 
-/** What an operator can do about a migration that failed. */
 function explained({ code, message }: DatabaseError, version: number): OperatorError {
   const reason =
     code === lockNotAvailable
@@ -130,16 +129,14 @@ async function setVersion(client: Client, version: number): Promise<void> {
   await client.query(upsert, [String(version)]);
 }
 
-/** A new database belongs to us and one environment for good, and gets the key that seals its cursors. */
+/** Binds a new database to one environment, and creates its first cursor key. */
 async function stamp(client: Client, environment: Environment): Promise<void> {
   await client.query(`insert into settings (name, value) values ('environment', $1)`, [environment]);
-  await client.query('insert into cursor_keys (id, secret, created_at) values (0, $1, $2)', [
-    randomBytes(32),
-    toTime(Date.now()),
-  ]);
+  const firstKey = 'insert into cursor_keys (id, secret, created_at) values (0, $1, $2)';
+  await client.query(firstKey, [randomBytes(32), toTime(Date.now())]);
 }
 
-/** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
+/** The version of the schema, 0 for a new database. Rejects a newer schema and the other environment. */
 async function versionOf(client: Client, environment: Environment, current: number): Promise<number> {
   const stamp = await stampOf(client);
   if (stamp === undefined) return 0;
@@ -148,7 +145,7 @@ async function versionOf(client: Client, environment: Environment, current: numb
   return stamp.version;
 }
 
-/** What the database says of itself; nothing when it is new. Refuses another program's. */
+/** The environment and version of a database, undefined if it is new. Rejects another program's database. */
 export async function stampOf(client: Client): Promise<Stamp | undefined> {
   const { rows: found } = await client.query(`
     select array_agg(attname::text order by attnum) as columns
@@ -162,7 +159,7 @@ export async function stampOf(client: Client): Promise<Stamp | undefined> {
   return { environment: settings.get('environment'), version: Number(settings.get('schema')) };
 }
 
-/** What no migration can change about a database. */
+/** Properties of a database that a migration cannot change. */
 interface Traits {
   readonly version: number;
   readonly version_name: string;

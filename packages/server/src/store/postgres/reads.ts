@@ -15,7 +15,7 @@ import {
   type Statement,
 } from './statements.ts';
 
-/** Keys, grants and balances come from the primary; brands from a replica when there is a fit one. */
+/** Reads keys, grants and balances from the primary, and brands from a replica if one is current. */
 export function createReads(primary: Pool, replicas: Replicas | undefined): Omit<Reads, 'ping'> {
   function onPrimary(statement: Statement, values: readonly Value[]): Promise<Rows> {
     note({ 'partner_network.database.server': 'primary' });

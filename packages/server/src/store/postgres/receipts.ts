@@ -4,7 +4,7 @@ import { createReceiptReads } from '../sql/receipts.ts';
 import type { Pool } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
 
-/** $1 is a JSON list. A batch that was written though we did not hear of it may come again. */
+/** $1 is a JSON list. Ignores receipts that exist: a batch is sent again if its answer was lost. */
 const insertReceipts: Statement = {
   name: 'insert_receipts',
   text: `
@@ -17,7 +17,7 @@ const insertReceipts: Statement = {
     on conflict do nothing`,
 };
 
-/** The same for uses, in the order of keys, so that two processes take their locks in the same order. */
+/** $1 is a JSON list. Writes in the order of keys, so that two processes cannot deadlock. */
 const upsertKeyUses: Statement = {
   name: 'upsert_key_uses',
   text: `

@@ -1,17 +1,16 @@
-/** The hot statements, one or two a request. Each names its shard key and reads a short piece of an index. */
-
+/** The statements of requests. Each names its shard key and reads a short range of an index. */
 import { nearestKey } from '../sql/key-row.ts';
 
-/** A hot statement has a name, under which each connection prepares it once. */
 export interface Statement {
+  /** Each connection prepares a named statement once. */
   readonly name?: string;
   readonly text: string;
 }
 
 /**
- * How far into the write-ahead log a snapshot can have seen, as a number. On the primary, nothing visible is
- * beyond the insert position. A standby shows a commit an instant before it counts it as replayed, so while
- * more is at hand than it has replayed, the record that it is at counts as seen, too.
+ * The write-ahead log position up to which a page may show commits, as a number. On the primary it is the
+ * insert position. A standby shows a commit just before it counts it as replayed: while it has received more
+ * than it has replayed, the record that it replays now counts as shown.
  */
 const walPosition = `
   case
@@ -20,28 +19,27 @@ const walPosition = `
     else pg_last_wal_replay_lsn() - '0/0' + 1
   end`;
 
-/** How far the primary is: what it has written for sure. */
+/** The position up to which the primary's log is safely written. */
 export const written: Statement = {
   name: 'written',
   text: `select pg_current_wal_flush_lsn() - '0/0' as position`,
 };
 
-/** How far a standby is. Nothing when it has been promoted: then it goes its own way. */
+/** The position that a standby has replayed. Null if it was promoted and no longer follows the primary. */
 export const replayed: Statement = {
   name: 'replayed',
   text: `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0' end as position`,
 };
 
-/** Which rows of a table are listed, and in which order. */
 interface Listed {
   readonly table: string;
   readonly condition: string;
-  /** The rows behind the one with this id. */
+  /** The condition for rows after the row with this id. */
   readonly after: (id: string) => string;
   readonly order: string;
 }
 
-/** A page joined in the database, and a look one row ahead. */
+/** Reads the records of a page as one text, and whether another record follows. */
 function pageOf({ table, condition, after, order }: Listed, more: string): string {
   return `
     select ${more}
@@ -76,9 +74,9 @@ const hash = 'hashtextextended(reference_id, 0)';
 const wanted = 'hashtextextended($4, 0)';
 
 /**
- * The same with $4 reference. The index finds its hash, and the row is compared. The hash is named in a range
- * and in the order: were it only equal, a planner that finds the table empty would take the primary key for
- * the order, and its plan would walk all brands of a partner when there are some.
+ * $1 partner, $2 after, $3 limit, $4 reference. The index holds the hash of the reference; the row's own
+ * reference is compared too. The hash is in a range and in the order, because with an equality the planner
+ * would choose the primary key while the table is empty, and then read all brands of a partner.
  */
 export const brandsPageByReference: Statement = {
   name: 'brands_page_by_reference',
@@ -97,7 +95,7 @@ const permitColumns = `
       (select standing from permit) as standing,
       (select id from permit) as grant_id,`;
 
-/** The grant and the page it opens in one statement, so that no revocation comes between. */
+/** Reads the grant and the page in one statement, so that a revocation cannot happen between them. */
 function balancesUnder(permit: string): string {
   const condition = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
   return `
@@ -107,7 +105,7 @@ function balancesUnder(permit: string): string {
 
 /**
  * $1 customer, $2 after, $3 limit, $4 type, $5 partner, $6 now, $7 grant. The limit keeps the partner out of
- * the search: with it, a planner that has not counted the table may walk all grants that the two have.
+ * the index search: without statistics the planner might read all grants of the customer to the partner.
  */
 export const balancesUnderGrant: Statement = {
   name: 'balances_under_grant',
@@ -117,7 +115,7 @@ export const balancesUnderGrant: Statement = {
     where partner_id = $5`),
 };
 
-/** The same without $7, under whichever grant is active. */
+/** The same without $7, under the active grant that expires last. */
 export const balancesUnderAnyGrant: Statement = {
   name: 'balances_under_any_grant',
   text: balancesUnder(`

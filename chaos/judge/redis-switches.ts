@@ -1,7 +1,7 @@
 /** Finds when an instance lost Redis or got it back, by its metric of rate limit decisions. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { now } from '../../packages/testkit/fixtures/clock.ts';
 import type { Span } from '../../packages/testkit/fixtures/spans.ts';
-import { now } from '../clock.ts';
 
 /** Decisions of one instance since it started: by Redis, and by itself because Redis was lost. */
 interface Decisions {

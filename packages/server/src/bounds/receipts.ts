@@ -1,23 +1,29 @@
+/** Limits of receipts and key uses. */
 export const receiptsBounds = {
-  /** Receipts are written this often, and tried again this long after that was in vain. */
+  /** Receipts wait this long to be written together, ms. */
   receiptsFlushMs: 250,
+  /** Time before a failed write is retried, ms. */
   receiptsRetryMs: 100,
-  /** Rows of one statement, which take a millisecond to put together. */
+  /** Receipts of one write. A batch of this size takes about a millisecond to build. */
   receiptsBatch: 1_000,
-  /** What is kept while the database does not take them: about 20 MB, and 80 with the longest of ids. */
+  /** Receipts kept in memory while the database is unavailable: 20 MB, and 80 MB with the longest ids. */
   receiptsWaiting: 50_000,
-  /** When they have not been written for this long, operators are told. */
+  /** An outage is logged after this time, ms. */
   receiptsOutageMs: 1_000,
+  /** How long a shutdown waits for the last receipts, ms. */
   receiptsCloseMs: 2_000,
-  /** A thread that writes them is started this long after the one before at the soonest. */
+  /** Minimum time between two starts of the thread that writes receipts, ms. */
   receiptsThreadMs: 1_000,
-  /** Keys of which the minute of their last use is kept in mind. */
+  /** Keys whose last use is kept in memory. */
   keyUsesNoted: 10_000,
-  /** Receipts that a command reads at once, shows if nothing else is said, and removes at once. */
+  /** Receipts that a command reads at once. */
   receiptsPage: 1_000,
+  /** Receipts that `receipts list` shows without --limit. */
   receiptsShown: 1_000,
+  /** The highest --limit. */
   receiptsShownAtMost: 1_000_000_000,
+  /** Receipts that one statement deletes. */
   receiptsPruned: 5_000,
-  /** Between two removals, in which those who serve can write. */
+  /** Pause between two deletes, so that `serve` can write, ms. */
   receiptsPruneRestMs: 50,
 } as const;

@@ -1,14 +1,17 @@
+/** Limits of the embedded database and of exports. */
 export const storeBounds = {
-  /** Blocks the process while it waits, though in WAL mode a reader hardly ever does. */
+  /** How long `serve` waits for a lock, ms. It blocks the process; with a write-ahead log it is rare. */
   sqliteServeBusyMs: 250,
-  /** What is in it is not read from the file again. SQLite's own 2 MB hold some 60 pages of 50 brands. */
+  /** Page cache of `serve`, KiB. SQLite's default of 2 MB holds about 60 pages of 50 brands. */
   sqliteServeCacheKibibytes: 16 * 1_024,
-  /** An operator's command may wait for an import to finish. */
+  /** How long a command waits for a lock, ms: an import may be finishing. */
   sqliteCommandBusyMs: 10_000,
-  /** A feed tries again by itself, and must hear a signal meanwhile. */
+  /** How long a feed waits for a lock, ms. It retries by itself, and must react to signals meanwhile. */
   sqliteFeedBusyMs: 250,
+  /** Characters that an export collects before it writes them. */
   exportChunkCharacters: 64 * 1024,
+  /** Rows that an export reads from Postgres at once. */
   exportBatchRecords: 1_000,
-  /** A brand can have a megabyte of metadata. */
+  /** The same for brands: one can have a megabyte of metadata. */
   exportBatchBrands: 100,
 } as const;

@@ -1,7 +1,7 @@
 import { doctorBounds } from '../bounds/doctor.ts';
 import { ok, warning } from '../lib/finding.ts';
 import { toTime } from '../lib/times.ts';
-import type { ExpiringKey } from '../store/sql/expiring-keys.ts';
+import type { ExpiringKey } from '../store/inspection.ts';
 import { insideOurDatabase } from './examination.ts';
 
 const days = doctorBounds.expiryWarningMs / 86_400_000;

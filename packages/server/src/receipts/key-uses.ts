@@ -5,14 +5,14 @@ import type { KeyUse } from '../store/port.ts';
 const minuteMs = 60_000;
 
 interface KeyUses {
-  /** Whether there is something to write for it: a key costs one write a minute, however often it is used. */
+  /** Returns whether there is something to write. A key costs at most one write per minute. */
   note(keyId: string, nowMs: number): boolean;
   isEmpty(): boolean;
-  /** Writes those that wait; all of them go on waiting when it fails. */
+  /** Writes the waiting uses. If that fails, all of them stay. */
   write(record: (uses: readonly KeyUse[]) => Promise<void>): Promise<void>;
 }
 
-/** The minute in which each key was last used. */
+/** Keeps the minute in which each key was last used. */
 export function createKeyUses(): KeyUses {
   const noted = new Map<string, number>();
   const waiting = new Map<string, number>();
@@ -21,7 +21,7 @@ export function createKeyUses(): KeyUses {
     note(keyId, nowMs) {
       const minute = Math.floor(nowMs / minuteMs);
       if (noted.get(keyId) === minute) return false;
-      // To forget costs a write that says nothing new.
+      // Clearing costs at most one redundant write per key.
       if (noted.size >= receiptsBounds.keyUsesNoted) noted.clear();
       if (waiting.size >= receiptsBounds.keyUsesNoted) return false;
       noted.set(keyId, minute);

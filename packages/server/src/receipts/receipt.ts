@@ -2,13 +2,13 @@ import { holdsKey } from '../lib/text.ts';
 import { toTime } from '../lib/times.ts';
 import type { KeyOnFile, Receipt } from '../store/port.ts';
 
-/** Whose data is asked for, and under which grant, as far as it is known. */
+/** The customer and grant of a request, as far as they are known. */
 export interface Access {
   readonly customerId?: string | undefined;
   readonly grantId?: string | undefined;
 }
 
-/** What is kept of an answer; nothing that was in it. */
+/** The receipt of a response. It contains nothing of the response's body. */
 export function receiptOf(
   requestId: string,
   key: KeyOnFile,
@@ -28,8 +28,8 @@ export function receiptOf(
 }
 
 /**
- * A copy: a piece of a request's line would keep all of its 16 KiB in memory for as long as it waits. A key
- * that was sent in the place of an id is not written down: of a key only a digest is ever stored.
+ * Copies the text: a slice of the request line would keep all of its 16 KiB in memory. Masks an API key that
+ * was sent instead of an id: only digests of keys are ever stored.
  */
 function ownText(text: string): string {
   return holdsKey(text) ? '[key]' : Buffer.from(text).toString();

@@ -1,26 +1,26 @@
 export type DatabaseAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
-  /** One database under several addresses, of which one at a time is the primary. */
+  /** Several addresses of one database. One of them at a time is the primary. */
   | { readonly engine: 'postgres'; readonly urls: readonly string[] };
 
 /**
- * To serve, to run one command, to run one that waits for a database by itself, to run one that may be the
- * first, or to bring the schema up to date.
+ * What the database is opened for. `command`: one command. `feed`: a command that retries by itself.
+ * `create`: a command that may create the database. `migrate`: a schema update.
  */
 export type Purpose = 'serve' | 'command' | 'feed' | 'create' | 'migrate';
 
-/** What concerns only an engine with servers of its own. */
+/** Settings for Postgres only. */
 export interface StoreOptions {
   readonly replicas: readonly string[];
-  /** Connections to each server, at the most. */
+  /** Maximum number of connections to each server. */
   readonly connections: number;
-  /** False behind a pooler that gives each transaction another connection. */
+  /** False behind a pooler in transaction mode: each transaction may run on another connection. */
   readonly keepsSession: boolean;
-  /** Which instance it serves for: the server shows that with each of its connections. */
+  /** Name of this instance, shown by the server for each connection. */
   readonly instance?: string;
 }
 
-/** The address behind a database URL, or undefined when no engine knows it. */
+/** Parses a database URL. Returns undefined if it is not valid for any engine. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];
   if (path !== undefined) return { engine: 'sqlite', path };
@@ -29,8 +29,8 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
 }
 
 /**
- * `postgres://USER@HOST1,HOST2/NAME`: two addresses of one database, as Postgres's own programs read it. An
- * "@" that stands elsewhere belongs to a password: parts of that would pass for a host, which is shown.
+ * Splits `postgres://USER@HOST1,HOST2/NAME`, as libpq does. Rejects a second "@": it belongs to an unescaped
+ * password, and a part of the password would be shown as the host.
  */
 export function postgresUrls(url: string): string[] | undefined {
   const [, scheme, user = '', hosts = '', rest = ''] =
@@ -40,7 +40,7 @@ export function postgresUrls(url: string): string[] | undefined {
   return urls.every(isPostgresUrl) ? urls : undefined;
 }
 
-/** Those of TLS. The driver would pass over any other, and so over a TLS setting that is misspelled. */
+/** The driver ignores unknown parameters, so a misspelled TLS setting would go unnoticed. */
 const urlParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 
 function isPostgresUrl(text: string): boolean {

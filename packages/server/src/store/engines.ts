@@ -1,4 +1,4 @@
-/** Chooses the engine of a database address. An engine is loaded when it is used. */
+/** Chooses the engine of a database address. An engine's code is loaded when it is first used. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Finding } from '../lib/finding.ts';
 import type { DatabaseAddress, Purpose, StoreOptions } from './address.ts';
@@ -26,12 +26,12 @@ export async function inspectDatabase(
   environment: Environment,
 ): Promise<Inspected> {
   if (address.engine === 'sqlite') {
-    return (await import('./sqlite/inspect/inspect.ts')).inspectSqlite(address.path, environment);
+    return (await import('./sqlite/inspect.ts')).inspectSqlite(address.path, environment);
   }
   return (await import('./postgres/inspect/inspect.ts')).inspectPostgres(address.urls);
 }
 
-/** A finding for each replica. It can be told whose copy it is when the primary can be reached. */
+/** One finding for each replica. If the primary answers, it also checks that the replica is a copy of it. */
 export async function inspectReplicas(
   address: DatabaseAddress,
   replicas: readonly string[],

@@ -1,35 +1,52 @@
-/** What an operator should know of a database, found without changing anything in it. */
+/** What `doctor` reads of a database, without changing anything in it. */
 import type { Finding } from '../lib/finding.ts';
-import type { ExpiringKeys } from './sql/expiring-keys.ts';
 import type { Stamp } from './sql/schema.ts';
 
-/** How far this machine's clock is ahead of the database's, and how far that may be wrong either way. */
 export interface ClockReading {
+  /** How far this machine's clock is ahead of the database's. */
   readonly aheadMs: number;
+  /** The reading may be wrong by this much either way. */
   readonly unsureMs: number;
 }
 
-/** Each question is asked after the answer to the one before. */
+export interface ExpiringKey {
+  readonly id: string;
+  readonly partner_id: string;
+  readonly name: string | null;
+  readonly expires_at: string;
+  /** Whether a newer key can take its place, as after a rotation. */
+  readonly isReplaced: boolean;
+}
+
+export interface ExpiringKeys {
+  readonly count: number;
+  /** How many of them have no replacement. */
+  readonly unreplaced: number;
+  /** The first few: keys without a replacement first, then by expiry. */
+  readonly first: readonly ExpiringKey[];
+}
+
+/** Call one method at a time. */
 export interface Inspection {
-  /** Nothing when the database is new. */
+  /** Undefined if the database is new. */
   stamp(): Promise<Stamp | undefined>;
   readonly currentVersion: number;
-  /** Whether serving it brings its schema up to date. */
+  /** Whether `serve` updates the schema. */
   readonly migratesItself: boolean;
-  /** Whether this process may do with it all that `serve` does. */
+  /** Whether this process has every privilege that `serve` needs. */
   privileges(): Promise<Finding>;
-  /** Nothing when the database has no clock but this machine's. */
+  /** Undefined if the database uses this machine's clock. */
   clock(nowMs: () => number): Promise<ClockReading | undefined>;
-  /** How many instances serve it now; nothing when that cannot be known. */
+  /** The number of instances that serve the database now, or undefined if that is unknown. */
   instances(): Promise<number | undefined>;
   keysExpiring(after: string, until: string): Promise<ExpiringKeys>;
-  /** When the newest of them was made; nothing when there is none. */
+  /** Creation time of the newest cursor key, or undefined if there is no key. */
   newestCursorKey(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
 export interface Inspected {
   readonly finding: Finding;
-  /** When it can be asked more. */
+  /** Set if the database could be opened. */
   readonly inspection?: Inspection;
 }

@@ -1,20 +1,21 @@
-/** What the service asks of storage, and no more. Every engine passes the same suite. */
+/** The storage port: all that the service needs of a database. Every engine passes the same test suite. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Metric } from '../observability/metric.ts';
 
-/** The engine cannot answer now: unreachable, locked, out of disk. The caller gets a 503. */
+/** The database cannot answer now: unreachable, locked, out of disk. The client gets a 503. */
 export class StoreUnavailable extends Error {}
 
-/** Something with that id exists already. */
+/** A record with this id already exists. */
 export class AlreadyExists extends Error {}
 
-/** One page, its records rendered and joined by commas, and where the next one starts, if there is one. */
 export interface Page {
+  /** JSON of the records, joined by commas. */
   readonly records: string;
-  /** How long they are where they are stored: as many bytes as characters when all of them are ASCII. */
+  /** Length of `records` in UTF-8 bytes. It equals the number of characters if all of them are ASCII. */
   readonly bytes: number;
+  /** The id that the next page starts after, or undefined on the last page. */
   readonly next: string | undefined;
   /** Write-ahead log position that the page was read at. Only Postgres has one. */
   readonly walPosition?: bigint | undefined;
@@ -30,7 +31,7 @@ export interface KeyOnFile {
 }
 
 interface PageQuery {
-  /** Records after this id, in byte order; the empty string comes before all. */
+  /** Only records after this id, in byte order. The empty string comes before every id. */
   readonly after: string;
   readonly limit: number;
 }
@@ -47,45 +48,45 @@ export interface BalancesQuery extends PageQuery {
   readonly customerId: string;
   readonly type: string;
   readonly grantId: string | undefined;
-  /** The time at which the grant must be unexpired. */
+  /** The current time: the grant must not expire before or at it. */
   readonly at: string;
 }
 
 export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
 type GrantStatus = (typeof grantStatuses)[number];
 
-/** A page only under an active grant; otherwise what is wrong with the grant. */
+/** A page if the grant is active, otherwise what is wrong with the grant. */
 export type BalancesAnswer =
   | { readonly grant: 'ACTIVE'; readonly grantId: string; readonly page: Page }
   | { readonly grant: Exclude<GrantStatus, 'ACTIVE'> | 'NOT_FOUND' };
 
 export interface CursorKey {
-  /** 0 to 255: a cursor names the key that sealed it. */
+  /** 0 to 255. A cursor carries the id of the key that sealed it. */
   readonly id: number;
   readonly secret: Uint8Array;
   readonly created_at: string;
-  /** One seals. Newer ones will, and older ones did; all of them open. */
+  /** One key seals. Newer keys wait for their turn, older keys only open. All of them open cursors. */
   readonly status: 'waiting' | 'sealing' | 'opening';
-  /** When one that waits will seal. */
+  /** When a waiting key starts to seal. */
   readonly seals_from?: string;
-  /** When it opens no more; absent where no newer one is there. */
+  /** When the key stops opening cursors. Absent on the newest key. */
   readonly opens_until?: string;
 }
 
 export interface CursorKeyRotation {
   readonly key: CursorKey;
-  /** Those that open cursors for a while yet. */
+  /** Older keys that still open cursors. */
   readonly retired: readonly CursorKey[];
-  /** The ids of those that were thrown away though they still opened cursors. */
+  /** Ids of keys that were deleted although they still opened cursors. */
   readonly discarded: readonly number[];
 }
 
-/** What a request needs. Keys, grants and balances as they are now; only brands may be a moment behind. */
+/** The reads of a request. Keys, grants and balances are current; brands may be up to a second old. */
 export interface Reads extends Record<Operation['id'], (query: never) => Promise<unknown>> {
   findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
   listBrands(query: BrandsQuery): Promise<Page>;
   listBalances(query: BalancesQuery): Promise<BalancesAnswer>;
-  /** Those that live by the database's clock: the one that seals first, then the others, newest first. */
+  /** Keys that are in use by the database's clock: the sealing key first, then the others, newest first. */
   cursorKeys(): Promise<readonly CursorKey[]>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
@@ -103,14 +104,14 @@ export interface ApiKey {
   readonly partner_id: string;
   readonly name?: string;
   readonly scopes: readonly Scope[];
-  /** The last characters of the key, enough to tell keys apart and too few to use. */
+  /** The last characters of the key, to tell keys apart in a list. */
   readonly last_four: string;
   readonly created_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
 }
 
-/** A type and not an interface: it is an import row, too. */
+/** A type and not an interface, so that it is assignable to ImportRow. */
 export type Grant = {
   readonly id: string;
   readonly partner_id: string;
@@ -122,39 +123,36 @@ export type Grant = {
   readonly updated_at: string;
 };
 
-/** What an operator does to partners, keys and grants. */
+/** Partners, keys and grants, as operators manage them. */
 export interface Accounts {
   createPartner(partner: Partner): Promise<void>;
   findPartner(id: string): Promise<Partner | undefined>;
   listPartners(): Promise<readonly Partner[]>;
-  /** Undefined enables. */
+  /** Enables the partner if `at` is undefined. */
   setPartnerDisabled(id: string, at: string | undefined): Promise<void>;
 
   createKey(key: ApiKey, digest: Uint8Array): Promise<void>;
   findKeyById(id: string): Promise<ApiKey | undefined>;
   listKeys(partnerId: string): Promise<readonly ApiKey[]>;
   revokeKey(id: string, at: string): Promise<void>;
-  /** Puts the new key in the old one's place: both or neither. */
+  /** Adds the new key and sets the old key's expiry, in one transaction. */
   rotateKey(oldId: string, oldExpiresAt: string, key: ApiKey, digest: Uint8Array): Promise<void>;
 
   createGrant(grant: Grant): Promise<void>;
-  /** An id is unique within its customer only, so there may be several. */
+  /** Grant ids are unique per customer, so several grants can have the same id. */
   findGrants(id: string): Promise<readonly Grant[]>;
   listGrants(partnerId: string, customerId: string | undefined): Promise<readonly Grant[]>;
   revokeGrant(customerId: string, id: string, at: string): Promise<void>;
 }
 
 export interface Rotations {
-  /** Adds a key that will seal cursors. The old ones open them until they expire, or are thrown away now. */
+  /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */
   rotateCursorKey(old: 'keep' | 'discard'): Promise<CursorKeyRotation>;
 }
 
 export type ImportKind = 'brands' | 'balances' | 'grants';
 
-/**
- * A record that was checked against its schema, by field; metadata is JSON with sorted keys, so that equal
- * metadata is equal text.
- */
+/** A validated record by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
 export interface ImportCounts {
@@ -162,19 +160,19 @@ export interface ImportCounts {
   readonly unchanged: number;
 }
 
-/** Rows that are staged apart, for as long as it takes, and then written together: all of them or none. */
+/** An import: rows are staged aside for as long as it takes, and then written in one transaction. */
 export interface ImportRun {
   stage(rows: readonly ImportRow[]): Promise<void>;
   /**
-   * Writes what was staged in one transaction, or only tries what that would do. After what is kept nothing
-   * is staged any more, so that one run can stage and write again and again.
+   * Writes the staged rows in one transaction. `try` counts and rolls back. `keep` commits and clears the
+   * staged rows, so that one run can stage and write repeatedly.
    */
   write(mode: 'keep' | 'try'): Promise<ImportCounts>;
-  /** Forgets what was staged, and lets go of what it locked. Once more does nothing. */
+  /** Drops the staged rows and releases all locks. Safe to call twice. */
   end(): Promise<void>;
 }
 
-/** Fast: rows come as fast as they are taken, as from a file, so that they may be kept locked meanwhile. */
+/** Fast: rows come from a file, so the tables may stay locked until the end. Slow: rows come from a feed. */
 export type ImportPace = 'fast' | 'slow';
 
 export interface Imports {
@@ -183,69 +181,69 @@ export interface Imports {
 
 export interface ExportSelection {
   readonly kind: ImportKind;
-  /** Whose brands; of the other kinds all are exported. */
+  /** The owner of the brands. Ignored for other kinds, which are exported completely. */
   readonly partnerId: string;
 }
 
 export interface Exports {
   /**
-   * Gives all records as they stand at one moment, each a line of JSON that an import takes back, in the
-   * order of their ids. Goes on when what was given last has been written.
+   * Exports a snapshot of all records in the order of their ids, one line of JSON each, as an import reads
+   * them. Waits for each `write` before it reads on.
    */
   exportRecords(selection: ExportSelection, write: (lines: string) => Promise<void>): Promise<void>;
 }
 
-/** A partner with all its keys. Of a key only its digest is known, which opens nothing, in hex digits. */
+/** A partner with all its keys. A key's digest is in hex digits; the key itself is never stored. */
 export interface PartnerWithKeys extends Partner {
   readonly keys: readonly (Omit<ApiKey, 'partner_id'> & { readonly digest: string })[];
 }
 
-/** What takes partners and their keys from one database to another. */
+/** Moves partners and their keys to another database. */
 export interface Moves {
   partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
   /**
-   * All of them or none. Who is there already gets the name, and is disabled, expires or is revoked if the
-   * given one is; the reverse never happens, and a key of another partner's is a conflict.
+   * Atomic. Existing partners are renamed; disabling, expiry and revocation are applied but never undone.
+   * Rejects with AlreadyExists if a key belongs to another partner.
    */
   writePartnersWithKeys(partners: readonly PartnerWithKeys[]): Promise<void>;
 }
 
-/** That a partner asked for a customer's balances, and what came of it; nothing of the balances. */
+/** The record that a partner requested a customer's balances, with the outcome and without the balances. */
 export interface Receipt {
   readonly at: string;
   readonly request_id: string;
   readonly partner_id: string;
   readonly key_id: string;
-  /** Absent where the request named none, or what can be none. */
+  /** Absent if the request had no valid customer id. */
   readonly customer_id?: string;
-  /** The grant that was used, or else the one that was asked for. */
+  /** The grant that was used, or the one that was requested. */
   readonly grant_id?: string;
-  /** GRANTED, or the code of the error. */
+  /** GRANTED, or the error code. */
   readonly outcome: string;
 }
 
 export interface ReceiptsQuery {
   readonly partnerId?: string | undefined;
-  /** Asked for together with its partner, whose receipts are searched for it. */
+  /** Only together with `partnerId`: the partner's receipts are searched for it. */
   readonly keyId?: string | undefined;
   readonly customerId?: string | undefined;
   readonly since?: string | undefined;
-  /** Only those that come after this one, which is to say the older ones. */
+  /** Only receipts older than this one, the last of the page before. */
   readonly after?: Receipt | undefined;
   readonly limit: number;
 }
 
 export interface KeyUse {
   readonly keyId: string;
-  /** To the minute. */
+  /** Rounded down to the minute. */
   readonly usedAt: string;
 }
 
-/** What is written off the path of requests, in batches. */
+/** Written in batches, after the requests were answered. */
 export interface ReceiptWrites {
-  /** Each is kept once, however often it is given. */
+  /** Idempotent: each receipt is stored once. */
   recordReceipts(receipts: readonly Receipt[]): Promise<void>;
-  /** Each key once. An earlier use than the one on record changes nothing. */
+  /** Each key once per call. An earlier use than the stored one is ignored. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
 }
 
@@ -253,9 +251,9 @@ export interface Receipts extends ReceiptWrites {
   /** Newest first. */
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
   countReceipts(olderThan: string): Promise<number>;
-  /** Removes a few thousand of them, the oldest first, and says how many; none are left when it says 0. */
+  /** Deletes up to a few thousand, oldest first. Returns how many; 0 if none are left. */
   pruneReceipts(olderThan: string): Promise<number>;
-  /** When a key was last used, by its id; one that never was is left out. */
+  /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -267,13 +265,13 @@ export interface Migration {
 export interface Store extends Reads, Accounts, Rotations, Moves, Imports, Exports, Receipts {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
-  /** What opening it did to its schema. */
+  /** What opening the database did to its schema. */
   readonly migration: Migration;
   close(): Promise<void>;
 }
 
 /**
- * Stands in a stored brand where the public address of whoever answers goes. A control character: no string
- * of ours may hold one, so it can be nothing else.
+ * Placeholder in a stored brand for the public address of the instance that answers. It is a control
+ * character, which no valid string contains.
  */
 export const publicAddressMark = '\u0001';

@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { digestOfKey } from '../../src/auth/api-key.ts';
-import { keyOnFile, nearestKey } from '../../src/store/sql/key-row.ts';
+import { keyOnFile, nearestKey } from '../../src/store/sql/keys.ts';
 
 /** Before the first digest on file, after the last, and a key that was never issued. */
 const unknown = [new Uint8Array(32), new Uint8Array(32).fill(255), digestOfKey(keys.neverIssued)];

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { storeBounds } from '../../bounds/store.ts';
 import type { ExportSelection, Exports } from '../port.ts';
-import { exportQuery } from '../sql/export-query.ts';
+import { exportQuery } from '../sql/exports.ts';
 import type { Pool } from './connections/pool.ts';
 
 /** Removes the timeouts, because the reader may be slow, and plans for reading all rows. */

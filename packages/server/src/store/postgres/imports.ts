@@ -9,8 +9,7 @@ import {
   type ImportRun,
   type Imports,
 } from '../port.ts';
-import { importColumns } from '../sql/import-columns.ts';
-import { createOrderCheck } from '../sql/import-order.ts';
+import { createOrderCheck, importColumns } from '../sql/imports.ts';
 import type { Connection } from './connections/connection.ts';
 import { translated } from './connections/errors.ts';
 

@@ -1,4 +1,4 @@
-/** What an operator does to partners, keys and grants, in SQL that every engine reads. */
+/** Partners, keys and grants, in SQL that both engines understand. */
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Accounts, ApiKey, Grant, Partner } from '../port.ts';
 
@@ -6,16 +6,23 @@ export type Value = string | number | Uint8Array | null;
 export type Row = Readonly<Record<string, unknown>>;
 export type Statement = readonly [text: string, ...values: Value[]];
 
-/** Statements with $1, $2, … in them. Times come as the wire writes them. */
+/** Runs statements with parameters $1, $2, … Times are text, as in the API. */
 export interface Sql {
   rows(...statement: Statement): Promise<readonly Row[]>;
-  /** All of them or none. */
+  /** Runs all statements in one transaction. */
   write(...statements: Statement[]): Promise<void>;
 }
 
-const keyColumns = 'id, partner_id, name, scopes, last_four, created_at, expires_at, revoked_at';
-const partnerColumns = 'id, name, created_at, disabled_at';
-const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
+const partnerColumns = ['id', 'name', 'created_at', 'disabled_at'];
+const keyColumns = [
+  ...['id', 'partner_id', 'name', 'scopes', 'last_four', 'created_at', 'expires_at', 'revoked_at'],
+];
+export const grantColumns = [
+  ...['id', 'partner_id', 'customer_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'],
+];
+
+const selectPartners = `select ${partnerColumns.join(', ')} from partners`;
+const selectGrants = `select ${grantColumns.join(', ')} from grants`;
 
 export function createAccounts({ rows, write }: Sql): Accounts {
   async function records<Result>(...statement: Statement): Promise<Result[]> {
@@ -24,20 +31,18 @@ export function createAccounts({ rows, write }: Sql): Accounts {
 
   async function keys(condition: string, value: string): Promise<ApiKey[]> {
     const found = await records<ApiKey & { scopes: unknown }>(
-      `select ${keyColumns} from api_keys where ${condition} order by id`,
+      `select ${keyColumns.join(', ')} from api_keys where ${condition} order by id`,
       value,
     );
     return found.map((key) => ({ ...key, scopes: String(key.scopes).split(' ') as Scope[] }));
   }
 
   return {
-    createPartner: ({ id, name, created_at }) =>
-      write(['insert into partners (id, name, created_at) values ($1, $2, $3)', id, name, created_at]),
+    createPartner: (partner) => write(insert('partners', partnerColumns, { ...partner })),
 
-    findPartner: async (id) =>
-      (await records<Partner>(`select ${partnerColumns} from partners where id = $1`, id))[0],
+    findPartner: async (id) => (await records<Partner>(`${selectPartners} where id = $1`, id))[0],
 
-    listPartners: () => records<Partner>(`select ${partnerColumns} from partners order by id`),
+    listPartners: () => records<Partner>(`${selectPartners} order by id`),
 
     setPartnerDisabled: (id, at) =>
       write(['update partners set disabled_at = $1 where id = $2', at ?? null, id]),
@@ -57,24 +62,12 @@ export function createAccounts({ rows, write }: Sql): Accounts {
         insertKey(key, digest),
       ),
 
-    createGrant: (grant) =>
-      write([
-        `insert into grants (${grantColumns}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-        grant.id,
-        grant.partner_id,
-        grant.customer_id,
-        grant.action,
-        grant.status,
-        grant.expires_at ?? null,
-        grant.created_at,
-        grant.updated_at,
-      ]),
+    createGrant: (grant) => write(insert('grants', grantColumns, grant)),
 
-    findGrants: (id) =>
-      records<Grant>(`select ${grantColumns} from grants where id = $1 order by customer_id`, id),
+    findGrants: (id) => records<Grant>(`${selectGrants} where id = $1 order by customer_id`, id),
 
     listGrants: (partnerId, customerId) => {
-      const select = `select ${grantColumns} from grants where partner_id = $1`;
+      const select = `${selectGrants} where partner_id = $1`;
       return customerId === undefined
         ? records<Grant>(`${select} order by customer_id, id`, partnerId)
         : records<Grant>(`${select} and customer_id = $2 order by id`, partnerId, customerId);
@@ -91,21 +84,23 @@ export function createAccounts({ rows, write }: Sql): Accounts {
 }
 
 export function insertKey(key: ApiKey, digest: Uint8Array): Statement {
+  const scopes = key.scopes.toSorted().join(' ');
+  return insert('api_keys', [...keyColumns, 'digest'], { ...key, scopes, digest });
+}
+
+function insert(
+  table: string,
+  columns: readonly string[],
+  record: Readonly<Record<string, Value | undefined>>,
+): Statement {
+  const numbers = columns.map((_, index) => `$${index + 1}`);
   return [
-    `insert into api_keys (${keyColumns}, digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    key.id,
-    key.partner_id,
-    key.name ?? null,
-    key.scopes.toSorted().join(' '),
-    key.last_four,
-    key.created_at,
-    key.expires_at ?? null,
-    key.revoked_at ?? null,
-    digest,
+    `insert into ${table} (${columns.join(', ')}) values (${numbers.join(', ')})`,
+    ...columns.map((column) => record[column] ?? null),
   ];
 }
 
-/** An optional field without a value is absent, never null. */
+/** Removes fields that are null: an optional field without a value is absent. */
 export function withoutNulls(row: Row): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }

@@ -1,22 +1,21 @@
-/** Partners and their keys on the way from one database to another, in SQL that every engine reads. */
-
+/** Moves partners and their keys to another database, in SQL that both engines understand. */
 import { AlreadyExists, type Moves, type PartnerWithKeys } from '../port.ts';
 import { insertKey, type Row, type Sql, type Statement, withoutNulls } from './accounts.ts';
 
-/** One statement, so that it sees one moment: no key without its partner. */
+/** One statement, so that all rows are of one snapshot: no key comes without its partner. */
 const partnersAndKeys = `
   select p.id as partner_id, p.name as partner_name, p.created_at as partner_created_at, p.disabled_at,
     k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at, k.expires_at, k.revoked_at
   from partners p left join api_keys k on k.partner_id = p.id
   order by p.id, k.id`;
 
-/** What was taken from a partner or a key since the file was written is not given back by it. */
+/** Never enables a partner, or extends or restores a key: the file may be older than the database. */
 const writePartner = `
   insert into partners (id, name, created_at, disabled_at) values ($1, $2, $3, $4)
   on conflict (id) do update set
     name = excluded.name, disabled_at = coalesce(partners.disabled_at, excluded.disabled_at)`;
 
-const bringKeyUpToDate = `
+const updateKey = `
   on conflict (id) do update set
     name = excluded.name,
     expires_at = case
@@ -34,13 +33,13 @@ export function createMoves({ rows, write }: Sql): Moves {
     },
 
     writePartnersWithKeys: async (partners) => {
-      refuseOthersKeys(await rows('select id, partner_id, digest from api_keys'), partners);
+      refuseForeignKeys(await rows('select id, partner_id, digest from api_keys'), partners);
       await write(
         ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): Statement[] => [
           [writePartner, id, name, created_at, disabled_at ?? null],
           ...keys.map(({ digest, ...key }) => {
             const [insert, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));
-            return [insert + bringKeyUpToDate, ...values] as const;
+            return [insert + updateKey, ...values] as const;
           }),
         ]),
       );
@@ -48,8 +47,8 @@ export function createMoves({ rows, write }: Sql): Moves {
   };
 }
 
-/** A key never changes hands: whoever holds it would see another partner's records. */
-function refuseOthersKeys(stored: readonly Row[], partners: readonly PartnerWithKeys[]): void {
+/** A key never changes its partner: its holder would see another partner's records. */
+function refuseForeignKeys(stored: readonly Row[], partners: readonly PartnerWithKeys[]): void {
   const owners = new Map(stored.map(({ id, partner_id, digest }) => [id, `${partner_id} ${hex(digest)}`]));
   for (const partner of partners) {
     for (const { id, digest } of partner.keys) {

@@ -1,4 +1,4 @@
-/** How receipts are read and removed, in SQL that every engine reads. */
+/** Reads and deletes receipts, in SQL that both engines understand. */
 import { receiptsBounds } from '../../bounds/receipts.ts';
 import type { Receipt, Receipts } from '../port.ts';
 import type { Sql, Value } from './accounts.ts';
@@ -11,22 +11,23 @@ export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
   return {
     listReceipts: async ({ partnerId, keyId, customerId, since, after, limit }) => {
       const values: Value[] = [];
-      const given = (value: Value) => `$${values.push(value)}`;
+      const parameter = (value: Value) => `$${values.push(value)}`;
       const conditions = ['true'];
-      if (customerId !== undefined) conditions.push(`customer_id = ${given(customerId)}`);
+      if (customerId !== undefined) conditions.push(`customer_id = ${parameter(customerId)}`);
       if (partnerId !== undefined) {
-        // A customer has few, a partner may have millions: where both are named, the customer's are read.
+        // A customer has few receipts, a partner may have millions. The expression keeps the planner from
+        // using the partner's index when both are given.
         const column = customerId === undefined ? 'partner_id' : `partner_id || ''`;
-        conditions.push(`${column} = ${given(partnerId)}`);
+        conditions.push(`${column} = ${parameter(partnerId)}`);
       }
-      if (keyId !== undefined) conditions.push(`key_id = ${given(keyId)}`);
-      if (since !== undefined) conditions.push(`at >= ${given(since)}`);
+      if (keyId !== undefined) conditions.push(`key_id = ${parameter(keyId)}`);
+      if (since !== undefined) conditions.push(`at >= ${parameter(since)}`);
       if (after !== undefined) {
-        conditions.push(`(at, request_id) < (${given(after.at)}, ${given(after.request_id)})`);
+        conditions.push(`(at, request_id) < (${parameter(after.at)}, ${parameter(after.request_id)})`);
       }
       const found = await rows(
         `select ${columns} from receipts where ${conditions.join(' and ')}
-        order by at desc, request_id desc limit ${given(limit)}`,
+        order by at desc, request_id desc limit ${parameter(limit)}`,
         ...values,
       );
       return found.map(receiptOfRow);
@@ -37,7 +38,7 @@ export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
       return Number(counted?.found ?? 0);
     },
 
-    // By time and not by row, for a distributed engine can do that on all nodes at once.
+    // By time and not by row: a distributed database can delete a range on all nodes at once.
     pruneReceipts: async (olderThan) => {
       const [last] = await rows(
         'select at from receipts where at < $1 order by at limit 1 offset $2',
@@ -55,7 +56,7 @@ export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
 
 function receiptOfRow(row: Readonly<Record<string, unknown>>): Receipt {
   const { customer_id, grant_id, ...rest } = row as unknown as Receipt;
-  // No customer is the empty text, for it is a part of a key; no grant is null.
+  // The customer is a part of an index, so a missing one is stored as ''. A missing grant is null.
   return {
     ...rest,
     ...(customer_id && { customer_id }),

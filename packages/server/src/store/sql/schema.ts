@@ -1,10 +1,10 @@
-/** What the engines' migrations share: where they are, and what they refuse. */
+/** What the migrations of both engines share: where they are, and which databases they refuse. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../lib/operator-error.ts';
 
 export interface Migrations {
-  /** The n-th brings version n-1 to version n, so nothing else needs to say which version a file makes. */
+  /** The script at index n brings version n to version n + 1. */
   readonly scripts: readonly (() => string)[];
   readonly current: number;
 }
@@ -17,19 +17,19 @@ export function migrationsIn(folder: URL): Migrations {
   };
 }
 
-/** What a database of ours says of itself. */
+/** The environment and schema version that a database of ours stores. */
 export interface Stamp {
   readonly environment: unknown;
   readonly version: number;
 }
 
-/** What keeps a database from being used, and what to do about it. */
+/** Why a database cannot be used, and what to do about it. */
 export interface Fault {
   readonly fact: string;
   readonly remedy: string;
 }
 
-/** A database that is not used for its fault. */
+/** The error for a database that has a fault. */
 export class Refused extends OperatorError {
   readonly fault: Fault;
 

@@ -1,4 +1,4 @@
-/** A copy of the embedded database and of its receipts, while others read and write them. */
+/** Copies the embedded database and its receipts while other processes read and write them. */
 import {
   closeSync,
   existsSync,
@@ -17,7 +17,7 @@ import { storeBounds } from '../../bounds/store.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { faultOfEnvironment, faultOfOldVersion, refuse } from '../sql/schema.ts';
 import { translated } from './engine.ts';
-import { openToLook, receiptsFileOf } from './file.ts';
+import { openToInspect, receiptsFileOf } from './file.ts';
 import { databaseSchema, type FileSchema, receiptsSchema, stampOf } from './migrate.ts';
 import { refuseMissing } from './open.ts';
 
@@ -28,29 +28,29 @@ interface CopiedFile {
 
 interface Copies {
   readonly database: CopiedFile;
-  /** There are none where nobody has served yet. */
+  /** Absent if the database was never served. */
   readonly receipts?: CopiedFile;
 }
 
 interface Part {
   readonly source: string;
   readonly target: string;
-  /** Its name until all of it is there. */
+  /** The copy's name until it is complete. */
   readonly partial: string;
   readonly schema: FileSchema;
 }
 
-/** In one step it sees one moment. In several it would begin anew each time that somebody writes. */
+/** One step copies one snapshot. With several steps, SQLite restarts the copy after every write. */
 const pagesOfStep = 2 ** 31 - 1;
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26]);
 /** SQLITE_IOERR and SQLITE_FULL. */
 const unwritten = new Set([10, 13]);
 
-/** Calls back before a signal ends the process, until the function that it gives is called. */
+/** Registers a function to call before a signal ends the process. Returns a function that unregisters it. */
 type OnInterrupt = (cleanUp: () => void) => () => void;
 
-/** Nothing is migrated: a copy from before an upgrade is one that the older program can read. */
+/** Does not migrate: a copy made before an upgrade must work with the older program. */
 export async function backUpSqlite(
   file: string,
   environment: Environment,
@@ -61,13 +61,13 @@ export async function backUpSqlite(
   refuseMissing(source, 'command');
   const database = partOf(source, target, databaseSchema);
   const receipts = partOf(receiptsFileOf(source), receiptsFileOf(target), receiptsSchema);
-  // The receipts come second, so that they are never older than what they tell of.
+  // Receipts are copied second, so that they are never older than the database.
   const parts = existsSync(receipts.source) ? [database, receipts] : [database];
   const claimed: Part[] = [];
   const cleanUp = () => {
     for (const name of claimed.flatMap(partialFiles)) rmSync(name, { force: true });
   };
-  const goOn = onInterrupt(cleanUp);
+  const unregister = onInterrupt(cleanUp);
   try {
     refusePlace(source, target, copy.endsWith('/'));
     refuseLeftovers([database, receipts].flatMap(partialFiles).filter((name) => existsSync(name)));
@@ -75,17 +75,17 @@ export async function backUpSqlite(
       claim(part);
       claimed.push(part);
     }
-    // Only now: who has claimed the names is the only one that can make these files.
+    // Checked after the claim: from now on no other backup can create these files.
     for (const part of [database, receipts]) refuseOverwriting(part);
-    for (const part of parts) await copyWhole(part, environment);
-    // The database comes last: where its copy is, everything is.
+    for (const part of parts) await copyFile(part, environment);
+    // The database is renamed last: if its copy exists, the backup is complete.
     for (const part of parts.toReversed()) renameSync(part.partial, part.target);
     flush(dirname(target));
   } catch (error) {
     cleanUp();
     throw explained(error, target);
   } finally {
-    goOn();
+    unregister();
   }
   return { database: copied(database), ...(parts.includes(receipts) && { receipts: copied(receipts) }) };
 }
@@ -94,7 +94,7 @@ function partOf(source: string, target: string, schema: FileSchema): Part {
   return { source, target, partial: `${target}.partial`, schema };
 }
 
-/** With the engine's own, which it leaves behind where the disk is full, or the process is killed. */
+/** Includes SQLite's journal, which stays behind after a full disk or a kill. */
 function partialFiles({ partial }: Part): string[] {
   return [partial, `${partial}-journal`];
 }
@@ -103,7 +103,7 @@ function copied({ target }: Part): CopiedFile {
   return { file: target, bytes: statSync(target).size };
 }
 
-/** A folder that is missing may be a disk that is not mounted, so none is made. */
+/** Does not create a missing folder: it may be a disk that is not mounted. */
 function refusePlace(source: string, target: string, isFolder: boolean): void {
   const folder = isFolder ? target : dirname(target);
   if (!existsSync(folder)) {
@@ -112,7 +112,7 @@ function refusePlace(source: string, target: string, isFolder: boolean): void {
   if (statSync(target, { throwIfNoEntry: false })?.isDirectory()) {
     throw new OperatorError(`${target} is a folder: name a file in it.`);
   }
-  // The engine follows links, and removes what it takes for its own.
+  // SQLite follows links, and deletes files with these names.
   const place = inRealFolder(target);
   if ([inRealFolder(source), realpathSync(source)].some((name) => place.startsWith(`${name}-`))) {
     throw new OperatorError(`The database keeps its own files under ${source}-…: choose another name.`);
@@ -123,13 +123,13 @@ function inRealFolder(path: string): string {
   return join(realpathSync(dirname(path)), basename(path));
 }
 
-/** A link that leads nowhere would be replaced, too. */
+/** Uses lstat, because a rename would also replace a broken link. */
 function refuseOverwriting({ target }: Part): void {
   if (lstatSync(target, { throwIfNoEntry: false }) === undefined) return;
   throw new OperatorError(`${target} exists already, and a backup overwrites nothing: choose another name.`);
 }
 
-/** All at once: who removes one after the other learns of the next each time. */
+/** Names all leftovers in one error, so that the operator can remove them in one step. */
 function refuseLeftovers(names: readonly string[]): void {
   if (names.length === 0) return;
   const [exist, them] = names.length === 1 ? ['exists', 'that file'] : ['exist', 'these files'];
@@ -138,7 +138,7 @@ function refuseLeftovers(names: readonly string[]): void {
   );
 }
 
-/** For the owner alone, as what it is a copy of. */
+/** Creates the partial file, readable only by the owner like the database. Fails if it exists. */
 function claim({ partial }: Part): void {
   try {
     closeSync(openSync(partial, 'wx', 0o600));
@@ -148,12 +148,12 @@ function claim({ partial }: Part): void {
   }
 }
 
-/** A connection that may write, like those of all commands: one that only reads would leave a log behind. */
-async function copyWhole(part: Part, environment: Environment): Promise<void> {
+/** Copies with a writable connection: a read-only one would leave a write-ahead log behind. */
+async function copyFile(part: Part, environment: Environment): Promise<void> {
   try {
     const db = new DatabaseSync(part.source, { timeout: storeBounds.sqliteCommandBusyMs });
     try {
-      refuseOther(db, part, environment);
+      refuseUnsuitable(db, part, environment);
       await backup(db, part.partial, { rate: pagesOfStep });
     } finally {
       db.close();
@@ -167,15 +167,15 @@ async function copyWhole(part: Part, environment: Environment): Promise<void> {
   }
 }
 
-function refuseOther(db: DatabaseSync, { schema }: Part, environment: Environment): void {
+function refuseUnsuitable(db: DatabaseSync, { schema }: Part, environment: Environment): void {
   const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
   if (schema === databaseSchema) refuse(faultOfOldVersion(version, 1));
   refuse(faultOfEnvironment(stamped, environment));
 }
 
-/** Asked of the copy, which nobody waits for. */
+/** Checks the copy and not the original, which other processes use. */
 function refuseDamage(part: Part): void {
-  const db = openToLook(part.partial);
+  const db = openToInspect(part.partial);
   try {
     const found = db.prepare('pragma integrity_check').get()?.integrity_check;
     if (found !== 'ok') throw damageOf(part, String(found));
@@ -184,7 +184,7 @@ function refuseDamage(part: Part): void {
   }
 }
 
-/** The database was copied before its receipts, and found to be whole. */
+/** If the receipts are damaged, the database has already passed the check. */
 function damageOf({ source, schema }: Part, what: string): OperatorError {
   const remedy =
     schema === databaseSchema
@@ -197,16 +197,16 @@ function cannotWrite(target: string, why: string): OperatorError {
   return new OperatorError(`Cannot write ${target}: ${why}.`);
 }
 
-/** To the disk: a backup that is only in memory would be lost with what it is for. */
+/** Writes the file to disk: a backup must survive a power failure. */
 function flush(path: string): void {
   const descriptor = openSync(path, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
 }
 
-/** What an operator can mend is a sentence. */
+/** Turns file errors into a sentence for the operator. */
 function explained(error: unknown, target: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  const isOfFiles = /^E[A-Z]+$/.test(code ?? '');
-  return isOfFiles ? cannotWrite(target, message) : translated(error);
+  const isFileError = /^E[A-Z]+$/.test(code ?? '');
+  return isFileError ? cannotWrite(target, message) : translated(error);
 }

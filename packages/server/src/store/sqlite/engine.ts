@@ -1,14 +1,14 @@
-/** What the files of this engine share: its error codes, its transactions, and plain statements. */
+/** SQLite error codes, transactions and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
 import type { Sql } from '../sql/accounts.ts';
 
-/** Primary result codes of an engine that cannot answer now: busy, locked, I/O error, full, cannot open. */
+/** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
 const unavailable = new Set([5, 6, 10, 13, 14]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
 
-/** The error in the port's terms, where it has one for it. */
+/** Turns an error of SQLite into one of the port, and returns other errors as they are. */
 export function translated(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode ?? 0;
   if (conflict.has(code)) return new AlreadyExists('That id is taken.', { cause: error });
@@ -17,17 +17,10 @@ export function translated(error: unknown): unknown {
   return new StoreUnavailable(`The embedded database cannot answer now (${reason}).`, { cause: error });
 }
 
-/** All of the work or nothing of it. Immediate takes the one write lock at once, deferred when it must. */
-export function transaction<Result>(
-  db: DatabaseSync,
-  lock: 'immediate' | 'deferred',
-  work: () => Result,
-): Result {
+/** Translates an error and rolls an open transaction back. */
+export function attempt<Result>(db: DatabaseSync, work: () => Result): Result {
   try {
-    db.exec(`begin ${lock}`);
-    const result = work();
-    db.exec('commit');
-    return result;
+    return work();
   } catch (error) {
     // Some failures, such as a full disk, have rolled back already.
     if (db.isTransaction) db.exec('rollback');
@@ -35,16 +28,24 @@ export function transaction<Result>(
   }
 }
 
-/** Statements are prepared when they are used: an operator's command runs one or two of them. */
+/** Immediate takes the write lock at the start, deferred at the first write. */
+export function transaction<Result>(
+  db: DatabaseSync,
+  lock: 'immediate' | 'deferred',
+  work: () => Result,
+): Result {
+  return attempt(db, () => {
+    db.exec(`begin ${lock}`);
+    const result = work();
+    db.exec('commit');
+    return result;
+  });
+}
+
+/** Prepares each statement when it runs: an operator's command runs only one or two. */
 export function plainSql(db: DatabaseSync): Sql {
   return {
-    rows: async (text, ...values) => {
-      try {
-        return db.prepare(text).all(numbered(values));
-      } catch (error) {
-        throw translated(error);
-      }
-    },
+    rows: async (text, ...values) => attempt(db, () => db.prepare(text).all(numbered(values))),
     write: async (...statements) =>
       transaction(db, 'immediate', () => {
         for (const [text, ...values] of statements) db.prepare(text).run(numbered(values));
@@ -52,7 +53,7 @@ export function plainSql(db: DatabaseSync): Sql {
   };
 }
 
-/** The parameters $1, $2, … of a statement. */
+/** Binds values to the parameters $1, $2, … */
 export function numbered(values: readonly SQLInputValue[]): Record<string, SQLInputValue> {
   return Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
 }

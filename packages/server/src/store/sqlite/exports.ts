@@ -1,13 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '../../bounds/store.ts';
 import type { Exports } from '../port.ts';
-import { exportQuery } from '../sql/export-query.ts';
+import { exportQuery } from '../sql/exports.ts';
 import { numbered, translated } from './engine.ts';
 
 /**
- * One statement sees one moment of the database for as long as it runs, on a connection of its own, which
- * nobody else writes by. Meanwhile the write-ahead log only grows: it is folded into the file when the export
- * has ended.
+ * Exports with one statement on its own connection: a statement sees one snapshot for as long as it runs.
+ * Meanwhile the write-ahead log only grows; it is merged into the file after the export.
  */
 export function createExports(path: string): Exports {
   return {
@@ -18,25 +17,18 @@ export function createExports(path: string): Exports {
         const statement = db.prepare(text);
         statement.setReturnArrays(true);
         let lines = '';
-        for (const row of rowsOf(statement.iterate(numbered(values)))) {
-          lines += `${recordOf(row)}\n`;
+        for (const row of statement.iterate(numbered(values))) {
+          lines += `${recordOf(row as unknown as readonly unknown[])}\n`;
           if (lines.length < storeBounds.exportChunkCharacters) continue;
           await write(lines);
           lines = '';
         }
         if (lines !== '') await write(lines);
+      } catch (error) {
+        throw translated(error);
       } finally {
         db.close();
       }
     },
   };
-}
-
-/** Its failures are told from those of whoever is written to. */
-function* rowsOf(rows: Iterable<unknown>): Generator<readonly unknown[]> {
-  try {
-    yield* rows as Iterable<readonly unknown[]>;
-  } catch (error) {
-    throw translated(error);
-  }
 }

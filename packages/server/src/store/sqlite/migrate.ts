@@ -12,36 +12,32 @@ import {
   type Stamp,
   stranger,
 } from '../sql/schema.ts';
+import { insertCursorKey } from './cursor-keys.ts';
 import { transaction } from './engine.ts';
 
-/** What a file of ours holds. */
+/** One of the two kinds of database files. */
 export interface FileSchema extends Migrations {
-  /** SQLite keeps it in the file, for the programs that care whose it is. */
+  /** Stored in the file header: tells our files from those of other programs. */
   readonly applicationId: number;
-  /** What a new file gets besides its environment. */
+  /** Adds the first rows of a new file. */
   fill(db: DatabaseSync): void;
 }
 
-/** "PNet". It gets the key that seals its cursors. */
 export const databaseSchema: FileSchema = {
   ...migrationsIn(new URL('./migrations/', import.meta.url)),
+  // "PNet".
   applicationId: 0x504e6574,
-  fill: (db) => {
-    db.prepare('insert into cursor_keys (id, secret, created_at) values (0, ?, ?)').run(
-      randomBytes(32),
-      toTime(Date.now()),
-    );
-  },
+  fill: (db) => insertCursorKey(db, { id: 0, secret: randomBytes(32), created_at: toTime(Date.now()) }),
 };
 
-/** "PNre". */
 export const receiptsSchema: FileSchema = {
   ...migrationsIn(new URL('./receipts-migrations/', import.meta.url)),
+  // "PNre".
   applicationId: 0x504e7265,
   fill: () => {},
 };
 
-/** Brings the database to the current schema; safe to run twice, and from many processes at once. */
+/** Brings the database to the current schema. Safe to run twice, and in many processes at once. */
 export function migrate(
   db: DatabaseSync,
   environment: Environment,
@@ -49,12 +45,12 @@ export function migrate(
 ): Migration {
   const { scripts, current } = schema;
   const version = versionOf(db, environment, schema);
-  // The file keeps it, but a copy made by vacuum has lost it.
+  // The file stores this mode, but a copy made by vacuum does not have it.
   db.exec('pragma journal_mode = wal');
   if (version === current) return { from: version, to: version };
 
   return transaction(db, 'immediate', () => {
-    // Asked again under the lock: another process may have been first.
+    // Read again under the lock: another process may have migrated meanwhile.
     const from = versionOf(db, environment, schema);
     for (const script of scripts.slice(from)) db.exec(script());
     if (from === 0) stamp(db, environment, schema);
@@ -63,7 +59,7 @@ export function migrate(
   });
 }
 
-/** The version of the schema, 0 for a new database. Refuses what is not ours to touch. */
+/** The schema version, 0 for a new database. Throws if the database is not ours to change. */
 function versionOf(db: DatabaseSync, environment: Environment, schema: FileSchema): number {
   const stamp = stampOf(db, schema);
   if (stamp === undefined) return 0;
@@ -72,9 +68,9 @@ function versionOf(db: DatabaseSync, environment: Environment, schema: FileSchem
   return stamp.version;
 }
 
-/** What the database says of itself; nothing when it is new. Refuses another program's. */
+/** What the database stores about itself, or undefined if it is new. Throws on another program's file. */
 export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): Stamp | undefined {
-  // In one statement, so that no migration of another process comes between.
+  // One statement, so that a migration in another process cannot come between.
   const seen = db.prepare(`
     select user_version as version, application_id as owner, exists (select 1 from sqlite_master) as used
     from pragma_user_version, pragma_application_id`);
@@ -85,7 +81,7 @@ export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): 
   return { environment: row?.value, version };
 }
 
-/** A new database belongs to us and one environment for good. */
+/** Marks a new database as ours and as one environment's. Neither ever changes. */
 function stamp(db: DatabaseSync, environment: Environment, { applicationId, fill }: FileSchema): void {
   db.exec(`pragma application_id = ${applicationId}`);
   db.prepare(`insert into settings (name, value) values ('environment', ?)`).run(environment);

@@ -11,16 +11,15 @@ import { createMoves } from '../sql/moves.ts';
 import { createRotations } from './cursor-keys.ts';
 import { plainSql } from './engine.ts';
 import { createExports } from './exports.ts';
-import { openFile } from './file.ts';
+import { obstacleTo, openFile } from './file.ts';
 import { createImports } from './imports/imports.ts';
 import { migrate } from './migrate.ts';
-import { barTo } from './place.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts/receipts.ts';
 
-/** Opens the embedded database, and brings its schema up to date. */
+/** Opens the embedded database and updates its schema. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
-  // An absolute path, because SQLite takes one that begins with "file:" for something else.
+  // Absolute, because SQLite reads a path that starts with "file:" as a URI.
   const path = resolve(file);
   let db: DatabaseSync | undefined;
   try {
@@ -54,10 +53,10 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
   }
 }
 
-/** A mistyped path is no new database; only a command that can be the first on one makes it. */
+/** Throws if the database does not exist, unless the command may create it: the path may be mistyped. */
 export function refuseMissing(path: string, purpose: Purpose): void {
-  const bar = barTo(path);
-  if (bar !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${bar}.`);
+  const obstacle = obstacleTo(path);
+  if (obstacle !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${obstacle}.`);
   if ((purpose === 'command' || purpose === 'feed') && !existsSync(path)) {
     throw new OperatorError(
       `There is no database ${path}: "partner-network migrate" makes one, --database names another.`,

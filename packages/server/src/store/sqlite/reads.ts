@@ -2,12 +2,12 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { storeBounds } from '../../bounds/store.ts';
 import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
-import { keyOnFile, nearestKey } from '../sql/key-row.ts';
+import { keyOnFile, nearestKey } from '../sql/keys.ts';
 import { translated } from './engine.ts';
 
 /**
- * The hot statements, prepared once. Those of pages and grants have parameters by number and rows as arrays:
- * by name, a page takes a third longer. A page is joined in the database and looks one row ahead.
+ * The statements of requests, prepared once. Pages and grants use numbered parameters and rows as arrays: with
+ * names, a page takes a third longer.
  */
 export function createReads(db: DatabaseSync): Reads {
   function prepare(text: string): StatementSync {
@@ -20,7 +20,7 @@ export function createReads(db: DatabaseSync): Reads {
 
   const brandsPage = prepare(pageOf('brands', 'partner_id = ?3'));
 
-  // Left to itself, SQLite takes the primary key for its order, and walks all brands of a partner.
+  // Without this, SQLite uses the primary key for the order, and scans all brands of a partner.
   const brandsPageByReference = prepare(
     pageOf('brands indexed by brands_by_reference', 'partner_id = ?3 and reference_id = ?4'),
   );
@@ -44,7 +44,7 @@ export function createReads(db: DatabaseSync): Reads {
 
   let busyUntilMs = 0;
 
-  /** Waiting for a lock blocks the process: once one has waited in vain, those after it are told at once. */
+  /** Waiting for a lock blocks the process, so after one timeout reads fail at once for the same time. */
   function read<Result>(work: () => Result): Result {
     if (performance.now() < busyUntilMs) throw new StoreUnavailable('The embedded database is busy.');
     try {
@@ -101,8 +101,8 @@ export function createReads(db: DatabaseSync): Reads {
 }
 
 /**
- * ?1 after, ?2 limit, and what the condition names. The limit is an expression, because SQLite reads one that
- * is a parameter and nothing else when it plans, and plans again for each: half the time of a page.
+ * Joins the records of a page in the database. ?1 is `after`, ?2 is `limit`. The limit is an expression: SQLite
+ * plans a statement again for each new value of a plain limit parameter, which takes half the time of a page.
  */
 function pageOf(table: string, condition: string): string {
   return `

@@ -3,7 +3,7 @@ import { type Finding, failed, ok, warning } from '../../../lib/finding.ts';
 import type { ClockReading, Inspected, Inspection } from '../../inspection.ts';
 import type { Sql } from '../../sql/accounts.ts';
 import { newestCursorKey } from '../../sql/cursor-keys.ts';
-import { expiringKeys } from '../../sql/expiring-keys.ts';
+import { expiringKeys } from '../../sql/keys.ts';
 import { type SearchResult, searchPrimary, withoutPrimary } from '../connections/connect.ts';
 import { addressOf, type Connection, instancePrefix } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import type { ImportCounts, ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../../port.ts';
-import { importColumns } from '../../sql/import-columns.ts';
-import { createOrderCheck } from '../../sql/import-order.ts';
+import { createOrderCheck, importColumns } from '../../sql/imports.ts';
 import { translated } from '../engine.ts';
 import { startThread } from '../thread-call.ts';
 import { createImportWrites, type RowValues, type StagedRows } from './writes.ts';

@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportCounts, ImportKind, ImportPace } from '../../port.ts';
-import { importColumns } from '../../sql/import-columns.ts';
-import { transaction, translated } from '../engine.ts';
+import { importColumns } from '../../sql/imports.ts';
+import { attempt, transaction } from '../engine.ts';
 
-/** What is bound to the columns of some rows, one row after the other. */
+/** The values of several rows, one row after the other. */
 export type RowValues = readonly SQLInputValue[];
 
 export interface StagedRows {
   readonly values: RowValues;
-  /** Whether they, and all before, came in the order of the table. */
+  /** Whether these rows and all before them are in the order of the table. */
   readonly isSorted: boolean;
 }
 
@@ -18,17 +18,16 @@ export interface ImportWrites {
   end(): void;
 }
 
-/** A statement that takes many rows takes half the time of many that take one. */
+/** Rows of one insert. A statement with many rows takes half the time per row. */
 const rowsOfStatement = 50;
 
-/** For pages, and for sorting: with the usual 2 MB, a million rows are sorted in a thousand pieces. */
+/** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;
 
 /**
- * Rows wait in a temporary table, which belongs to this connection alone, and are written in one transaction
- * at the end: an import that is fed slowly does not keep others, such as a revocation, from writing. One that
- * is not writes its rows at once for as long as they are sorted, so that each is written once; from the first
- * that is not, the rest waits.
+ * Stages rows in a temporary table of this connection, and writes them in one transaction at the end: a slow
+ * import does not block other writes, such as a revocation. A fast import writes rows directly for as long as
+ * they are sorted, so that each row is written once. From the first unsorted batch on, it stages them.
  */
 export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: ImportPace): ImportWrites {
   const { all } = importColumns[kind];
@@ -36,7 +35,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
   transaction(db, 'deferred', () => db.exec(`create temp table staged (${all.join(', ')})`));
   const stageRows = createInsert(db, kind, (rows) => `insert into staged values ${rows}`);
   const placeRows = createInsert(db, kind, (rows) => upsert(kind, `values ${rows}`));
-  /** How many were written at once, how many of them changed something, and how many wait. */
+  /** Rows written directly, rows that changed the table, and rows in the temporary table. */
   let placed = 0;
   let changed = 0;
   let staged = 0;
@@ -65,7 +64,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
         const counts = { written: changed, unchanged: placed + staged - changed };
         if (mode === 'keep') db.exec('delete from staged; commit');
         else db.exec('rollback');
-        // What waited outside of the transaction is still there after a trial.
+        // Rows that were staged outside of the transaction are still there after a trial.
         if (mode === 'keep' || placed > 0) staged = 0;
         placed = 0;
         changed = 0;
@@ -76,23 +75,13 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
         if (db.isTransaction) db.exec('rollback');
         db.exec('drop table staged');
       } catch {
-        // On a full disk not even this works; the table goes with the connection.
+        // Fails on a full disk. The table is gone when the connection closes.
       }
     },
   };
 }
 
-function attempt<Result>(db: DatabaseSync, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    // Some failures, such as a full disk, have rolled back already.
-    if (db.isTransaction) db.exec('rollback');
-    throw translated(error);
-  }
-}
-
-/** Runs a statement over rows, many at a time, and says how many it changed. */
+/** Returns a function that inserts rows, many at a time, and returns how many changed the table. */
 function createInsert(
   db: DatabaseSync,
   kind: ImportKind,
@@ -115,15 +104,15 @@ function createInsert(
 }
 
 /**
- * In the order of the table, in which a million rows take a third of the time that they take in any other;
- * and lines with one id as they came, so that the later wins. SQLite's grammar needs the "where true".
+ * Selects staged rows in the order of the table: a million rows take a third of the time of another order.
+ * Rows with the same id stay in their order, so that the last one wins. SQLite's grammar needs "where true".
  */
 function stagedRows(kind: ImportKind, isSorted: boolean): string {
   const order = isSorted ? ['rowid'] : [...importColumns[kind].identity, 'rowid'];
   return `select * from staged where true order by ${order.join(', ')}`;
 }
 
-/** Replaces a record whole but for its creation time, and touches nothing when its content is the same. */
+/** Replaces all of a record except its creation time. Leaves it unchanged if its content is the same. */
 function upsert(kind: ImportKind, rows: string): string {
   const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);

@@ -17,8 +17,8 @@ interface ReceiptsFile extends Receipts {
 }
 
 /**
- * Receipts live in a file of their own beside the database, for an import may keep that locked for longer
- * than a receipt may wait. Who serves opens it at once; a command when it needs it, and makes none to read.
+ * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
+ * may wait. `serve` opens the file at once. A command opens it when needed, and does not create it to read.
  */
 export function createReceipts(database: string, environment: Environment, purpose: Purpose): ReceiptsFile {
   const path = receiptsFileOf(database);

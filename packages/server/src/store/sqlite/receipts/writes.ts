@@ -2,14 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { KeyUse, Receipt } from '../../port.ts';
 import { transaction } from '../engine.ts';
 
-/** How each kind of batch is written. */
+/** Writes each kind of batch in one transaction. */
 export interface Writes {
   receipts(batch: readonly Receipt[]): void;
   keyUses(batch: readonly KeyUse[]): void;
 }
 
 export function createWrites(db: DatabaseSync): Writes {
-  // A process that is killed loses nothing; a machine that loses its power, what no checkpoint has saved.
+  // A killed process loses nothing. A power failure loses what was written since the last checkpoint.
   db.exec('pragma synchronous = normal');
 
   const insertReceipt = db.prepare(`

@@ -1,16 +1,18 @@
 import { type ExportSelection, publicAddressMark } from '../port.ts';
+import { grantColumns } from './accounts.ts';
 
-/** What an export reads, in the order of the primary key, and how a row of it becomes a record's JSON. */
 interface ExportQuery {
+  /** Selects rows in the order of the primary key. */
   readonly text: string;
   readonly values: readonly string[];
+  /** Turns a row into the record's JSON. */
   readonly recordOf: (row: readonly unknown[]) => string;
 }
 
-/** Brands and balances are stored as they are sent; grants are not sent, and rendered here. */
+/** Brands and balances are stored as JSON. Grants are never sent to partners, so their JSON is made here. */
 export function exportQuery({ kind, partnerId }: ExportSelection): ExportQuery {
   if (kind === 'grants') {
-    const text = `select ${grantFields.join(', ')} from grants order by customer_id, id`;
+    const text = `select ${grantColumns.join(', ')} from grants order by customer_id, id`;
     return { text, values: [], recordOf: grantRecord };
   }
   if (kind === 'balances') {
@@ -18,21 +20,13 @@ export function exportQuery({ kind, partnerId }: ExportSelection): ExportQuery {
     return { text, values: [], recordOf: ([record]) => record as string };
   }
   const text = 'select record from brands where partner_id = $1 order by id';
-  return { text, values: [partnerId], recordOf: ([record]) => withoutPlaceholder(record as string) };
+  // A brand without an image has a placeholder, which each instance replaces. It is no part of the record.
+  return { text, values: [partnerId], recordOf: ([record]) => (record as string).replace(placeholder, '') };
 }
 
-const grantFields = [
-  ...['id', 'partner_id', 'customer_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'],
-];
-
 function grantRecord(values: readonly unknown[]): string {
-  const fields = grantFields.map((field, index) => [field, values[index] ?? undefined]);
+  const fields = grantColumns.map((field, index) => [field, values[index] ?? undefined]);
   return JSON.stringify(Object.fromEntries(fields));
 }
 
 const placeholder = new RegExp(`,"profile_image_url":"${publicAddressMark}[^"]*"`);
-
-/** A brand without an image has none in the file either: whoever answers puts the placeholder there. */
-function withoutPlaceholder(record: string): string {
-  return record.replace(placeholder, '');
-}

@@ -1,0 +1,66 @@
+import type { Scope } from '@partner-network/contract/scopes';
+import { doctorBounds } from '../../bounds/doctor.ts';
+import type { ExpiringKey, ExpiringKeys } from '../inspection.ts';
+import type { KeyOnFile } from '../port.ts';
+import type { Row, Sql } from './accounts.ts';
+
+/**
+ * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
+ * as a known one, so the response time does not reveal whether a key exists.
+ */
+export function nearestKey(digest: string): string {
+  return `
+    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at,
+      k.digest = ${digest} as is_same
+    from api_keys k join partners p on p.id = k.partner_id
+    where k.digest = coalesce(
+      (select digest from api_keys where digest <= ${digest} order by digest desc limit 1),
+      (select digest from api_keys where digest > ${digest} order by digest limit 1)
+    )`;
+}
+
+/** The key in a row of `nearestKey`, or undefined if the row is only a neighbor. */
+export function keyOnFile(row: Row): KeyOnFile | undefined {
+  // Built for a neighbor, too: both cases take the same time.
+  const key = {
+    id: row.id as string,
+    partnerId: row.partner_id as string,
+    scopes: (row.scopes as string).split(' ') as Scope[],
+    expiresAt: (row.expires_at as string | null) ?? undefined,
+    isRevoked: row.revoked_at !== null,
+    isPartnerDisabled: row.disabled_at !== null,
+  };
+  return row.is_same === true || row.is_same === 1 ? key : undefined;
+}
+
+/**
+ * Keys that work at $1 and no longer at $2. A key counts as replaced if its partner has a newer key with the
+ * same name and at least its scopes that still works at $2. Scopes are stored in order.
+ */
+const expiring = `
+  select *, count(*) over () as count, sum(1 - is_replaced) over () as unreplaced
+  from (
+    select k.id, k.partner_id, k.name, k.expires_at,
+      case when exists (
+        select 1 from api_keys n
+        where n.partner_id = k.partner_id and n.created_at >= k.created_at
+          and coalesce(n.name, '') = coalesce(k.name, '')
+          and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'
+          and n.revoked_at is null and (n.expires_at is null or n.expires_at > $2)
+      ) then 1 else 0 end as is_replaced
+    from api_keys k join partners p on p.id = k.partner_id
+    where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and p.disabled_at is null
+  ) as found
+  order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
+
+export async function expiringKeys(rows: Sql['rows'], after: string, until: string): Promise<ExpiringKeys> {
+  const found = await rows(expiring, after, until);
+  return {
+    count: Number(found[0]?.count ?? 0),
+    unreplaced: Number(found[0]?.unreplaced ?? 0),
+    first: found.map(({ id, partner_id, name, expires_at, is_replaced }) => ({
+      ...({ id, partner_id, name, expires_at } as Omit<ExpiringKey, 'isReplaced'>),
+      isReplaced: is_replaced === 1,
+    })),
+  };
+}

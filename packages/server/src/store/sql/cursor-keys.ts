@@ -2,8 +2,11 @@
  * Decides which cursor key seals and which keys open, only from their creation times and the database's
  * clock. No job has to run at a certain time, so no key stays valid because a job failed.
  *
- * A key's states: waiting (younger than `cursorKeySettleMs`, until every instance has read it), sealing (the
- * newest key that is not waiting), opening (until `cursorKeyRestMs` after the next key started to seal), past.
+ * A key's states, in this order:
+ * - waiting: younger than `cursorKeySettleMs`, until every instance has read it;
+ * - sealing: the newest key that is not waiting;
+ * - opening: until `cursorKeyRestMs` after the next key started to seal;
+ * - past: opens nothing, and is deleted by the next rotation.
  */
 import { randomBytes } from 'node:crypto';
 import { cursorsBounds } from '../../bounds/cursors.ts';

@@ -6,8 +6,8 @@ import { keyOnFile, nearestKey } from '../sql/keys.ts';
 import { translated } from './engine.ts';
 
 /**
- * The statements of requests, prepared once. Pages and grants use numbered parameters and rows as arrays: with
- * names, a page takes a third longer.
+ * The statements of requests, prepared once. Pages and grants use numbered parameters and rows as arrays:
+ * with names, a page takes a third longer.
  */
 export function createReads(db: DatabaseSync): Reads {
   function prepare(text: string): StatementSync {
@@ -101,8 +101,8 @@ export function createReads(db: DatabaseSync): Reads {
 }
 
 /**
- * Joins the records of a page in the database. ?1 is `after`, ?2 is `limit`. The limit is an expression: SQLite
- * plans a statement again for each new value of a plain limit parameter, which takes half the time of a page.
+ * Joins the records of a page in the database. ?1 is `after`, ?2 is `limit`. The limit is an expression:
+ * SQLite plans a statement again for each value of a plain limit parameter, for half the time of a page.
  */
 function pageOf(table: string, condition: string): string {
   return `

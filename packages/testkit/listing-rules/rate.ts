@@ -1,4 +1,4 @@
-/** The rules of a rate limit that hold for both listings. */
+/** Rules of the rate limit that hold for both listings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
@@ -13,7 +13,7 @@ export function isLimited(listing: 'brands' | 'balances', query: string): void {
     return startTestService(t, { limiters }).then((service) => ({ service, clock }));
   }
 
-  test('refuses the request over the rate, and says exactly when to come back', async (t) => {
+  test('refuses a request over the rate, and says exactly when to retry', async (t) => {
     const { service, clock } = await startLimited(t, 3);
     for (const left of [2, 1, 0]) {
       const answer = await service[listing](query, { key: keys.acme });
@@ -33,7 +33,7 @@ export function isLimited(listing: 'brands' | 'balances', query: string): void {
     assertRefused(await service[listing](query, { key: keys.acme }), 429, 'RATE_LIMITED');
   });
 
-  test('all keys of a partner count together, and those of another not at all', async (t) => {
+  test('all keys of a partner count together, and those of other partners do not', async (t) => {
     const { service } = await startLimited(t, 2);
     const ownKey = listing === 'brands' ? keys.acmeBrandsOnly : keys.acmeBalancesOnly;
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);
@@ -42,7 +42,7 @@ export function isLimited(listing: 'brands' | 'balances', query: string): void {
     assert.notEqual((await service[listing](query, { key: keys.zenith })).status, 429);
   });
 
-  test('what fails before the limiter does not count and carries no rate headers', async (t) => {
+  test('a request that fails before the limiter does not count and has no rate headers', async (t) => {
     const { service } = await startLimited(t, 1);
     const otherScope = listing === 'brands' ? keys.acmeBalancesOnly : keys.acmeBrandsOnly;
     for (const answer of [
@@ -56,7 +56,7 @@ export function isLimited(listing: 'brands' | 'balances', query: string): void {
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);
   });
 
-  test('wrong parameters count, a HEAD too, and are refused before they are read', async (t) => {
+  test('wrong parameters and HEAD requests count, and the limiter comes before the parameters', async (t) => {
     const { service } = await startLimited(t, 2);
     assert.equal((await service[listing]('?limit=x', { key: keys.acme })).status, 400);
     assert.equal((await service[listing](query, { key: keys.acme, method: 'HEAD' })).status, 200);

@@ -1,4 +1,4 @@
-/** A real Redis for tests: the one at TEST_REDIS_URL, or one of a test's own, which ends with the test. */
+/** A real Redis for tests: the one at TEST_REDIS_URL, or one that is started for a test and ends with it. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, readFileSync } from 'node:fs';
@@ -15,11 +15,11 @@ import { programsOnPath } from './programs.ts';
 export interface OwnRedis {
   readonly url: string;
   readonly port: number;
-  /** Ends it as kill -9 does: what it held is gone. */
+  /** Ends it with SIGKILL. It has no files, so its data is lost. */
   kill(): Promise<void>;
   /** Starts it again on the same port. */
   start(): Promise<void>;
-  /** Stops it where it stands: connections stay open, and nothing is answered. */
+  /** Stops it with SIGSTOP: connections stay open, and nothing is answered. */
   freeze(): void;
   thaw(): void;
 }
@@ -34,26 +34,26 @@ const skipWithoutOwn = program === undefined && howToGetOne + notOurs;
 const skipWithoutAny =
   program === undefined && sharedUrl === undefined && `${howToGetOne}, or TEST_REDIS_URL`;
 
-/** What a test that needs a Redis is declared with; without one it is skipped, and says so. */
+/** Options of a test that needs a Redis. Without one the test is skipped. */
 export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
 
-/** The same for a test that stops its Redis, or counts who uses it. */
+/** Options of a test that stops its Redis, or needs it for itself. */
 export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
 
-/** A Redis that others may use at the same time. */
+/** A Redis that other tests may use at the same time. */
 export async function redisUrl(t: TestContext): Promise<string> {
   return sharedUrl ?? (await startRedis(t)).url;
 }
 
-/** A connection to look at what a Redis holds, or to change it. */
+/** A connection to read or change what a Redis holds. */
 export function redisClient(t: TestContext, url: string): Redis {
-  // The Redis may be gone before the test is.
+  // The Redis may end before the test does.
   const redis = new Redis(url).on('error', () => {});
   t.after(() => redis.disconnect());
   return redis;
 }
 
-/** A Redis of the test's own. */
+/** Starts a Redis that only this test uses. */
 export async function startRedis(t: Lifetime): Promise<OwnRedis> {
   const folder = temporaryFolder(t);
   const user = unprivilegedUser();
@@ -78,7 +78,7 @@ interface User {
   readonly gid: number;
 }
 
-/** The shell reads until this process ends, however it ends, and takes Redis with it. */
+/** The shell reads until this process ends, even by SIGKILL, and then ends Redis. */
 const guard = '"$@" > redis.log 2>&1 & echo $!; read -r _; kill -9 $!; wait';
 
 async function launch(port: number, folder: string, user: User | undefined) {
@@ -119,7 +119,7 @@ function isAnswering(port: number): Promise<boolean> {
   });
 }
 
-/** Redis needs no rights: a test run as root gives it none. */
+/** Redis needs no privileges: a test that is run as root starts it as nobody. */
 function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));

@@ -1,6 +1,5 @@
 /** Checks the Redis of the rate limit for `doctor`, without writing to it. */
 import type { Environment } from '@partner-network/contract/environments';
-import type { Redis } from 'ioredis';
 import { doctorBounds } from '../../bounds/doctor.ts';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
 import { within } from '../../lib/timeout.ts';
@@ -25,8 +24,6 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTFOUND: 'Correct the host of --redis.',
 };
 
-const noAnswer = () => new Error('no answer');
-
 export async function inspectRedis(address: RedisAddress, environment: Environment): Promise<RedisInspected> {
   const { Redis } = await import('ioredis');
   const redis = new Redis({ ...optionsOf(address), lazyConnect: true, retryStrategy: () => null });
@@ -34,8 +31,19 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   // A wrong password is reported by an event. The commands after it fail with a less useful error.
   const errors: unknown[] = [];
   redis.on('error', (error) => errors.push(error));
+
+  async function inspect(): Promise<RedisInspected> {
+    await redis.connect();
+    // If the database number does not exist, the driver silently stays in database 0.
+    if (address.db !== 0) await redis.select(address.db);
+    const info = readInfo(await redis.info());
+    // Decisions are made by scripts, and the Redis user may not be allowed to run any.
+    await redis.eval('return 1', 0);
+    return { finding: judge(where, info), instances: await redis.zcard(instancesKey(environment)) };
+  }
+
   try {
-    return await within(doctorBounds.doctorRedisMs, inspect(redis, address.db, where, environment), noAnswer);
+    return await within(doctorBounds.doctorRedisMs, inspect(), () => new Error('no answer'));
   } catch (error) {
     const reason = kindOf(errors[0] ?? error) ?? 'no answer';
     const remedy = remedies[reason] ?? 'Correct --redis, or see to the server and to the way to it.';
@@ -43,22 +51,6 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   } finally {
     redis.disconnect();
   }
-}
-
-async function inspect(
-  redis: Redis,
-  db: number,
-  where: string,
-  environment: Environment,
-): Promise<RedisInspected> {
-  await redis.connect();
-  // If the database number does not exist, the driver silently stays in database 0.
-  if (db !== 0) await redis.select(db);
-  const info = readInfo(await redis.info());
-  // Decisions are made by scripts, and the Redis user may not be allowed to run any.
-  await redis.eval('return 1', 0);
-  const instances = await redis.zcard(instancesKey(environment));
-  return { finding: judge(where, info), instances };
 }
 
 type Info = Readonly<Record<string, string>>;

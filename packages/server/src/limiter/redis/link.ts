@@ -124,14 +124,9 @@ export function instancesKey(environment: Environment): string {
   return `partner-network:${environment}:instances`;
 }
 
-export function optionsOf({ host, port, username, password, db, isEncrypted }: RedisAddress): RedisOptions {
+export function optionsOf(address: RedisAddress): RedisOptions {
   return {
-    host,
-    port,
-    username,
-    password,
-    db,
-    ...(isEncrypted ? { tls: {} } : {}),
+    ...address,
     scripts: { admit: scriptOf('admit'), heartbeat: scriptOf('heartbeat') },
     // A command that cannot be sent now, or has no reply when the connection closes, fails at once.
     enableOfflineQueue: false,

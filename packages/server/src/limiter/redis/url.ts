@@ -1,11 +1,8 @@
-export interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly db: number;
-  readonly isEncrypted: boolean;
-}
+import type { RedisOptions } from 'ioredis';
+
+/** The options of the driver that a URL sets. */
+export type RedisAddress = Required<Pick<RedisOptions, 'host' | 'port' | 'db'>> &
+  Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 
 const defaultPort = 6379;
 const schemes = ['redis:', 'rediss:'];
@@ -26,7 +23,7 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
     username: username === '' ? undefined : username,
     password: password === '' ? undefined : password,
     db: Number(db),
-    isEncrypted: url.protocol === 'rediss:',
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
   };
 }
 

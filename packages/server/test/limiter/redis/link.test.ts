@@ -59,7 +59,6 @@ test('the connection uses the address, reconnects after a second, and never send
   });
   assert.deepEqual([1, 100].map(retryStrategy!), [redisReconnectMs, redisReconnectMs]);
   assert.deepEqual(Object.keys(scripts!), ['admit', 'heartbeat']);
-  assert.ok(!('tls' in optionsOf({ ...address, isEncrypted: false })));
 });
 
 test('a heartbeat a second reports the instances, which are at least the set number', async (t) => {

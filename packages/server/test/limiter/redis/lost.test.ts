@@ -129,36 +129,6 @@ test('its own admissions of the last second count against the share', needsOwnRe
 });
 
 test(
-  'frozen: nothing waits, nothing piles up, and Redis decides again when it thaws',
-  needsOwnRedis,
-  async (t) => {
-    const redis = await startRedis(t);
-    const limiter = await openLimiter(t, redis.url);
-    const client = redisClient(t, redis.url);
-    const scriptCalls = async () => {
-      const calls = (await client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g);
-      return [...calls].reduce((sum, [, count]) => sum + Number(count), 0);
-    };
-    await limiter.admit('p');
-    const before = await scriptCalls();
-    redis.freeze();
-    const decided = await burst(limiter, 100);
-    const stop = load(t, [limiter], 1);
-    await wait(2_500);
-    decided.push(...(await stop()));
-    assertPrompt(t, decided);
-    assert.equal(limiter.fallbacks(), decided.length);
-    assert.ok(mostWithinASecond(admittedOf(decided)) <= rate);
-
-    redis.thaw();
-    await untilRedisDecides(t, limiter);
-    const sent = (await scriptCalls()) - before;
-    t.diagnostic(`${sent} of ${decided.length} were sent to the frozen Redis, or since`);
-    assert.ok(sent < 300, `${sent}`);
-  },
-);
-
-test(
   'slow: no request waits after the first, and Redis decides again when it is fast',
   needsOwnRedis,
   async (t) => {

@@ -8,7 +8,6 @@ const plain = {
   username: undefined,
   password: undefined,
   db: 0,
-  isEncrypted: false,
 };
 
 test('accepts a host, and optionally a port, user, password and database number', () => {
@@ -16,7 +15,7 @@ test('accepts a host, and optionally a port, user, password and database number'
     'redis://cache.example': plain,
     'redis://cache.example/': plain,
     'redis://cache.example:6380/15': { ...plain, port: 6380, db: 15 },
-    'rediss://cache.example': { ...plain, isEncrypted: true },
+    'rediss://cache.example': { ...plain, tls: {} },
     'redis://:p%40ss%2F@cache.example': { ...plain, password: 'p@ss/' },
     'redis://us%3Aer:pw@cache.example': { ...plain, username: 'us:er', password: 'pw' },
     'redis://127.0.0.1:1': { ...plain, host: '127.0.0.1', port: 1 },

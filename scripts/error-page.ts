@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';
 import { brandsPerSecond } from '@partner-network/contract/limits';
-import { exampleOf } from '@partner-network/contract/openapi-responses';
+import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listBalances } from '@partner-network/contract/operations';
 
 export const errorPagePath = new URL('../docs/partners/error-catalogue.md', import.meta.url);

@@ -1,6 +1,6 @@
 /** docs/openapi.json, made from the contract. `npm run docs` writes it; a test fails when it is old. */
 import { writeFileSync } from 'node:fs';
-import { openApiDocument } from '@partner-network/contract/openapi';
+import { openApiDocument } from '@partner-network/contract/openapi/document';
 
 export const openApiFile = new URL('../docs/openapi.json', import.meta.url);
 

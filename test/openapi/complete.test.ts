@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
 import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
-import { openApiDocument } from '@partner-network/contract/openapi';
+import { openApiDocument } from '@partner-network/contract/openapi/document';
 import {
   basePath,
   listBalances,

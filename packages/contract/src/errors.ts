@@ -1,8 +1,7 @@
 /**
- * The catalogue of errors: the one place that says which code exists, under which status and category,
- * when it is given and what its sentence is. `{name}` in a sentence is filled in by `errorRecord`.
+ * The catalogue of errors: every code with its status, category, cause and sentence. `errorRecord` fills in
+ * each `{name}` of a sentence.
  */
-
 import { fillIn } from './sentence.ts';
 
 export const errorCategories = [
@@ -208,12 +207,12 @@ export const errorCatalogue = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
-/** The statuses after which the same request may do better. After any other it gets the same answer. */
+/** The statuses after which a retry of the same request can succeed. */
 export const passingStatuses: readonly number[] = [408, 429, 500, 503];
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One error as it goes over the wire, fields in their order. */
+/** An error as it is sent, with its fields in order. */
 export interface ErrorRecord {
   readonly category: ErrorCategory;
   readonly code: ErrorCode;

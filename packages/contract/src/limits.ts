@@ -1,4 +1,4 @@
-/** The bounds that a caller can meet. Lengths are in Unicode code points. */
+/** The limits that a client can meet. Lengths are in Unicode code points. */
 
 export const pageSize = { default: 50, min: 1, max: 100 } as const;
 
@@ -15,24 +15,24 @@ export const lengths = {
   cursor: 1024,
   imageUrl: { min: 8, max: 8000 },
   metadataKeys: 50,
-  /** The specification has no bound; no value is longer than the line of 1 MiB that it is imported by. */
+  /** Not in the specification: an import line has at most 1 MiB. */
   metadataValue: 1_048_576,
   errorCode: 64,
   errorDetail: 1024,
 } as const;
 
-/** Of the image behind a brand's profile_image_url. Of the two readings of "under 2 MB" the strict one. */
+/** Limits of a brand's image. "Under 2 MB" is read as 2,000,000 bytes, the stricter meaning. */
 export const profileImage = { minPixels: 256, belowBytes: 2_000_000 } as const;
 
-/** Integers that JSON and JavaScript both hold exactly. */
+/** Integers that JSON and JavaScript both represent exactly. */
 export const amount = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER } as const;
 
 export const brandsPerSecond = 50;
 
 export const cursorLifetimeHours = 24;
 
-/** A name or value that came from a caller is repeated no further than this. */
+/** A name or value of the request is repeated in an error up to this length. */
 export const echoedCharacters = 64;
 
-/** A request's line and headers have no room for more parameters, and each has one error at the most. */
+/** Most errors of a response: a request of 16 KiB has room for this many parameters, with one error each. */
 export const errorsOfAnswer = 8_192;

@@ -35,6 +35,8 @@ export interface Parameter {
   /** False: may change between the pages of a walk. Any other parameter must keep its value. */
   readonly isBoundToCursor?: false;
   readonly schema: ParameterSchema;
+  /** A value that works in the sandbox. A cursor has none: it belongs to one partner. */
+  readonly example: string | number | undefined;
 }
 
 /** The records' name in the plural: the field of the response that holds them, and the rate-limit policy. */
@@ -58,6 +60,7 @@ const cursor = {
   whenEmpty: 'an answer without a cursor is the last one, so stop there, or leave it out to start again',
   isBoundToCursor: false,
   schema: { type: 'string', minLength: 1, maxLength: lengths.cursor },
+  example: undefined,
 } as const;
 
 const limit = {
@@ -70,6 +73,7 @@ const limit = {
     maximum: pageSize.max,
     default: pageSize.default,
   },
+  example: 50,
 } as const;
 
 export const listBalances = {
@@ -84,11 +88,13 @@ export const listBalances = {
       required: true,
       description: 'Customer whose balances are listed.',
       schema: balanceSchema.properties.customer_id,
+      example: 'CUSTOMER_1001',
     },
     type: {
       required: true,
       description: 'Type of balances to list.',
       schema: balanceSchema.properties.type,
+      example: 'CHECKING',
     },
     grant_id: {
       required: false,
@@ -96,6 +102,7 @@ export const listBalances = {
         "Grant that authorizes reading the customer's balances. Without it, any active grant of yours for this customer will do.",
       isBoundToCursor: false,
       schema: { type: 'string', minLength: 1, maxLength: lengths.grantId },
+      example: 'GRANT_1001',
     },
     cursor,
     limit,
@@ -116,6 +123,7 @@ export const listBrands = {
       required: false,
       description: 'Restricts results to brands whose reference_id equals this value.',
       schema: brandSchema.properties.reference_id,
+      example: 'shop-17',
     },
   },
 } as const satisfies Operation<'brands'>;

@@ -1,12 +1,12 @@
 /**
- * The records of the wire as JSON Schema: plain data, from which the types, the import's checks and the
- * documentation come. Fields stand in the order in which they are sent.
+ * The records as JSON Schema. The types, the checks of an import and the documentation are derived from it.
+ * Fields stand in the order in which they are sent.
  */
 import type { XStatic } from 'typebox/schema';
 import { errorCategories } from './errors.ts';
 import { amount, lengths } from './limits.ts';
 
-/** The part of JSON Schema that the records are written in. */
+/** The part of JSON Schema that the records use. */
 export interface FieldSchema {
   readonly type: string;
   readonly description?: string;
@@ -25,25 +25,21 @@ export interface RecordSchema {
   readonly properties: Readonly<Record<string, FieldSchema>>;
 }
 
-const time = { type: 'string', format: 'date-time' } as const;
+const text = <const Max extends number>(maxLength: Max, description: string) =>
+  ({ type: 'string', minLength: 1, maxLength, description }) as const;
+
+const times = {
+  created_at: { type: 'string', format: 'date-time', description: 'Creation time, RFC 3339, UTC.' },
+  updated_at: { type: 'string', format: 'date-time', description: 'Time of last update, RFC 3339, UTC.' },
+} as const;
 
 export const balanceSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['id', 'customer_id', 'type', 'currency', 'amount'],
   properties: {
-    id: {
-      type: 'string',
-      minLength: 1,
-      maxLength: lengths.balanceId,
-      description: 'Unique identifier issued by the service.',
-    },
-    customer_id: {
-      type: 'string',
-      minLength: 1,
-      maxLength: lengths.customerId,
-      description: 'Identifier of the customer that the balance belongs to.',
-    },
+    id: text(lengths.balanceId, 'Unique identifier issued by the service.'),
+    customer_id: text(lengths.customerId, 'Identifier of the customer that the balance belongs to.'),
     type: { type: 'string', enum: ['CHECKING'], description: 'Type of the balance.' },
     currency: { type: 'string', enum: ['USD'], description: 'ISO 4217 alpha-3 code.' },
     amount: {
@@ -52,8 +48,7 @@ export const balanceSchema = {
       maximum: amount.max,
       description: 'Amount in the smallest unit of the currency (cents for USD); it may be negative.',
     },
-    created_at: { ...time, description: 'Creation time, RFC 3339, UTC.' },
-    updated_at: { ...time, description: 'Time of last update, RFC 3339, UTC.' },
+    ...times,
   },
 } as const;
 
@@ -62,28 +57,14 @@ export const brandSchema = {
   additionalProperties: false,
   required: ['id', 'name', 'created_at', 'updated_at', 'reference_id'],
   properties: {
-    id: {
-      type: 'string',
-      minLength: 1,
-      maxLength: lengths.brandId,
-      description: 'Unique identifier issued by the service.',
-    },
-    name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: lengths.brandName,
-      description: 'Name displayed next to payments in the consumer app.',
-    },
-    created_at: { ...time, description: 'Creation time, RFC 3339, UTC.' },
-    updated_at: { ...time, description: 'Time of last update, RFC 3339, UTC.' },
-    reference_id: {
-      type: 'string',
-      minLength: 1,
-      maxLength: lengths.referenceId,
-      description:
-        'Your own identifier, which links the brand to a record in an outside system. ' +
+    id: text(lengths.brandId, 'Unique identifier issued by the service.'),
+    name: text(lengths.brandName, 'Name displayed next to payments in the consumer app.'),
+    ...times,
+    reference_id: text(
+      lengths.referenceId,
+      'Your own identifier, which links the brand to a record in an outside system. ' +
         'It is independent from the reference_id of a merchant.',
-    },
+    ),
     color: {
       type: 'string',
       pattern: '^#[0-9A-Fa-f]{6}$',
@@ -130,12 +111,7 @@ export const errorBodySchema = {
   properties: { errors: { type: 'array', minItems: 1, items: errorRecordSchema } },
 } as const;
 
-const nextCursor = {
-  type: 'string',
-  minLength: 1,
-  maxLength: lengths.cursor,
-  description: 'Cursor for the next request. Absent on the last page.',
-} as const;
+export const nextCursor = text(lengths.cursor, 'Cursor for the next request. Absent on the last page.');
 
 export const balancesPageSchema = {
   type: 'object',

@@ -1,4 +1,4 @@
-/** A sentence with its `{name}`s filled in. */
+/** Replaces each `{name}` of a sentence with its value. */
 export function fillIn(
   sentence: string,
   facts: Readonly<Record<string, string | number | undefined>>,
@@ -8,9 +8,4 @@ export function fillIn(
 
 export function capitalized(name: string): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
-}
-
-/** `1, 2 and 3`. */
-export function inWords(list: readonly number[]): string {
-  return `${list.slice(0, -1).join(', ')} and ${list.at(-1)}`;
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '@partner-network/contract/environments';
-import type { Rates } from '@partner-network/contract/openapi';
+import type { Rates } from '@partner-network/contract/openapi/document';
 import type { Route } from '../http/handle.ts';
 import { bodyOf, bodyRoute } from './body.ts';
 
@@ -9,7 +9,7 @@ const headers = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Contr
 export function openApiRoute(environment: Environment, rates: Rates, publicUrl: () => string): Route {
   const body = bodyOf(async () => {
     // Loaded when somebody first reads it: a start does not wait for it.
-    const { openApiDocument } = await import('@partner-network/contract/openapi');
+    const { openApiDocument } = await import('@partner-network/contract/openapi/document');
     const document = openApiDocument({ place: { environment, publicUrl: publicUrl() }, rates });
     return Buffer.from(JSON.stringify(document));
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { openApiDocument } from '@partner-network/contract/openapi';
+import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { openApiPath } from '@partner-network/contract/operations';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';

@@ -1,9 +1,21 @@
-/** The answers of the OpenAPI document: their headers, and every code of the catalogue under its status. */
-import { keyPrefixes } from './environments.ts';
-import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from './errors.ts';
-import { pageExamples, type Setting } from './openapi-schemas.ts';
-import { allowedMethods, factsOf, type Operation } from './operations.ts';
-import { capitalized } from './sentence.ts';
+/** The responses: their headers, and every code of the catalogue under its status. */
+import { type Environment, keyPrefixes } from '../environments.ts';
+import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from '../errors.ts';
+import { allowedMethods, factsOf, type ListingName, type Operation, type Parameter } from '../operations.ts';
+import { capitalized } from '../sentence.ts';
+import { listingTexts } from './listings.ts';
+
+export interface Place {
+  readonly environment: Environment;
+  readonly publicUrl: string;
+}
+
+/** How a service is set up, for examples that are true of it. */
+export interface Setting extends Place {
+  /** A listing that is limited, and its requests per second, for the examples of headers and of the 429. */
+  readonly listing: ListingName;
+  readonly rate: number;
+}
 
 const exampleRequestId = '0b4e7a52-6c1d-4f39-9a80-2d5e8c7f1b36';
 
@@ -11,6 +23,8 @@ function header(description: string, required: boolean, schema: object): object 
   return { description, required, schema };
 }
 
+const always = (description: string, value: string) =>
+  header(description, true, { type: 'string', enum: [value] });
 const text = { type: 'string', maxLength: 64 };
 const count = { type: 'integer', format: 'int32', minimum: 1 };
 
@@ -20,14 +34,8 @@ export const headersIn = ({ listing, rate }: Setting) => ({
     format: 'uuid',
     examples: [exampleRequestId],
   }),
-  'X-Content-Type-Options': header('The content is what its type says.', true, {
-    type: 'string',
-    enum: ['nosniff'],
-  }),
-  'Cache-Control': header('Answers are not to be stored by caches.', true, {
-    type: 'string',
-    enum: ['no-store'],
-  }),
+  'X-Content-Type-Options': always('The content is what its type says.', 'nosniff'),
+  'Cache-Control': always('Answers are not to be stored by caches.', 'no-store'),
   'RateLimit-Policy': header(
     'The limit: `q` requests of a partner, all its keys together, in any `w` seconds. Absent where none is set.',
     false,
@@ -48,17 +56,14 @@ export const headersIn = ({ listing, rate }: Setting) => ({
     maximum: 3_600_000,
     examples: [137],
   }),
-  'WWW-Authenticate': header('The scheme of the credentials.', true, { type: 'string', enum: ['Bearer'] }),
-  Allow: header('The methods that there are.', true, {
-    type: 'string',
-    enum: [allowedMethods.join(', ')],
-  }),
+  'WWW-Authenticate': always('The scheme of the credentials.', 'Bearer'),
+  Allow: always('The methods that there are.', allowedMethods.join(', ')),
 });
 
 type HeaderName = keyof ReturnType<typeof headersIn>;
 
-const always: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
-/** On answers that can come from behind the limiter; a 403 can where it is about a grant. */
+const onEvery: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
+/** On responses after the rate limit. A 403 about a grant is one; a 403 about a scope is not. */
 const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
 
 function headersOf(names: readonly HeaderName[]): object {
@@ -67,7 +72,6 @@ function headersOf(names: readonly HeaderName[]): object {
 
 interface StatusMeaning {
   readonly name: string;
-  /** What happened, and what to do. */
   readonly description: string;
   readonly headers?: readonly HeaderName[];
 }
@@ -134,69 +138,63 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
 
 const errorStatuses = Object.keys(meanings).map(Number);
 
-/** What differs from operation to operation: which parameters can be wrong, and what a key may lack. */
+/** The statuses whose examples differ between operations. The other responses are shared. */
 const ownStatuses = [400, 403];
 
-const codes = Object.keys(errorCatalogue) as ErrorCode[];
+type Fits = (parameter: Parameter, name: string) => boolean;
 
-/** The codes that an operation can answer with. */
-function codesOf({ parameters }: Operation, status: number): ErrorCode[] {
-  const all = Object.values(parameters);
-  const can: Partial<Record<ErrorCode, boolean>> = {
-    MISSING_REQUIRED_PARAMETER: all.some(({ required }) => required),
-    INVALID_ENUM_VALUE: all.some(({ schema }) => 'enum' in schema),
-  };
-  const hasGrants = 'grant_id' in parameters;
-  return codes.filter((code) => {
-    const entry = errorCatalogue[code];
-    if (entry.status !== status || can[code] === false) return false;
-    return entry.category !== 'GRANT_ERROR' || hasGrants;
-  });
+const isNamed =
+  (wanted: string): Fits =>
+  (_, name) =>
+    name === wanted;
+const isText: Fits = ({ isBoundToCursor, schema }) => isBoundToCursor !== false && !('enum' in schema);
+
+/** The parameter that the example of a code is about. An operation without one does not give the code. */
+const culprits: Partial<Record<ErrorCode, Fits>> = {
+  MISSING_REQUIRED_PARAMETER: ({ required }) => required,
+  VALUE_EMPTY: isNamed('cursor'),
+  VALUE_TOO_LONG: isText,
+  INVALID_ENUM_VALUE: ({ schema }) => 'enum' in schema,
+  EXPECTED_INTEGER: isNamed('limit'),
+  VALUE_TOO_LOW: isNamed('limit'),
+  VALUE_TOO_HIGH: isNamed('limit'),
+  CONFLICTING_PARAMETERS: isNamed('limit'),
+  UNKNOWN_QUERY_PARAMETER: isText,
+  INVALID_CHARACTER: isText,
+  INVALID_CURSOR: isNamed('cursor'),
+  GRANT_NOT_FOUND: isNamed('grant_id'),
+  GRANT_EXPIRED: isNamed('grant_id'),
+  GRANT_REVOKED: isNamed('grant_id'),
+  GRANT_CONSUMED: isNamed('grant_id'),
+};
+
+function culpritOf({ parameters }: Operation, code: ErrorCode): [string, Parameter] | undefined {
+  return Object.entries(parameters).find(([name, parameter]) => culprits[code]?.(parameter, name));
 }
 
-/** The error that an operation gives for a code, with facts as they are in life. */
+/** The codes that an operation can answer with under a status. */
+function codesOf(operation: Operation, status: number): ErrorCode[] {
+  const codes = Object.keys(errorCatalogue) as ErrorCode[];
+  return codes
+    .filter((code) => errorCatalogue[code].status === status)
+    .filter((code) => !(code in culprits) || culpritOf(operation, code) !== undefined);
+}
+
+/** The error that an operation gives for a code, with its sentence filled in. */
 export function exampleOf(operation: Operation, code: ErrorCode, setting: Setting): ErrorRecord {
-  const parameters = Object.entries(operation.parameters);
-  const nameOf = (fits: (parameter: Operation['parameters'][string]) => boolean) =>
-    parameters.find(([, parameter]) => fits(parameter))![0];
-  const about = (name: string) => errorRecord(code, factsOf(operation.parameters[name]!), name);
-  const ownText = operation.name === 'brands' ? 'reference_id' : 'customer_id';
-  const misspelt = ownText.replace(/_i/, 'I');
-  switch (code) {
-    case 'MISSING_REQUIRED_PARAMETER':
-      return about(nameOf(({ required }) => required));
-    case 'INVALID_ENUM_VALUE':
-      return about(nameOf(({ schema }) => 'enum' in schema));
-    case 'VALUE_EMPTY':
-    case 'INVALID_CURSOR':
-      return about('cursor');
-    case 'VALUE_TOO_LONG':
-    case 'INVALID_CHARACTER':
-      return about(ownText);
-    case 'EXPECTED_INTEGER':
-    case 'VALUE_TOO_LOW':
-    case 'VALUE_TOO_HIGH':
-    case 'CONFLICTING_PARAMETERS':
-      return about('limit');
-    case 'UNKNOWN_QUERY_PARAMETER':
-      return errorRecord(code, { name: misspelt, nearest: ownText }, misspelt);
-    case 'GRANT_NOT_FOUND':
-    case 'GRANT_EXPIRED':
-    case 'GRANT_REVOKED':
-    case 'GRANT_CONSUMED':
-      return errorRecord(code, {}, 'grant_id');
-    default:
-      return errorRecord(code, {
-        environment: setting.environment,
-        prefix: keyPrefixes[setting.environment],
-        scope: operation.scope,
-        rate: setting.rate,
-        requestId: exampleRequestId,
-      });
+  const [name, parameter] = culpritOf(operation, code) ?? [];
+  if (name === undefined || parameter === undefined) {
+    const { environment, rate } = setting;
+    const { scope } = operation;
+    const prefix = keyPrefixes[environment];
+    return errorRecord(code, { environment, prefix, scope, rate, requestId: exampleRequestId });
   }
+  if (code !== 'UNKNOWN_QUERY_PARAMETER') return errorRecord(code, factsOf(parameter), name);
+  const misspelt = name.replace('_i', 'I');
+  return errorRecord(code, { name: misspelt, nearest: name }, misspelt);
 }
 
-/** A slip or two that go together, as they are told: all at once. */
+/** The codes of the example with several errors. */
 const together: readonly ErrorCode[] = [
   'MISSING_REQUIRED_PARAMETER',
   'VALUE_TOO_HIGH',
@@ -223,7 +221,7 @@ function errorResponse(operation: Operation, status: number, setting: Setting): 
   const rates = 'GRANT_NOT_FOUND' in examples ? limited : [];
   return {
     description,
-    headers: headersOf([...always, ...own, ...rates]),
+    headers: headersOf([...onEvery, ...own, ...rates]),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' }, examples } },
   };
 }
@@ -233,7 +231,7 @@ function responseName(operation: Operation, status: number): string {
   return ownStatuses.includes(status) ? `${capitalized(operation.name)}${name}` : name;
 }
 
-/** Every answer but the page, by the name that `responsesOf` refers to. */
+/** Every response but the page, by the name that `responsesOf` refers to. */
 export function errorResponses(operations: readonly Operation[], setting: Setting): Record<string, object> {
   return Object.fromEntries(
     operations.flatMap((operation) =>
@@ -248,11 +246,11 @@ export function errorResponses(operations: readonly Operation[], setting: Settin
 export function responsesOf(operation: Operation, setting: Setting): Record<string, object> {
   const page = {
     description: `A page of ${operation.name}. Send its cursor back to get the next; without one, it is the last.`,
-    headers: headersOf([...always, ...limited]),
+    headers: headersOf([...onEvery, ...limited]),
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${capitalized(operation.name)}Page` },
-        examples: pageExamples(setting)[operation.name],
+        examples: listingTexts[operation.name].pages(setting.publicUrl),
       },
     },
   };
@@ -262,12 +260,3 @@ export function responsesOf(operation: Operation, setting: Setting): Record<stri
   ]);
   return { 200: page, ...Object.fromEntries(errors) };
 }
-
-/** A value for each parameter that means something in the sandbox, as nobody else's cursor does. */
-export const parameterExamples: Readonly<Record<string, string | number>> = {
-  customer_id: 'CUSTOMER_1001',
-  type: 'CHECKING',
-  grant_id: 'GRANT_1001',
-  reference_id: 'shop-17',
-  limit: 50,
-};

@@ -1,26 +1,26 @@
-/** The OpenAPI document, made from what the service itself goes by. */
-import { type Environment, environments, keyPrefixes } from './environments.ts';
-import { passingStatuses } from './errors.ts';
-import { brandsPerSecond, cursorLifetimeHours } from './limits.ts';
-import { errorResponses, headersIn, parameterExamples, responsesOf } from './openapi-responses.ts';
-import { samplesOf } from './openapi-samples.ts';
-import { asSent, cursorText, type Place, type Setting, schemas } from './openapi-schemas.ts';
-import { basePath, type Operation, operations, type Parameter } from './operations.ts';
-import { scopeMeanings } from './scopes.ts';
-import { capitalized, inWords } from './sentence.ts';
+/** The OpenAPI document, derived from the same contract that the service uses. */
+import { type Environment, environments, keyPrefixes } from '../environments.ts';
+import { passingStatuses } from '../errors.ts';
+import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
+import { basePath, type ListingName, type Operation, operations, type Parameter } from '../operations.ts';
+import { scopeMeanings } from '../scopes.ts';
+import { capitalized } from '../sentence.ts';
+import { listingTexts, samplesOf } from './listings.ts';
+import { asSent, cursorText } from './patterns.ts';
+import { errorResponses, headersIn, type Place, responsesOf, type Setting } from './responses.ts';
+import { schemas } from './schemas.ts';
 
 interface Server {
   readonly url: string;
   readonly description: string;
-  /** Whether it is for ourselves alone, as inventories ask of every server. */
   readonly 'x-internal': boolean;
   readonly variables?: Readonly<Record<string, { readonly default: string; readonly description: string }>>;
 }
 
-/** Requests of a partner in a second. A listing without a rate is not limited. */
-export type Rates = Readonly<Partial<Record<Operation['name'], number>>>;
+/** Requests per second of one partner. A listing without a rate is not limited. */
+export type Rates = Readonly<Partial<Record<ListingName, number>>>;
 
-/** The servers as a service names them: itself by its public address, and then the other environment's. */
+/** The servers in the document of one service: itself, then the other environment. */
 function serversOf({ environment, publicUrl }: Place): Server[] {
   const others = environments.filter((other) => other !== environment);
   return [serverOf(environment, publicUrl), ...others.map(anyServerOf)];
@@ -44,7 +44,7 @@ const exampleHosts: Readonly<Record<Environment, string>> = {
   sandbox: 'sandbox.network.example',
 };
 
-/** A server whose address is not known here: the reader fills in the host. */
+/** A server whose address is unknown here: the reader fills in the host. */
 function anyServerOf(environment: Environment): Server {
   return {
     ...serverOf(environment, 'https://{host}'),
@@ -58,14 +58,15 @@ function anyServerOf(environment: Environment): Server {
 }
 
 interface Choices {
-  /** The service that the document is of. Without one it is for all of them. */
+  /** The service that serves the document. Undefined in the document of the repository. */
   readonly place?: Place;
   readonly rates?: Rates;
 }
 
 const anyPlace: Place = { environment: 'production', publicUrl: `https://${exampleHosts.production}` };
 
-const defaultRates: Rates = { brands: brandsPerSecond };
+const limited = operations.filter(({ defaultRate }) => defaultRate > 0);
+const defaultRates: Rates = Object.fromEntries(limited.map(({ name, defaultRate }) => [name, defaultRate]));
 
 export function openApiDocument({ place, rates = defaultRates }: Choices = {}): object {
   const listing = operations.find(({ name }) => rates[name] !== undefined)?.name ?? 'brands';
@@ -91,9 +92,11 @@ export function openApiDocument({ place, rates = defaultRates }: Choices = {}): 
   };
 }
 
+const inWords = (list: readonly number[]) => new Intl.ListFormat('en-GB').format(list.map(String));
+
 const info = {
   title: 'Partner Network',
-  // Of the interface, whose first number stands in the path; not of the program that serves it.
+  // The version of the interface, not of the server. Its first number is in the path.
   version: '1.0.0',
   summary: 'Brands and balances of a payments network, read-only.',
   description: [
@@ -111,10 +114,9 @@ const info = {
   license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
 };
 
-const tags = [
-  { name: 'Balances', description: 'Balances of customers, read under a grant.' },
-  { name: 'Brands', description: 'Brands: the entities that customers perceive they are transacting with.' },
-];
+const tags = operations
+  .map(({ name }) => ({ name: capitalized(name), description: listingTexts[name].tag }))
+  .toSorted((left, right) => (left.name < right.name ? -1 : 1));
 
 const apiKeyScheme = {
   type: 'http',
@@ -132,14 +134,6 @@ const apiKeyScheme = {
   'x-scopes': scopeMeanings,
 };
 
-const descriptions: Readonly<Record<Operation['name'], string>> = {
-  brands: 'Lists your brands, oldest first.',
-  balances:
-    "Lists a customer's balances, oldest first. The customer must have granted it: name the grant by " +
-    'grant_id, or leave it out where any active grant of yours for this customer will do. The grant is ' +
-    'checked on every page. This is a beta feature: it may change.',
-};
-
 function operationObject(operation: Operation, rate: number | undefined, setting: Setting): object {
   const { id, name, scope, stability, parameters } = operation;
   const limit =
@@ -149,11 +143,11 @@ function operationObject(operation: Operation, rate: number | undefined, setting
   return {
     operationId: id,
     summary: `List ${name}`,
-    description: `${descriptions[name]} Needs the scope \`${scope}\`. ${limit}`,
+    description: `${listingTexts[name].description} Needs the scope \`${scope}\`. ${limit}`,
     tags: [capitalized(name)],
     security: [{ ApiKey: [scope] }],
     parameters: Object.keys(parameters).map((parameter) => ({
-      $ref: `#/components/parameters/${componentName(parameter)}`,
+      $ref: `#/components/parameters/${componentName(operation, parameter)}`,
     })),
     responses: responsesOf(operation, setting),
     'x-stability': stability,
@@ -162,23 +156,22 @@ function operationObject(operation: Operation, rate: number | undefined, setting
   };
 }
 
-/** `customer_id` is CustomerId: a name that generators make types of. */
-function componentName(parameter: string): string {
-  // Of what it is a type, nobody could tell.
-  if (parameter === 'type') return 'BalanceType';
+/** `customer_id` becomes CustomerId: generators make types of these names. */
+function componentName({ name }: Operation, parameter: string): string {
+  // "Type" alone would not say what it is a type of.
+  if (parameter === 'type') return `${listingTexts[name].record.name}Type`;
   return parameter.split('_').map(capitalized).join('');
 }
 
-function parameterComponents({ parameters }: Operation): [string, object][] {
-  return Object.entries(parameters).map(([name, parameter]) => [
-    componentName(name),
+function parameterComponents(operation: Operation): [string, object][] {
+  return Object.entries(operation.parameters).map(([name, parameter]) => [
+    componentName(operation, name),
     parameterObject(name, parameter),
   ]);
 }
 
-function parameterObject(name: string, { required, description, schema }: Parameter): object {
+function parameterObject(name: string, { required, description, schema, example }: Parameter): object {
   const { description: _, ...bounds } = asSent(schema);
-  const example = parameterExamples[name];
   return {
     name,
     in: 'query',

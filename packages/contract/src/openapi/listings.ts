@@ -1,0 +1,146 @@
+/** What the document says about each listing. A missing listing does not compile. */
+import { lengths } from '../limits.ts';
+import type { ListingName, Operation } from '../operations.ts';
+import { balanceSchema, brandSchema, type RecordSchema } from '../records.ts';
+import { cleanText, exampleCursor } from './patterns.ts';
+
+type Example = Readonly<Record<string, unknown>>;
+
+interface ListingText {
+  readonly tag: string;
+  readonly description: string;
+  readonly record: {
+    /** The name of its component. */
+    readonly name: string;
+    readonly description: string;
+    readonly schema: RecordSchema;
+    /** Bounds of fields that only the document states. */
+    readonly bounds?: Readonly<Record<string, object>>;
+    readonly example: Example;
+  };
+  readonly pages: (publicUrl: string) => Readonly<Record<string, { summary: string; value: object }>>;
+  /** How a program calls it with the client. */
+  readonly sample: string;
+}
+
+/** Examples are records of the sandbox's demo data, so that readers can get them. */
+const exampleBrand = {
+  id: 'BRAND_01943f5a256000005a881cd424e42a85',
+  name: 'Golden Creamery',
+  created_at: '2025-01-07T06:01:00.000Z',
+  updated_at: '2025-01-18T01:01:00.000Z',
+  reference_id: 'shop-4',
+  color: '#14AA18',
+  profile_image_url: 'https://images.example.com/logos/golden-creamery.png',
+  metadata: { category: 'food', region: 'us-west' },
+};
+
+const brandWithoutImage = (publicUrl: string) => ({
+  id: 'BRAND_019440daaae000004ffd020f5bd14dcc',
+  name: 'Golden Greens',
+  created_at: '2025-01-07T13:01:00.000Z',
+  updated_at: '2025-01-27T09:01:00.000Z',
+  reference_id: 'shop-5',
+  color: '#2684E4',
+  profile_image_url: `${publicUrl}/assets/brand-placeholder.png`,
+});
+
+const exampleBalance = {
+  id: 'BAL_01943ad7aa800000358e8a0838a3235f',
+  customer_id: 'CUSTOMER_1001',
+  type: 'CHECKING',
+  currency: 'USD',
+  amount: 125_050,
+  created_at: '2025-01-06T09:00:00.000Z',
+  updated_at: '2025-02-05T09:00:00.000Z',
+};
+
+const otherBalance = {
+  ...exampleBalance,
+  id: 'BAL_01943b0e990000000833b9d1aa32d1ff',
+  amount: 9_999,
+  created_at: '2025-01-06T10:00:00.000Z',
+  updated_at: '2025-02-05T10:00:00.000Z',
+};
+
+/** A page in the middle of a walk, and the last page. */
+function pagesOf(name: ListingName, first: readonly Example[], last: readonly Example[]) {
+  return {
+    'more-to-come': {
+      summary: 'A page with a cursor: send it back to get the next one.',
+      value: { [name]: first, cursor: exampleCursor },
+    },
+    'last-page': {
+      summary: 'Without a cursor, this is the last page.',
+      value: { [name]: last },
+    },
+  };
+}
+
+export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
+  brands: {
+    tag: 'Brands: the entities that customers perceive they are transacting with.',
+    description: 'Lists your brands, oldest first.',
+    record: {
+      name: 'Brand',
+      description: 'A brand: the entity that a customer perceives they are transacting with.',
+      schema: brandSchema,
+      bounds: {
+        color: { minLength: '#000000'.length, maxLength: '#000000'.length },
+        metadata: {
+          propertyNames: { pattern: cleanText },
+          additionalProperties: { type: 'string', maxLength: lengths.metadataValue, pattern: cleanText },
+        },
+      },
+      example: exampleBrand,
+    },
+    pages: (publicUrl) => {
+      const last = brandWithoutImage(publicUrl);
+      return pagesOf('brands', [exampleBrand, last], [last]);
+    },
+    sample: `for await (const brand of network.brands.list()) {
+  console.log(brand.reference_id, brand.name);
+}`,
+  },
+  balances: {
+    tag: 'Balances of customers, read under a grant.',
+    description:
+      "Lists a customer's balances, oldest first. The customer must have granted it: name the grant by " +
+      'grant_id, or leave it out where any active grant of yours for this customer will do. The grant is ' +
+      'checked on every page. This is a beta feature: it may change.',
+    record: {
+      name: 'Balance',
+      description: "A balance of a customer's.",
+      schema: balanceSchema,
+      example: exampleBalance,
+    },
+    pages: () => ({
+      ...pagesOf('balances', [exampleBalance], [otherBalance]),
+      'no-balances': {
+        summary: 'The customer granted it, but has no balances.',
+        value: { balances: [] },
+      },
+    }),
+    sample: `const listed = network.balances.list({
+  customer_id: 'CUSTOMER_1001',
+  type: 'CHECKING',
+});
+for await (const { amount, currency } of listed) {
+  console.log(amount, currency);
+}`,
+  },
+};
+
+const client = '@partner-network/client';
+
+/** Programs that call an operation with the client. No tool could generate them from the document. */
+export function samplesOf({ name }: Operation) {
+  const source = `import { PartnerNetwork } from '${client}';
+
+const network = new PartnerNetwork({
+  apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
+  baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
+});
+${listingTexts[name].sample}`;
+  return [{ lang: 'TypeScript', label: client, source }];
+}

@@ -71,14 +71,12 @@ export function createRequestMetrics(): RequestMetrics {
         name: 'partner_network_requests_total',
         help: 'Answers to requests, by operation, status and the code of the first error.',
         type: 'counter',
-        labels: ['operation', 'status', 'code'],
         read: () => [...answers.values()].flatMap((ofOperation) => [...ofOperation.values()]),
       },
       {
         name: 'partner_network_request_duration_seconds',
         help: 'How long requests took, from their head to the last byte given to the system.',
         type: 'histogram',
-        labels: ['operation', 'outcome'],
         read: () =>
           [...durations].flatMap(([operation, histograms]) =>
             Object.entries(histograms).flatMap(([outcome, { read }]) => read({ operation, outcome })),

@@ -58,7 +58,6 @@ function decisionsMetric(limiters: readonly NamedLimiter[]): Metric {
     name: 'partner_network_limiter_decisions_total',
     help: 'Decisions of the rate limit: by Redis, locally in its place, or in memory where there is no Redis.',
     type: 'counter',
-    labels: ['operation', 'source', 'outcome'],
     read: () => limiters.flatMap(readingsOf),
   };
 }
@@ -73,7 +72,6 @@ function fallbacksMetric(limiters: readonly NamedLimiter[]): Metric {
     name: 'partner_network_limiter_fallbacks_total',
     help: 'Decisions of the rate limit that were made locally because Redis did not answer in time.',
     type: 'counter',
-    labels: ['operation'],
     read: () => limiters.map(readingOf),
   };
 }

@@ -11,7 +11,6 @@ interface Description {
   readonly name: `partner_network_${string}` | `process_${string}`;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly labels: readonly string[];
 }
 
 /** Numbers for operators, counted where something happens and read when they are scraped. */
@@ -32,7 +31,6 @@ export function readMetrics(metrics: readonly Metric[]): MetricRead[] {
 export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
   return Object.values(Object.groupBy(metrics, ({ name }) => name)).map((same) => ({
     ...same![0]!,
-    labels: [...new Set(same!.flatMap(({ labels }) => labels))],
     readings: same!.flatMap(({ readings }) => readings),
   }));
 }
@@ -44,7 +42,7 @@ export function singleMetric(
   help: string,
   value: () => number,
 ): Metric {
-  return { name, help, type, labels: [], read: () => [{ labels: {}, value: value() }] };
+  return { name, help, type, read: () => [{ labels: {}, value: value() }] };
 }
 
 /** A metric with one value for each value of its label. */
@@ -56,7 +54,7 @@ export function metricByLabel(
   values: () => Readonly<Record<string, number>>,
 ): Metric {
   const read = () => Object.entries(values()).map(([of, value]) => ({ labels: { [label]: of }, value }));
-  return { name, help, type, labels: [label], read };
+  return { name, help, type, read };
 }
 
 export interface Histogram {

@@ -119,12 +119,12 @@ function tell(ask: Ask, what: 'drain' | 'stop'): void {
   ask(what, undefined).catch(() => {});
 }
 
-function ofWorker({ labels, readings, ...metric }: MetricRead, worker: string): MetricRead {
+function ofWorker({ readings, ...metric }: MetricRead, worker: string): MetricRead {
   const numbered = readings.map((reading) => ({
     ...reading,
     labels: { ...reading.labels, worker },
     // On its way here, what is no number has become null.
     value: reading.value ?? Number.NaN,
   }));
-  return { ...metric, labels: [...labels, 'worker'], readings: numbered };
+  return { ...metric, readings: numbered };
 }

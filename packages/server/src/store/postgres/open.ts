@@ -110,7 +110,6 @@ function poolMetrics({ use, waits }: Pool): Metric[] {
       name: 'partner_network_database_wait_seconds',
       help: 'How long callers waited for a connection to the primary when all were at work.',
       type: 'histogram',
-      labels: [],
       read: () => waits.seconds.read(),
     },
     singleMetric(

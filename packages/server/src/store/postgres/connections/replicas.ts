@@ -95,7 +95,6 @@ export function createReplicas(
     name,
     help,
     type,
-    labels: ['replica'],
     read: () => replicas.map((replica) => ({ labels: { replica: replica.name }, value: value(replica) })),
   });
 

@@ -1,4 +1,4 @@
-/** A cursor opens where it was made for, and nowhere else: every cursor there can be, with every key. */
+/** Tries every cursor with every key: it opens only where it was made. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { environments } from '@partner-network/contract/environments';
@@ -6,7 +6,7 @@ import { createCursors } from '../../server/src/cursors/cursors.ts';
 import { startTestService } from '../fixtures/service.ts';
 import { partners, seen, tenantKeys, tenants } from '../fixtures/tenants.ts';
 
-/** What a partner can be in the middle of. */
+/** The searches for which a partner can have a cursor. */
 function searchesOf(partner: string) {
   const balancesOf = (customer: string) => ({
     listing: 'balances' as const,
@@ -45,7 +45,7 @@ export function keepsCursorsApart(listing: 'brands' | 'balances'): void {
       const own = searchesOf(partner ?? 'north').filter((search) => search.listing === listing);
       const mayList = lists.includes(listing);
       const ofPartner = sealed.filter(({ where }) => where.startsWith(`sandbox ${partner ?? 'north'} `));
-      // A key that may not list is refused before its search and its cursor are looked at: a few will do.
+      // A key that may not list is refused before its search and cursor are read: one search will do.
       for (const { query } of mayList ? own : own.slice(0, 1)) {
         const ask = async (cursor: string) =>
           seen(await service[listing](`${query}&cursor=${cursor}`, { key }));

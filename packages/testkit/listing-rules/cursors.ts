@@ -14,55 +14,45 @@ async function cursorOf(service: TestService, listing: Listing): Promise<string>
   return JSON.parse(text).cursor;
 }
 
+/** All texts of these bytes with one bit flipped. */
+function flips(bytes: Buffer, encoding: 'latin1' | 'base64url'): string[] {
+  return Array.from({ length: bytes.length * 8 }, (_, bit) => {
+    const flipped = Buffer.from(bytes);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    return flipped.toString(encoding);
+  });
+}
+
 export function refusesForeignCursors(listing: Listing): void {
   const send = (service: TestService, cursor: string): Promise<Answer> =>
     service[listing](`${queries[listing]}&cursor=${encodeURIComponent(cursor)}`, { key: keys.acme });
 
-  test('every bit of a cursor counts: with any of them flipped it is INVALID_CURSOR', async (t) => {
+  test('a cursor with any flipped bit, in its text or its bytes, is INVALID_CURSOR', async (t) => {
     const service = await startTestService(t);
     const cursor = await cursorOf(service, listing);
     assert.equal((await send(service, cursor)).status, 200);
-    const bytes = Buffer.from(cursor);
-    let refused = 0;
-    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const flipped = Buffer.from(bytes);
-      flipped[bit >> 3]! ^= 1 << (bit & 7);
-      const text = flipped.toString('latin1');
-      // A flip can make a control character, which is refused as such, or bytes that are no UTF-8.
-      if (/^[\x20-\x7e]+$/.test(text)) {
-        assertRefused(await send(service, text), 400, ['INVALID_CURSOR', 'cursor']);
-        refused += 1;
-      }
-    }
-    assert.ok(refused > bytes.length * 5);
+    // A flip can make a control character, which is another error, or bytes that are no UTF-8.
+    const texts = flips(Buffer.from(cursor), 'latin1').filter((text) => /^[\x20-\x7e]+$/.test(text));
+    assert.ok(texts.length > cursor.length * 5);
+    for (const text of [...texts, ...flips(Buffer.from(cursor, 'base64url'), 'base64url')])
+      assertRefused(await send(service, text), 400, ['INVALID_CURSOR', 'cursor']);
   });
 
-  test('every bit of what a cursor encodes counts, too', async (t) => {
-    const service = await startTestService(t);
-    const bytes = Buffer.from(await cursorOf(service, listing), 'base64url');
-    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const flipped = Buffer.from(bytes);
-      flipped[bit >> 3]! ^= 1 << (bit & 7);
-      assertRefused(await send(service, flipped.toString('base64url')), 400, ['INVALID_CURSOR', 'cursor']);
-    }
-  });
-
-  test('a cursor has one spelling: none cut, padded, doubled or in another alphabet is taken', async (t) => {
+  test('a cursor has one text: cut, padded, doubled or in another alphabet it is refused', async (t) => {
     const service = await startTestService(t);
     const cursor = await cursorOf(service, listing);
     const standard = Buffer.from(cursor, 'base64url').toString('base64');
-    const spellings = [
-      cursor.slice(0, -1),
+    const texts = [
       `${cursor}=`,
       `${cursor}A`,
       `${cursor}${cursor}`,
       `${cursor} `,
+      cursor.slice(0, -1),
       '-',
       'A',
     ];
-    for (const spelling of [...spellings, ...(standard === cursor ? [] : [standard])]) {
-      assertRefused(await send(service, spelling), 400, ['INVALID_CURSOR', 'cursor']);
-    }
+    if (standard !== cursor) texts.push(standard);
+    for (const text of texts) assertRefused(await send(service, text), 400, ['INVALID_CURSOR', 'cursor']);
   });
 
   test('a cursor expires after 24 hours', async (t) => {
@@ -75,7 +65,7 @@ export function refusesForeignCursors(listing: Listing): void {
     assertRefused(await send(service, cursor), 400, ['INVALID_CURSOR', 'cursor']);
   });
 
-  test('a cursor never stands in for authorization', async (t) => {
+  test('a cursor does not replace the credentials', async (t) => {
     const service = await startTestService(t);
     const cursor = await cursorOf(service, listing);
     const answer = await service[listing](`${queries[listing]}&cursor=${cursor}`);

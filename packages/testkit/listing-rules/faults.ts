@@ -1,4 +1,4 @@
-/** What callers of both listings see when the database fails for real. */
+/** What clients of both listings see when the database really fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,14 +6,14 @@ import { storeBounds } from '../../server/src/bounds/store.ts';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
 import type { TestDatabase } from '../fixtures/database.ts';
 import { keys } from '../fixtures/fixture.ts';
-import { assertRefused, errorsOf } from '../fixtures/http.ts';
+import { assertRefused, assertUnavailable, errorsOf } from '../fixtures/http.ts';
 import { startTestService } from '../fixtures/service.ts';
 
 type Listing = 'brands' | 'balances';
 
 /** Drops the listing's table behind the service's back. */
 export function survivesCrash(listing: Listing, query: string): void {
-  test('a fault of ours tells the caller the request id and nothing else', async (t) => {
+  test('a fault shows the client the request id and nothing else', async (t) => {
     const service = await startTestService(t, { limiters: { [listing]: createMemoryLimiter(50) } });
     await service.database.execute(`drop table ${listing}`);
 
@@ -24,18 +24,16 @@ export function survivesCrash(listing: Listing, query: string): void {
     assert.ok(error!.detail.includes(requestId));
     assert.doesNotMatch(answer.text, /table|sql|select|\.ts/i);
     assert.equal(answer.headers.ratelimit, `"${listing}";r=49;t=1`);
-    const line = service
-      .logs()
-      .split('\n')
-      .find((text) => /no such table|does not exist/.test(text));
-    assert.ok(line?.includes(requestId), 'the log tells us what happened to this request');
+    const lines = service.logs().split('\n');
+    const line = lines.find((text) => /no such table|does not exist/.test(text));
+    assert.ok(line?.includes(requestId), 'the log has the fault with the request id');
 
     assert.equal((await service.call('/assets/brand-placeholder.png')).status, 200, 'the process lives on');
   });
 }
 
 export function answersWhileLocked(listing: Listing, query: string): void {
-  test('a database that cannot answer is a 503 with Retry-After, for every caller within 2 s', async (t) => {
+  test('a database that cannot answer is a 503 with Retry-After, for every client within 2 s', async (t) => {
     let lock: Awaited<ReturnType<TestDatabase['lockable']>>['lock'];
     const service = await startTestService(t, {
       limiters: { [listing]: createMemoryLimiter(50) },
@@ -49,19 +47,16 @@ export function answersWhileLocked(listing: Listing, query: string): void {
 
     const release = await lock!(listing);
     const started = performance.now();
-    const callers = Array.from({ length: 40 }, () => service[listing](query, { key: keys.acme }));
-    const answers = await Promise.all(callers);
-    for (const answer of answers) {
-      assertRefused(answer, 503, 'SERVICE_UNAVAILABLE');
-      assert.equal(answer.headers['retry-after'], '1');
-    }
+    const clients = Array.from({ length: 40 }, () => service[listing](query, { key: keys.acme }));
+    const answers = await Promise.all(clients);
+    for (const answer of answers) assertUnavailable(answer);
     assert.ok(performance.now() - started < 2_000);
-    // A caller for whom there is no connection left may be turned away before the limiter.
+    // Without a free connection a request may be shed before the rate limit.
     const limited = answers.filter(({ headers }) => /;r=\d+;t=1$/.test(String(headers.ratelimit)));
     assert.ok(limited.length >= 10, `${limited.length} of them count`);
 
     await release();
     await wait(storeBounds.sqliteServeBusyMs);
-    assert.equal((await service[listing](query, { key: keys.acme })).status, 200, 'it passes by itself');
+    assert.equal((await service[listing](query, { key: keys.acme })).status, 200, 'it recovers by itself');
   });
 }

@@ -5,14 +5,14 @@ import { assertRefused } from '../fixtures/http.ts';
 import { startTestService } from '../fixtures/service.ts';
 
 export function isReadOnly(listing: 'brands' | 'balances'): void {
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
-    test(`answers METHOD_NOT_ALLOWED to ${method}, before it asks for credentials`, async (t) => {
-      const service = await startTestService(t);
+  test('answers METHOD_NOT_ALLOWED to every other method, before it asks for credentials', async (t) => {
+    const service = await startTestService(t);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
       const answer = await service[listing]('', { method });
       assertRefused(answer, 405, 'METHOD_NOT_ALLOWED');
       assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
-    });
-  }
+    }
+  });
 }
 
 export function tellsItsMethods(listing: 'brands' | 'balances'): void {

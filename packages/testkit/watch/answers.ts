@@ -1,13 +1,13 @@
 /**
- * Holds what a test's service sends against the OpenAPI document, whoever receives it: a browser, a command
- * or the client. Our own caller looks at its answers itself, as they come over the wire; it has no name.
+ * Compares the responses of a test's service with the OpenAPI document when a browser, a command or the
+ * client receives them. The caller of fixtures/http.ts, which sends no User-Agent, compares them itself.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { basePath } from '@partner-network/contract/operations';
 import { assertDocumented } from './documented.ts';
 import { keepExchange } from './logs.ts';
 
-/** To be called before the service answers there. An answer that is not documented fails the test. */
+/** Call it before the service answers. A response that is not documented fails the test. */
 export function watchAnswers(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (request.headers['user-agent'] === undefined) return;
@@ -21,8 +21,8 @@ export function watchAnswers(server: Server): void {
       end(body?: string | Buffer) {
         const text = request.method === 'HEAD' ? '' : String(body ?? '');
         keepExchange(request.url ?? '', text);
-        // Thrown here, it would become an answer of the service.
-        queueMicrotask(() => look(request, { status: response.statusCode, headers, text }));
+        // An error that is thrown here would become a response of the service.
+        queueMicrotask(() => check(request, { status: response.statusCode, headers, text }));
         return sent.end.call(response, body, 'utf8');
       },
     });
@@ -31,14 +31,14 @@ export function watchAnswers(server: Server): void {
 
 type Sent = Parameters<typeof assertDocumented>[0];
 
-function look({ method = '', url = '' }: IncomingMessage, answer: Sent): void {
-  // The page at /docs and the other files are not in the document; their refusals are.
+function check({ method = '', url = '' }: IncomingMessage, answer: Sent): void {
+  // The document does not describe /docs and the other files, but their error responses.
   if (url.startsWith(`${basePath}/b`) || answer.status >= 400) assertDocumented(answer, method, url);
 }
 
-/** Of a list in which names and values stand in turn. */
+/** Headers by name, from a list in which names and values alternate. */
 function byName(list: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (let at = 0; at < list.length; at += 2) found[list[at]!.toLowerCase()] = list[at + 1]!;
-  return found;
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < list.length; at += 2) headers[list[at]!.toLowerCase()] = list[at + 1]!;
+  return headers;
 }

@@ -1,6 +1,6 @@
 /**
- * The schemas of the OpenAPI document as functions. Ajv takes 0.1 s to load and compile them, which each of
- * some 150 test processes would wait for; so the first one keeps its code, and the others load that.
+ * The schemas of the OpenAPI document as functions. Ajv takes 0.1 s to compile them, for each of some 150
+ * test processes. So the first process stores the compiled code, and the others load it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ interface Validate {
   readonly errors?: readonly { readonly instancePath: string; readonly message?: string }[] | null;
 }
 
-/** By the name of the schema, or the key of the header. */
+/** Keyed by schema name, or by `headerKey`. */
 type CompiledSchemas = Readonly<Record<string, Validate>>;
 
 const folder = new URL('../../../node_modules/.cache/openapi/', import.meta.url);
@@ -24,7 +24,7 @@ export async function compiledSchemas(documentText: string): Promise<CompiledSch
   const file = fileURLToPath(new URL(`${hash.digest('hex').slice(0, 32)}.cjs`, folder));
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true });
-    // Whole or not at all: other processes look for it at the same time.
+    // The rename makes the file appear complete: other processes look for it at the same time.
     const unfinished = `${file}.${process.pid}`;
     writeFileSync(unfinished, await compile(documentText));
     renameSync(unfinished, file);
@@ -32,12 +32,12 @@ export async function compiledSchemas(documentText: string): Promise<CompiledSch
   return createRequire(import.meta.url)(file);
 }
 
-/** A header's name as the name of a function. */
+/** The name of the function that checks a header. */
 export function headerKey(name: string): string {
   return `Header${name.replaceAll('-', '')}`;
 }
 
-/** Formats beside the patterns that the document has anyway. Those of integers say nothing of their own. */
+/** Formats. The document also has patterns. The formats of integers add nothing. */
 export const formats = {
   'date-time': /-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31)T([01]\d|2[0-3])(:[0-5]\d){2}/,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -52,7 +52,7 @@ async function compile(documentText: string): Promise<string> {
   ]);
   const document = JSON.parse(documentText);
   const { schemas, headers } = document.components;
-  // Partners must put up with fields that are new to them; a service that sends one must document it.
+  // Partners must accept unknown fields, but our service may only send documented ones.
   for (const schema of Object.values<Record<string, unknown>>(schemas)) schema.additionalProperties = false;
   const ajv = new Ajv2020({ strict: false, allErrors: true, code: { source: true }, formats });
   ajv.addSchema(document, 'openapi');

@@ -1,4 +1,4 @@
-/** What holds every answer of the tests against the OpenAPI document lets nothing pass that is not in it. */
+/** The comparison of responses with the OpenAPI document finds every difference. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorRecord } from '@partner-network/contract/errors';
@@ -36,7 +36,7 @@ const errors = (...codes: Parameters<typeof errorRecord>[0][]) => ({
   errors: codes.map((code) => errorRecord(code)),
 });
 
-test('passes answers as they are documented', () => {
+test('accepts documented responses', () => {
   assertDocumented(answerOf(200, page), 'GET', path);
   assertDocumented(answerOf(200, page, rate), 'GET', path);
   assertDocumented({ ...answerOf(200, page), text: '' }, 'HEAD', path);
@@ -46,10 +46,10 @@ test('passes answers as they are documented', () => {
 });
 
 const wrong: Record<string, [ReturnType<typeof answerOf>, method?: string, path?: string]> = {
-  'a status that there is not': [answerOf(402, errors('NOT_FOUND'))],
+  'an unknown status': [answerOf(402, errors('NOT_FOUND'))],
   'a code under another status': [answerOf(400, errors('NOT_FOUND'))],
   'a code of the other operation': [answerOf(400, errors('INVALID_ENUM_VALUE'))],
-  'one such code among others': [answerOf(400, errors('VALUE_EMPTY', 'INVALID_ENUM_VALUE'))],
+  'a code of the other operation among others': [answerOf(400, errors('VALUE_EMPTY', 'INVALID_ENUM_VALUE'))],
   'an empty list of errors': [answerOf(400, { errors: [] })],
   'a field that is not documented': [answerOf(200, { brands: [{ ...brand, secret: 1 }] })],
   'a page with something beside it': [answerOf(200, { ...page, total: 1 })],
@@ -58,13 +58,13 @@ const wrong: Record<string, [ReturnType<typeof answerOf>, method?: string, path?
   'a time without milliseconds': [
     answerOf(200, { brands: [{ ...brand, created_at: '2026-01-01T00:00:00Z' }] }),
   ],
-  'a time that there is not': [
+  'a time that does not exist': [
     answerOf(200, { brands: [{ ...brand, created_at: '2026-13-01T00:00:00.000Z' }] }),
   ],
   'an empty cursor': [answerOf(200, { ...page, cursor: '' })],
   'a page of the other listing': [answerOf(200, { balances: [] })],
   'no request id': [answerOf(200, page, { 'x-request-id': undefined })],
-  'a request id that is none': [answerOf(200, page, { 'x-request-id': 'mine' })],
+  'an invalid request id': [answerOf(200, page, { 'x-request-id': 'mine' })],
   'a header that is not documented': [answerOf(200, page, { 'access-control-allow-origin': '*' })],
   'an answer that caches may keep': [answerOf(200, page, { 'cache-control': 'public' })],
   'a 401 without its scheme': [answerOf(401, errors('UNAUTHORIZED'))],
@@ -84,7 +84,7 @@ const wrong: Record<string, [ReturnType<typeof answerOf>, method?: string, path?
 };
 
 for (const [what, [answer, method = 'GET', at = path]] of Object.entries(wrong)) {
-  test(`does not pass ${what}`, () => {
+  test(`rejects ${what}`, () => {
     assert.throws(() => assertDocumented(answer, method, at), /answered/);
   });
 }

@@ -1,4 +1,4 @@
-/** Holds an answer against the OpenAPI document that partners read: its status, headers, body and codes. */
+/** Compares a response with the OpenAPI document: its status, headers, body and error codes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ErrorRecord } from '@partner-network/contract/errors';
@@ -7,7 +7,7 @@ import { compiledSchemas, headerKey } from './compiled-schemas.ts';
 
 interface DocumentedAnswer {
   readonly status: number;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
@@ -38,14 +38,14 @@ const documentText = readFileSync(new URL('../../../docs/openapi.json', import.m
 const document: OpenApi = JSON.parse(documentText);
 const isValid = await compiledSchemas(documentText);
 
-/** What HTTP itself puts on an answer. */
+/** Headers that HTTP itself adds. */
 const headersOfHttp = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
-/** What any request can be answered with, also one that is not in the document. */
+/** Statuses of requests that are not in the document. */
 const statusesOfAnyRequest = new Set([400, 404, 405, 408, 431, 500, 503]);
 
 /**
- * Fails unless the document has such an answer to this method at this path. Without a path, which is so for
- * bytes that came from a socket, the answer of either operation will do.
+ * Fails unless the document describes this response to this method and path. The path of bytes from a socket
+ * is unknown: then the response must fit one of the operations.
  */
 export function assertDocumented(answer: DocumentedAnswer, method: string, path?: string): void {
   const faults = leastFaults(answer, method, path);
@@ -54,7 +54,7 @@ export function assertDocumented(answer: DocumentedAnswer, method: string, path?
   assert.fail(`${method} ${path ?? ''} answered ${status}: ${faults.join('; ')}\n${text.slice(0, 2_000)}`);
 }
 
-/** `fetch`, for tests that are not about how to call: it fails where the answer is not as documented. */
+/** `fetch` that fails if the response is not documented. */
 export async function documentedFetch(url: string | URL | Request, init?: RequestInit) {
   const response = await fetch(url, init);
   const answer = {
@@ -103,7 +103,7 @@ function lastOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** Those that must be there and are not, are not as they must be, or are not in the document. */
+/** Headers that are missing, invalid or not documented. */
 function faultsOfHeaders({ headers }: DocumentedAnswer, documented: readonly string[]): string[] {
   const faults = documented.flatMap((name) => {
     const { required, schema } = document.components.headers[name]!;
@@ -113,8 +113,8 @@ function faultsOfHeaders({ headers }: DocumentedAnswer, documented: readonly str
     return isValid[headerKey(name)]!(isNumber ? Number(value) : value) ? [] : [`${name} is ${value}`];
   });
   const known = new Set(documented.map((name) => name.toLowerCase()));
-  const strangers = Object.keys(headers).filter((name) => !known.has(name) && !headersOfHttp.has(name));
-  return [...faults, ...strangers.map((name) => `${name} is not documented`)];
+  const unknown = Object.keys(headers).filter((name) => !known.has(name) && !headersOfHttp.has(name));
+  return [...faults, ...unknown.map((name) => `${name} is not documented`)];
 }
 
 function faultsOfBody(text: string, response: Response): string[] {

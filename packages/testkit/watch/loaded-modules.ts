@@ -1,4 +1,4 @@
-/** Imported into a process before all else: at its end it tells what was loaded, in the last line it says. */
+/** Import it first into a process: at its end, the last line on standard error lists the loaded modules. */
 import { registerHooks } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
@@ -11,7 +11,7 @@ registerHooks({
   },
 });
 
-/** Node's own parts; its types do not know the list. */
+/** Node's own modules. The types lack this list. */
 const { moduleLoadList } = process as unknown as { moduleLoadList: readonly string[] };
 
 if (isMainThread) {

@@ -1,10 +1,10 @@
-/** That the watch over the logs of all tests finds what must not be there: it can fail. */
+/** The search of all test logs finds secrets. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { createWatch } from './logs.ts';
 
-test('finds a secret wherever it was logged, whenever it was made, and does not repeat it', () => {
+test('finds a secret that was logged before or after it was made, and masks it', () => {
   const watch = createWatch();
   watch.logged('{"level":30,"msg":"before"}\n{"level":50,"msg":"asked with MDEyMzQ1"}\n');
   watch.keep('cursor', 'MDEyMzQ1');
@@ -16,7 +16,7 @@ test('finds a secret wherever it was logged, whenever it was made, and does not 
   ]);
 });
 
-test('a command may tell a person of a customer, but not of a password', () => {
+test('a command may print a customer, but not a password', () => {
   const watch = createWatch();
   watch.keep('customer', 'alice');
   watch.keep('password', 'network:hunter22');
@@ -26,7 +26,7 @@ test('a command may tell a person of a customer, but not of a password', () => {
   assert.equal(watch.leaks().length, 1);
 });
 
-/** A file of tests that all pass, and whose service logs what a caller sent. */
+/** A test file whose tests pass and whose service logs what a client sent. */
 const leaking = `
   import { spawn } from 'node:child_process';
   import { once } from 'node:events';
@@ -46,7 +46,7 @@ const leaking = `
     watchedLog().log.info({ url: '/network/v1/brands?reference_id=shop-17' }, 'request');
   });`;
 
-test('a file of tests fails when it ends, though each of its tests has passed', () => {
+test('a test file with a secret in its log fails at its end, though its tests pass', () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const words = ['--input-type=module', '--eval', leaking];
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });

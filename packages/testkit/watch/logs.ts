@@ -1,6 +1,6 @@
 /**
- * Holds what the tests log against every secret that they make: keys, cursors, queries, amounts, customers,
- * passwords. Each process of tests searches all of its logs when it ends, and fails where one is in them.
+ * Searches the logs of all tests for secrets: keys, cursors, queries, amounts, customers, passwords. Each
+ * test process collects what it logs, and fails at its end if a secret is in its logs.
  */
 import type { ChildProcess } from 'node:child_process';
 import { homedir, hostname } from 'node:os';
@@ -10,37 +10,37 @@ import type { Logger } from 'pino';
 import { digestOfKey } from '../../server/src/auth/api-key.ts';
 import { createLog } from '../../server/src/observability/log.ts';
 
-/** What may stand nowhere, and what a command may tell the person who runs it, but no log. */
+/** Credentials may be printed nowhere. Particulars may be printed by a command, but never logged. */
 const credentials = ['key', 'digest of a key', 'password', 'cursor key'] as const;
 const particulars = ['cursor', 'query', 'amount', 'customer'] as const;
 type Kind = (typeof credentials)[number] | (typeof particulars)[number];
 
 export interface Watch {
   keep(kind: Kind, text: string): void;
-  /** What was logged, and what a command said on standard error, which is no log. */
+  /** Adds lines of a log, and lines that a command wrote to standard error. */
   logged(text: string): void;
   remarked(text: string): void;
-  /** The lines with a secret in them, which is blanked. */
+  /** The lines that contain a secret, with the secret masked. */
   leaks(): string[];
 }
 
-/** Its own folder may be called as a customer is; and stacks are full of it. */
+/** Not searched: stacks contain these paths, and a folder may have the name of a customer. */
 const places = [fileURLToPath(new URL('../../..', import.meta.url)), homedir(), hostname()].filter(
   (place) => place.length > 2,
 );
 
 /**
- * What makes a line unlike all others and can be no secret. Without it thousands of lines are a few, and to
- * search them takes milliseconds instead of a second.
+ * Fields that differ in every line and contain no secret. Without them, thousands of lines become a few, and
+ * the search takes milliseconds instead of a second.
  */
-const ofItsOwn = /"time":\d{13},|"request_id":"[0-9a-f-]{36}",|"duration_ms":\d{1,6}(?:\.\d{1,3})?,/g;
+const uniqueFields = /"time":\d{13},|"request_id":"[0-9a-f-]{36}",|"duration_ms":\d{1,6}(?:\.\d{1,3})?,/g;
 
 export function createWatch(): Watch {
   const secrets = new Map<string, Kind>();
   const logs = new Set<string>();
   const remarks = new Set<string>();
 
-  /** Longer ones first, for a query can have a cursor in it; each line is told once. */
+  /** Masks longer secrets first: a query can contain a cursor. Reports each line once. */
   function search(texts: ReadonlySet<string>, kinds: readonly string[]): string[] {
     const text = places.reduce((rest, place) => rest.replaceAll(place, ''), [...texts].join(''));
     const found = [...secrets]
@@ -48,14 +48,14 @@ export function createWatch(): Watch {
       .toSorted(([one], [other]) => other.length - one.length);
     return text.split('\n').flatMap((line) => {
       const first = found.find(([secret]) => line.includes(secret));
-      const blanked = found.reduce((rest, [secret, kind]) => rest.replaceAll(secret, `<${kind}>`), line);
-      return first === undefined ? [] : [`a ${first[1]} is in the log: ${blanked}`];
+      const masked = found.reduce((rest, [secret, kind]) => rest.replaceAll(secret, `<${kind}>`), line);
+      return first === undefined ? [] : [`a ${first[1]} is in the log: ${masked}`];
     });
   }
 
   return {
     keep: (kind, text) => void secrets.set(text, kind),
-    logged: (text) => void logs.add(text.replaceAll(ofItsOwn, '')),
+    logged: (text) => void logs.add(text.replaceAll(uniqueFields, '')),
     remarked: (text) => void remarks.add(text),
     leaks: () => [...search(logs, [...credentials, ...particulars]), ...search(remarks, credentials)],
   };
@@ -71,11 +71,11 @@ process.on('exit', () => {
 });
 
 export function keepSecret(kind: Kind, text: string): void {
-  // Shorter ones stand in logs by chance.
+  // Shorter texts are in logs by chance.
   if (text.length >= 3) watch.keep(kind, text);
 }
 
-/** A key in whole or in its better half, and what is on file of it. */
+/** Keeps most of a key, which also finds the whole, and its digest. */
 export function keepKey(key: string): void {
   keepSecret('key', key.slice(8, 40));
   keepBytes('digest of a key', digestOfKey(key));
@@ -103,7 +103,7 @@ function keepBytes(kind: Kind, bytes: Uint8Array): void {
     keepSecret(kind, Buffer.from(bytes).toString(encoding));
 }
 
-/** What was asked for, and the cursors in what came back. */
+/** Keeps the query of a request and the cursor of its response. */
 export function keepExchange(path: string, body: string): void {
   const query = path.slice(path.indexOf('?') + 1);
   if (path.includes('?') && query.length >= 8 && query.includes('=')) keepSecret('query', query);
@@ -111,7 +111,7 @@ export function keepExchange(path: string, body: string): void {
   if (cursor !== undefined) keepSecret('cursor', cursor);
 }
 
-/** The log of a service that runs in this process, and all that it has logged so far. */
+/** A log for a service in this process, and everything that was logged so far. */
 export function watchedLog(): { log: Logger; logs(): string } {
   let logged = '';
   const write = (line: string) => {
@@ -123,10 +123,7 @@ export function watchedLog(): { log: Logger; logs(): string } {
 
 const userOfUrl = /:\/\/([^:@/\s]*:([^@/\s]+))@/;
 
-/**
- * A command that was started with these words. What it prints is for whoever runs it, also a key; but no log
- * of it may have one, and nothing that it remarks.
- */
+/** Watches a command. It may print a key on standard output, but neither log it nor write it elsewhere. */
 export function watchCommand(child: ChildProcess, words: readonly string[]): void {
   for (const word of words) {
     const [, user = '', password = ''] = userOfUrl.exec(word) ?? [];
@@ -138,12 +135,12 @@ export function watchCommand(child: ChildProcess, words: readonly string[]): voi
     else keepKeysIn(line);
   });
   const remarked = linesOf(watch.remarked);
-  // Other than `on`, this does not begin to read: a test may want to be late.
+  // Unlike `on`, this does not start reading: a test may want to read late.
   child.stdout?.prependListener('data', printed).on('end', () => printed('\n'));
   child.stderr?.prependListener('data', remarked).on('end', () => remarked('\n'));
 }
 
-/** Takes text as it comes, and gives it on in whole lines. */
+/** Collects chunks of text and passes on whole lines. */
 function linesOf(take: (line: string) => void): (chunk: Buffer | string) => void {
   let rest = '';
   return (chunk) => {

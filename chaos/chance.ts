@@ -1,8 +1,8 @@
-/** Chance that is the same in every run of one seed (mulberry32). */
+/** Random numbers that are the same in every run with one seed (mulberry32). */
 export interface Chance {
   /** From 0 to 1, without 1. */
   fraction(): number;
-  /** From the first to the last, both included. */
+  /** A whole number from the first to the last, both included. */
   between(first: number, last: number): number;
   oneOf<T>(choices: readonly T[]): T;
 }

@@ -1,6 +1,6 @@
 /**
- * What was written, and when: each change began at one time and was sure at another, and in between nobody
- * knows. A row is written by one writer alone, so its changes have an order.
+ * The history of all rows. Each change began at one time and was confirmed at another; in between, its effect
+ * may or may not be visible. A row has only one writer, so its changes are ordered.
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -22,17 +22,17 @@ export type Table = 'brands' | 'balances' | 'grants' | 'keys';
 export interface Change {
   readonly fromMs: number;
   sureMs: number;
-  /** As a caller gets it; of grants and keys that they are active. Nothing where there is no such row. */
+  /** The JSON that clients get; "active" for grants and keys; undefined if the row does not exist. */
   readonly value: string | undefined;
 }
 
-/** The changes of a row, the oldest first. */
+/** The changes of a row, oldest first. */
 export type Timeline = readonly Change[];
 
-/** Of one owner, by id. */
+/** The rows of one owner, by id. */
 export type Rows = ReadonlyMap<string, Timeline>;
 
-interface Entry {
+export interface Entry {
   readonly table: Table;
   readonly owner: string;
   readonly id: string;
@@ -41,14 +41,14 @@ interface Entry {
 
 export interface History {
   rows(table: Table, owner: string): Rows;
-  /** Does the work until it succeeds: only then the entries are sure. */
+  /** Repeats the work until it succeeds; then the entries are confirmed. */
   change(entries: readonly Entry[], work: () => Promise<void>): Promise<void>;
 }
 
 export const active = 'active';
 const retryMs = 100;
-/** Longer than any fault lasts. */
-const patienceMs = 60_000;
+/** Longer than any fault. */
+const giveUpMs = 60_000;
 
 export function createHistory(logPath?: string): History {
   const tables = new Map<string, Map<string, Change[]>>();
@@ -61,7 +61,7 @@ export function createHistory(logPath?: string): History {
     return timeline;
   }
 
-  for (const entry of entriesAtFirst()) {
+  for (const entry of initialEntries()) {
     timelineOf(entry).push({ fromMs: -Infinity, sureMs: -Infinity, value: entry.value });
   }
   return {
@@ -82,7 +82,7 @@ export function createHistory(logPath?: string): History {
   };
 }
 
-function* entriesAtFirst(): Generator<Entry> {
+function* initialEntries(): Generator<Entry> {
   for (const owner of partners) {
     for (const fate of ['steady', 'churned', 'fed'] as const) {
       for (const index of brandsWith(owner, fate)) {
@@ -107,13 +107,13 @@ async function untilDone(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      if (now() - startedMs > patienceMs) throw error;
+      if (now() - startedMs > giveUpMs) throw error;
       await wait(retryMs);
     }
   }
 }
 
-/** When a row may have had this value; nothing is known of a row that there never was, but that it is not. */
+/** The times in which a row may have had this value. A row without history never existed. */
 export function spansOf(
   timeline: Timeline,
   value: string | undefined,
@@ -125,7 +125,7 @@ export function spansOf(
   return value === undefined && firstMs > -Infinity ? [[-Infinity, firstMs], ...spans] : spans;
 }
 
-/** Whether a row may have had this value at some time between the two, both included. */
+/** Whether a row may have had this value at some time in the interval. */
 export function mayHaveBeen(
   timeline: Timeline,
   value: string | undefined,

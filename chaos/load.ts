@@ -1,4 +1,4 @@
-/** Partners who walk through their listings by the client, over and over, and try what they must not. */
+/** Partners that walk through their listings with the client, and also try what is forbidden. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   ApiError,
@@ -28,23 +28,23 @@ interface Loading {
   isOver(): boolean;
 }
 
-/** What one walk asks for, page by page. */
+/** The listing of one walk. */
 type Errand = Pick<Question, 'listing' | 'limit' | 'referenceId' | 'customerId'> & {
   readonly key: IssuedKey;
 };
 
 interface Walker {
   readonly errand: () => Errand | undefined;
-  /** Between pages, more or less. */
+  /** The mean pause between pages. */
   readonly pauseMs: number;
 }
 
 const limits = [3, 7, 20, 50, 100];
-/** Together they ask for more than the rate admits, so that the limiter has to decide. */
+/** Together they exceed the rate, so that the limiter refuses some requests. */
 const busyWalkers = 20;
 const busyPauseMs = 60;
 const calmPauseMs = 200;
-const againMs = 100;
+const retryMs = 100;
 const timeoutMs = 6_000;
 let walks = 0;
 
@@ -60,69 +60,60 @@ function walkersOf({ chance, keys }: Loading): readonly Walker[] {
     customerId: chance.oneOf(customers),
     limit: chance.between(4, 30),
   });
+  const calm = (errand: Walker['errand']): Walker => ({ errand, pauseMs: calmPauseMs });
   return [
     ...Array.from({ length: busyWalkers }, () => ({
       errand: () => brands(steadyKeys.acme),
       pauseMs: busyPauseMs,
     })),
     ...partners.flatMap((partnerId) => [
-      { errand: () => brands(steadyKeys[partnerId]), pauseMs: calmPauseMs },
-      { errand: () => brands(keys.current.get(partnerId)), pauseMs: calmPauseMs },
-      { errand: () => balances(partnerId, customersOf(partnerId, 'steady')), pauseMs: calmPauseMs },
-      { errand: () => balances(partnerId, customersOf(partnerId, 'wavering')), pauseMs: calmPauseMs },
-      // Of another partner's customers among others.
-      { errand: () => balances(partnerId, allCustomers), pauseMs: calmPauseMs },
+      calm(() => brands(steadyKeys[partnerId])),
+      calm(() => brands(keys.current.get(partnerId))),
+      calm(() => balances(partnerId, customersOf(partnerId, 'steady'))),
+      calm(() => balances(partnerId, customersOf(partnerId, 'wavering'))),
+      // Includes customers of the other partner.
+      calm(() => balances(partnerId, allCustomers)),
     ]),
-    { errand: () => brands(keys.revoked.at(-1)), pauseMs: calmPauseMs },
+    calm(() => brands(keys.revoked.at(-1))),
   ];
 }
 
-/** Until the run is over. */
+/** Walks until the run is over. */
 export async function walkOn(loading: Loading): Promise<void> {
   await Promise.all(
     walkersOf(loading).map(async (walker) => {
       while (!loading.isOver()) {
         const errand = walker.errand();
         const pauseMs = () => loading.chance.between(0, 2 * walker.pauseMs);
-        if (errand !== undefined) await walk(loading, errand, pauseMs, false);
+        if (errand !== undefined) await walk(loading, errand, pauseMs);
         await wait(pauseMs());
       }
     }),
   );
 }
 
-/** When all is quiet: everything that there is, once. */
+/** Reads everything once, after the run. */
 export async function walkThroughAll(loading: Loading): Promise<void> {
   const limit = 100;
   for (const partnerId of partners) {
     const key = steadyKeys[partnerId];
-    await walk(loading, { listing: 'brands', key, limit }, () => 0, true);
+    await walk(loading, { listing: 'brands', key, limit });
     for (const customerId of customersOf(partnerId, 'steady')) {
-      await walk(loading, { listing: 'balances', key, customerId, limit }, () => 0, true);
+      await walk(loading, { listing: 'balances', key, customerId, limit });
     }
   }
 }
 
+/** One walk through a listing. Without pauses it is one of the last walks, which must reach the end. */
 async function walk(
   { baseUrl, recorder, isOver }: Loading,
   errand: Errand,
-  pauseMs: () => number,
-  isLast: boolean,
+  pauseMs?: () => number,
 ): Promise<void> {
   walks += 1;
-  const { key, listing, limit, customerId, referenceId } = errand;
-  const { partnerId, id: keyId } = key;
-  const number = walks;
-  let question: Question = {
-    walk: number,
-    listing,
-    partnerId,
-    keyId,
-    limit,
-    customerId,
-    referenceId,
-    page: 0,
-  };
+  const { key, ...asked } = errand;
+  const isLast = pauseMs === undefined;
+  let question: Question = { ...asked, walk: walks, partnerId: key.partnerId, keyId: key.id, page: 0 };
   const network = new PartnerNetwork({
     apiKey: key.text,
     baseUrl,
@@ -130,40 +121,39 @@ async function walk(
     timeoutMs,
     fetch: recorder.fetchFor(() => question),
   });
-  const first = () => firstPage(network, errand);
   const isGivenUp = () => isOver() && !isLast;
-  let page = await patiently<BrandsPage | BalancesPage>(first, isGivenUp);
+  let page = await withRetries(() => firstPage(network, errand), isGivenUp);
   while (page?.cursor !== undefined) {
-    await wait(pauseMs());
+    await wait(pauseMs?.() ?? 0);
     const { next } = page;
     const items: readonly { id: string }[] = 'brands' in page ? page.brands : page.balances;
     question = { ...question, page: question.page + 1, after: items.at(-1)?.id };
-    page = isGivenUp() ? undefined : await patiently<BrandsPage | BalancesPage>(next, isGivenUp);
+    page = isGivenUp() ? undefined : await withRetries<Page>(next, isGivenUp);
   }
-  recorder.end({ walk: number, isComplete: page !== undefined, isLast });
+  recorder.end({ walk: question.walk, isComplete: page !== undefined, isLast });
 }
 
-async function firstPage(
-  network: PartnerNetwork,
-  { listing, limit, customerId, referenceId }: Errand,
-): Promise<BrandsPage | BalancesPage> {
+type Page = BrandsPage | BalancesPage;
+
+async function firstPage(network: PartnerNetwork, errand: Errand): Promise<Page> {
+  const { listing, limit, customerId, referenceId } = errand;
   if (listing === 'brands') return network.brands.list({ limit, reference_id: referenceId });
   return network.balances.list({ limit, customer_id: customerId!, type: 'CHECKING' });
 }
 
-/** Again and again through whatever passes. Nothing when it is refused for good, or all is over. */
-async function patiently<Page>(
-  ask: () => Promise<Page | null>,
+/** Retries temporary errors. Resolves to undefined on a permanent error, or when the run is over. */
+async function withRetries<T>(
+  request: () => Promise<T | null>,
   isGivenUp: () => boolean,
-): Promise<Page | undefined> {
+): Promise<T | undefined> {
   while (true) {
     try {
-      return (await ask()) ?? undefined;
+      return (await request()) ?? undefined;
     } catch (error) {
       if (!(error instanceof PartnerNetworkError)) throw error;
-      const isForGood = error instanceof ApiError && error.status < 500 && error.status !== 429;
-      if (isForGood || isGivenUp()) return undefined;
-      await wait(againMs);
+      const isPermanent = error instanceof ApiError && error.status < 500 && error.status !== 429;
+      if (isPermanent || isGivenUp()) return undefined;
+      await wait(retryMs);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What an instance logged of a request: who asked for what, what came of it, and between which moments. */
+/** Requests in the log of an instance. */
 import type { Span } from '../packages/testkit/fixtures/spans.ts';
 
 interface LoggedRequest extends Span {
@@ -7,7 +7,7 @@ interface LoggedRequest extends Span {
   readonly status: number;
 }
 
-/** None where the line is of something else. */
+/** The request of a log line; empty for other lines. */
 export function requestIn(line: string): LoggedRequest[] {
   const { operation, partner_id, status, time, duration_ms } = fieldsIn(line);
   if (typeof status !== 'number' || typeof duration_ms !== 'number') return [];
@@ -15,7 +15,7 @@ export function requestIn(line: string): LoggedRequest[] {
   return [{ operation, partnerId: partner_id, status, sentMs: receivedMs - duration_ms, receivedMs }];
 }
 
-/** None of a line that is for people, or that a kill has cut short. */
+/** Empty for a line that is not JSON, or that a kill has cut off. */
 function fieldsIn(line: string): Record<string, unknown> {
   try {
     return JSON.parse(line);

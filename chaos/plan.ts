@@ -1,11 +1,11 @@
-/** Which faults befall which part, when and for how long: the seed decides, before anything starts. */
+/** The plan of a run: which part fails, how, when and for how long. The seed decides it. */
 import { type Chance, chanceOf } from './chance.ts';
 
-/** Nothing fails at the beginning and at the end, where all must be well. */
+/** No faults at the start and at the end, where all requests must succeed. */
 export const quietStartMs = 8_000;
 export const quietEndMs = 15_000;
 
-/** An instance that is restarted drains before it ends, as long as `serve` does unless told otherwise. */
+/** A restarted instance first drains for the default drain delay of `serve`. */
 const drainMs = 5_000;
 
 const pauseMs = { shortest: 500, longest: 4_000 };
@@ -32,7 +32,7 @@ interface Kind {
 const harms: Readonly<Record<Part, Partial<Record<Harm, [shortestMs: number, longestMs: number]>>>> = {
   'instance a': { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
   'instance b': { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
-  // Kept in memory alone: who kills it starts an empty one.
+  // A killed Redis starts empty: it has no persistence.
   redis: {
     kill: [0, 4_000],
     freeze: [50, 5_000],
@@ -51,7 +51,7 @@ const harms: Readonly<Record<Part, Partial<Record<Harm, [shortestMs: number, lon
   balancer: { reload: [0, 0] },
 };
 
-/** Each as likely as any other. */
+/** All are equally likely. */
 const kinds: readonly Kind[] = (Object.keys(harms) as Part[]).flatMap((part) =>
   Object.entries(harms[part]).map(([harm, [shortestMs, longestMs]]) => ({
     part,
@@ -61,7 +61,7 @@ const kinds: readonly Kind[] = (Object.keys(harms) as Part[]).flatMap((part) =>
   })),
 );
 
-/** One fault after the other; some have a second one beside them, but one instance is always left. */
+/** One fault after the other. Some have a second one at the same time, but never both instances. */
 export function planOf(seed: number, minutes: number): readonly Fault[] {
   const chance = chanceOf(seed);
   const endMs = minutes * 60_000 - quietEndMs;
@@ -91,6 +91,7 @@ function overMsOf({ part, harm, atMs, forMs }: Fault): number {
 
 const isInstance = (part: Part) => part.startsWith('instance');
 
+/** The faults that may happen together with a fault of this part. */
 function besides(part: Part): readonly Kind[] {
   return kinds.filter((other) => other.part !== part && !(isInstance(part) && isInstance(other.part)));
 }

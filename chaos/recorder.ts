@@ -1,9 +1,9 @@
-/** Every answer that the client got, also those that it tried again after: as it came, and when. */
+/** Records every answer that clients got, including those that they retried. */
 import { appendFileSync } from 'node:fs';
 import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { PartnerId } from './world.ts';
 
-/** What is asked for. A walk asks for many pages, one after the other. */
+/** A request for a page. A walk requests many pages, one after the other. */
 export interface Question {
   readonly walk: number;
   readonly listing: 'brands' | 'balances';
@@ -12,7 +12,7 @@ export interface Question {
   readonly limit: number;
   readonly referenceId?: string | undefined;
   readonly customerId?: string | undefined;
-  /** 0 for the first one. */
+  /** 0 for the first page. */
   readonly page: number;
   /** The last id of the page before. */
   readonly after?: string | undefined;
@@ -21,28 +21,28 @@ export interface Question {
 export interface Answer extends Question {
   readonly sentMs: number;
   readonly receivedMs: number;
-  /** 0 where there was no whole answer. */
+  /** 0 without a complete answer. */
   readonly status: number;
-  /** Whose answer it is: a balancer's has none. */
+  /** Answers of the balancer have none. */
   readonly requestId?: string | undefined;
   readonly servedBy?: string | undefined;
-  /** Whether it got as far as the rate limit. */
+  /** Whether it reached the rate limiter. */
   readonly isLimited: boolean;
   readonly body: string;
 }
 
 export interface Walk {
   readonly walk: number;
-  /** Whether the client came to the last page. */
+  /** Whether the client reached the last page. */
   readonly isComplete: boolean;
-  /** One that comes to no end is a fault: all is well by then, and nothing else goes on. */
+  /** Made after the run, when no fault or load is active: it must reach the last page. */
   readonly isLast: boolean;
 }
 
 export interface Recorder {
   readonly answers: readonly Answer[];
   readonly walks: readonly Walk[];
-  /** A fetch for the client that asks this. */
+  /** A fetch function that records the answers to this question. */
   fetchFor(question: () => Question): (url: string, init: RequestInit) => Promise<Response>;
   end(walk: Walk): void;
 }

@@ -1,4 +1,4 @@
-/** One run: the stage is set, load and writers begin, the plan is carried out, all is quiet again. */
+/** One run: starts all parts, load and writers, applies the faults, and checks the recovery. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,13 +20,13 @@ import { type Applied, applyFaults } from './stage/faults.ts';
 import { type Stage, startStage } from './stage/stage.ts';
 import { type PassingKeys, writeOn } from './writers.ts';
 
-/** All that is known of a run when it is over. */
+/** The record of a run, which is judged. */
 export interface Course {
   readonly startedMs: number;
-  /** When load and writers stopped; what came later are the last walks. */
+  /** When load and writers stopped. The last walks come later. */
   readonly endedMs: number;
   readonly faults: readonly Applied[];
-  /** When the machine stood still, which is no fault of the service. */
+  /** When the machine stalled, which is not a fault of the service. */
   readonly stalls: readonly Span[];
   /** When an instance lost Redis or got it back. */
   readonly redisSwitches: readonly Span[];
@@ -35,15 +35,15 @@ export interface Course {
   readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
   /** The request ids of all receipts. */
   readonly receipts: ReadonlySet<string>;
-  /** What was not as it should be in the end, of each part in a sentence. */
+  /** Parts that did not recover, a sentence each. */
   readonly unrecovered: readonly string[];
-  /** What the instances logged, line by line. */
+  /** Log lines of the instances. */
   readonly logs: readonly string[];
 }
 
-/** Receipts are written this long after their answers, at the most. */
+/** Receipts are written within this time after their answers. */
 const receiptsMs = 2_000;
-const againMs = 200;
+const retryMs = 200;
 
 export async function runCourse(
   t: Lifetime,
@@ -67,7 +67,7 @@ export async function runCourse(
   const load = Promise.all([walkOn(loading), writeOn(writing, keys)]);
   load.catch(() => {});
 
-  const told = setInterval(() => {
+  const progress = setInterval(() => {
     const seconds = Math.round((now() - startedMs) / 1_000);
     say(`  ${seconds} s: ${recorder.answers.length} answers, ${recorder.walks.length} walks`);
   }, 10_000);
@@ -80,7 +80,7 @@ export async function runCourse(
     const endedMs = now();
     await walkThroughAll(loading);
     await wait(receiptsMs);
-    const unrecovered = await lastingShortcomings(stage);
+    const unrecovered = await lastingProblems(stage);
     const receipts = await receiptsOn(stage.primary.url());
     return {
       startedMs,
@@ -99,22 +99,22 @@ export async function runCourse(
     isStopped = true;
     stalls.stop();
     redis.stop();
-    clearInterval(told);
+    clearInterval(progress);
   }
 }
 
-/** What is still so after a while: the last walks may have put a replica behind for a moment. */
-async function lastingShortcomings(stage: Stage): Promise<string[]> {
+/** Problems that persist for some seconds: after the last walks a replica may lag for a moment. */
+async function lastingProblems(stage: Stage): Promise<string[]> {
   const untilMs = now() + recoveryMs;
   while (true) {
-    const found = await shortcomingsOf(stage);
+    const found = await problemsOf(stage);
     if (found.length === 0 || now() > untilMs) return found;
-    await wait(againMs);
+    await wait(retryMs);
   }
 }
 
-/** Each instance ready, its replica used, and its rate limit decided by Redis. */
-async function shortcomingsOf({ instances }: Stage): Promise<string[]> {
+/** Each instance must be ready, use its replica, and share its rate limit through Redis. */
+async function problemsOf({ instances }: Stage): Promise<string[]> {
   const found: string[] = [];
   for (const instance of instances) {
     if (!(await instance.isReady())) found.push(`instance ${instance.name} is not ready`);

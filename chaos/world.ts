@@ -1,4 +1,4 @@
-/** The data of a run: two partners whose ids are the same and whose records are not, and their customers. */
+/** The data of a run: two partners whose brands have the same ids but differ, and their customers. */
 import { digestOfKey, newApiKey } from '../packages/server/src/auth/api-key.ts';
 import { importValues } from '../packages/server/src/ingest/import.ts';
 import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
@@ -21,7 +21,7 @@ const timeOf = (version: number) => new Date(firstMs + version * 1_000).toISOStr
 
 const padded = (index: number) => String(index).padStart(3, '0');
 
-/** What becomes of a brand in the run: nothing, changed and deleted, or imported with all its like. */
+/** What happens to a brand: nothing, changed or deleted alone, or imported together with others. */
 type Fate = 'steady' | 'churned' | 'fed';
 const fates: readonly Fate[] = ['steady', 'churned', 'steady', 'fed', 'steady'];
 
@@ -31,7 +31,7 @@ export function brandsWith(partnerId: PartnerId, fate: Fate): readonly number[] 
   );
 }
 
-/** As an import takes it; its name says whose it is. */
+/** A line of an import. The name contains the partner. */
 export function brandOf(partnerId: PartnerId, index: number, version: number) {
   return {
     id: `brand-${padded(index)}`,
@@ -47,7 +47,7 @@ export function brandOf(partnerId: PartnerId, index: number, version: number) {
 
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
 
-/** As a caller gets it. */
+/** The JSON that clients get. */
 export function brandText(partnerId: PartnerId, index: number, version: number): string {
   const { metadata, profile_image_url = placeholder, ...brand } = brandOf(partnerId, index, version);
   return JSON.stringify({ ...brand, profile_image_url, ...(metadata && { metadata }) });
@@ -69,7 +69,7 @@ const range = (count: number) => Array.from({ length: count }, (_, index) => ind
 
 export const balanceIndexes = range(balancesOfCustomer);
 
-/** Steady ones have a grant for all of the run; that of a wavering one is given and revoked. */
+/** Steady customers have a grant during the whole run; grants of wavering ones are created and revoked. */
 export function customersOf(partnerId: PartnerId, kind: 'steady' | 'wavering'): readonly string[] {
   const count = kind === 'steady' ? steadyCustomers : waveringCustomers;
   return range(count).map((index) => `${partnerId}-${kind}-${index}`);
@@ -103,7 +103,7 @@ export function newKey(partnerId: PartnerId, id: string): IssuedKey {
   return { id, partnerId, text: newApiKey('sandbox') };
 }
 
-/** Also a second time, when it is not known whether the first one came through. */
+/** Can be repeated if the outcome of the first attempt is unknown. */
 export async function ensureKey(store: Store, { id, partnerId, text }: IssuedKey): Promise<void> {
   if ((await store.findKeyById(id)) !== undefined) return;
   const key: ApiKey = {
@@ -116,7 +116,7 @@ export async function ensureKey(store: Store, { id, partnerId, text }: IssuedKey
   await store.createKey(key, digestOfKey(text));
 }
 
-/** The keys that last for all of the run. */
+/** Keys that are valid during the whole run. */
 export const steadyKeys: Readonly<Record<PartnerId, IssuedKey>> = {
   acme: newKey('acme', 'KEY_acme'),
   zenith: newKey('zenith', 'KEY_zenith'),

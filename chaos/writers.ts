@@ -1,11 +1,11 @@
-/** Those who change the data while it is read: imports, single rows, and whom keys and grants let in. */
+/** Changes the data while it is read: imports, single rows, keys and grants. */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { importValues } from '../packages/server/src/ingest/import.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
 import { run } from '../packages/testkit/fixtures/run.ts';
 import type { Chance } from './chance.ts';
-import { active, type History } from './history.ts';
+import { active, type Entry, type History } from './history.ts';
 import {
   allCustomers,
   balanceIndexes,
@@ -30,38 +30,38 @@ interface Writing {
   isOver(): boolean;
 }
 
-/** Keys that come and go: those that were revoked lately are tried, too. */
+/** Keys that are replaced during the run. The load also tries revoked ones. */
 export interface PassingKeys {
   readonly current: Map<PartnerId, IssuedKey>;
   readonly revoked: IssuedKey[];
 }
 
-const restMs = { brands: 200, balances: 250, feed: 4_000, grant: 3_000, key: 5_000 };
+/** Pauses between the changes of each writer. */
+const pauseMs = { brands: 200, balances: 250, feed: 4_000, grant: 3_000, key: 5_000 };
 
-/** Until the run is over, each at its own pace; resolves when all that was begun is sure. */
+/** Writes until the run is over; resolves when all changes are confirmed. */
 export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void> {
-  const { isOver } = writing;
-  const repeat = async (pauseMs: number, work: (round: number) => Promise<void>) => {
-    for (let round = 1; !isOver(); round += 1) {
+  const repeat = async (ms: number, work: (round: number) => Promise<void>) => {
+    for (let round = 1; !writing.isOver(); round += 1) {
       await work(round);
-      await wait(pauseMs);
+      await wait(ms);
     }
   };
   await Promise.all([
     ...partners.flatMap((partnerId) => [
-      repeat(restMs.brands, (round) => churn(writing, partnerId, round)),
-      repeat(restMs.feed, (round) => feed(writing, partnerId, round)),
-      repeat(restMs.key, (round) => passKey(writing, keys, partnerId, round)),
+      repeat(pauseMs.brands, (round) => changeBrands(writing, partnerId, round)),
+      repeat(pauseMs.feed, (round) => importBrands(writing, partnerId, round)),
+      repeat(pauseMs.key, (round) => replaceKey(writing, keys, partnerId, round)),
       ...customersOf(partnerId, 'wavering').map((customerId) =>
-        repeat(restMs.grant, (round) => waver(writing, partnerId, customerId, round)),
+        repeat(pauseMs.grant, (round) => toggleGrant(writing, partnerId, customerId, round)),
       ),
     ]),
-    repeat(restMs.balances, (round) => changeBalances(writing, round)),
+    repeat(pauseMs.balances, (round) => changeBalances(writing, round)),
   ]);
   await Promise.all(idle.splice(0).map((store) => store.close()));
 }
 
-/** Stores that nobody uses at the moment: to open one takes more than the few changes in it. */
+/** Open stores that are not in use: opening one takes longer than a few changes. */
 const idle: Store[] = [];
 
 async function inStore(url: string, work: (store: Store) => Promise<unknown>): Promise<void> {
@@ -87,29 +87,23 @@ async function importAll(
   });
 }
 
-/** A few brands get a new version, or are gone until they get one. */
-async function churn(writing: Writing, partnerId: PartnerId, version: number): Promise<void> {
+function brandEntry(partnerId: PartnerId, index: number, version: number): Entry {
+  const { id } = brandOf(partnerId, index, version);
+  return { table: 'brands', owner: partnerId, id, value: brandText(partnerId, index, version) };
+}
+
+/** Writes a new version of some brands, or deletes them. */
+async function changeBrands(writing: Writing, partnerId: PartnerId, version: number): Promise<void> {
   const { url, history, chance } = writing;
   const indexes = [...new Set([1, 2, 3].map(() => chance.oneOf(brandsWith(partnerId, 'churned'))))];
-  const isDeletion = chance.fraction() < 0.4;
-  const entries = indexes.map((index) => {
-    const text = brandText(partnerId, index, version);
-    return {
-      table: 'brands' as const,
-      owner: partnerId,
-      id: JSON.parse(text).id as string,
-      value: isDeletion ? undefined : text,
-    };
-  });
+  const entries = indexes.map((index) => brandEntry(partnerId, index, version));
+  if (chance.fraction() < 0.4) {
+    const deleted = entries.map((entry) => ({ ...entry, value: undefined }));
+    const ids = entries.map(({ id }) => id);
+    return history.change(deleted, () => deleteBrands(url, partnerId, ids));
+  }
   const brands = indexes.map((index) => brandOf(partnerId, index, version));
-  const write = () => importAll(url, 'brands', brands, partnerId);
-  const remove = () =>
-    deleteBrands(
-      url,
-      partnerId,
-      entries.map(({ id }) => id),
-    );
-  await history.change(entries, isDeletion ? remove : write);
+  return history.change(entries, () => importAll(url, 'brands', brands, partnerId));
 }
 
 async function deleteBrands(url: string, partnerId: PartnerId, ids: readonly string[]): Promise<void> {
@@ -123,13 +117,10 @@ async function deleteBrands(url: string, partnerId: PartnerId, ids: readonly str
   }
 }
 
-/** An operator's import, all or nothing, in a process of its own. */
-async function feed({ url, history }: Writing, partnerId: PartnerId, version: number): Promise<void> {
+/** Runs the import command of operators, which writes all lines or none. */
+async function importBrands({ url, history }: Writing, partnerId: PartnerId, version: number): Promise<void> {
   const indexes = brandsWith(partnerId, 'fed');
-  const entries = indexes.map((index) => {
-    const value = brandText(partnerId, index, version);
-    return { table: 'brands' as const, owner: partnerId, id: JSON.parse(value).id as string, value };
-  });
+  const entries = indexes.map((index) => brandEntry(partnerId, index, version));
   const input = indexes.map((index) => `${JSON.stringify(brandOf(partnerId, index, version))}\n`).join('');
   const words = ['import', 'brands', '-', '--partner', partnerId, '--database', url];
   await history.change(entries, async () => {
@@ -138,22 +129,19 @@ async function feed({ url, history }: Writing, partnerId: PartnerId, version: nu
   });
 }
 
-/** Some balances of one customer, together. */
+/** Changes some balances of one customer in one import. */
 async function changeBalances({ url, history, chance }: Writing, version: number): Promise<void> {
   const owner = chance.oneOf(allCustomers);
   const indexes = balanceIndexes.filter(() => chance.fraction() < 0.2);
   const balances = indexes.map((index) => balanceOf(owner, index, version));
-  const entries = balances.map((balance) => ({
-    table: 'balances' as const,
-    owner,
-    id: balance.id,
-    value: JSON.stringify(balance),
-  }));
+  const entries = balances.map(
+    (balance): Entry => ({ table: 'balances', owner, id: balance.id, value: JSON.stringify(balance) }),
+  );
   await history.change(entries, () => importAll(url, 'balances', balances));
 }
 
-/** A grant that is given in one round and revoked in the next. */
-async function waver(
+/** Creates a grant in odd rounds and revokes it in even ones. */
+async function toggleGrant(
   { url, history }: Writing,
   partnerId: PartnerId,
   customerId: string,
@@ -161,37 +149,31 @@ async function waver(
 ): Promise<void> {
   const isGiven = round % 2 === 1;
   const id = `GRANT_${customerId}_${isGiven ? round : round - 1}`;
-  const entry = {
-    table: 'grants',
-    owner: partnerId,
-    id: customerId,
-    value: isGiven ? active : undefined,
-  } as const;
+  const value = isGiven ? active : undefined;
   const give = async (store: Store) => {
     const found = await store.findGrants(id);
     if (found.length === 0) await store.createGrant(grantOf(partnerId, customerId, id));
   };
   const revoke = (store: Store) => store.revokeGrant(customerId, id, new Date().toISOString());
-  await history.change([entry], () => inStore(url, isGiven ? give : revoke));
+  await history.change([{ table: 'grants', owner: partnerId, id: customerId, value }], () =>
+    inStore(url, isGiven ? give : revoke),
+  );
 }
 
-/** A new key takes the place of the one before, which is revoked. */
-async function passKey(
+/** Creates a key, then revokes the one before. */
+async function replaceKey(
   { url, history }: Writing,
   { current, revoked }: PassingKeys,
   partnerId: PartnerId,
   round: number,
 ): Promise<void> {
   const key = newKey(partnerId, `KEY_${partnerId}_${round}`);
-  const entry = { table: 'keys', owner: partnerId } as const;
-  await history.change([{ ...entry, id: key.id, value: active }], () =>
-    inStore(url, (store) => ensureKey(store, key)),
-  );
+  const change = (id: string, value: string | undefined, work: (store: Store) => Promise<unknown>) =>
+    history.change([{ table: 'keys', owner: partnerId, id, value }], () => inStore(url, work));
+  await change(key.id, active, (store) => ensureKey(store, key));
   const former = current.get(partnerId);
   current.set(partnerId, key);
   if (former === undefined) return;
   revoked.push(former);
-  await history.change([{ ...entry, id: former.id, value: undefined }], () =>
-    inStore(url, (store) => store.revokeKey(former.id, new Date().toISOString())),
-  );
+  await change(former.id, undefined, (store) => store.revokeKey(former.id, new Date().toISOString()));
 }

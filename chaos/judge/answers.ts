@@ -1,4 +1,4 @@
-/** Every answer that is no page, and everybody who got one: nothing but what the catalogue has, in time. */
+/** Judges errors, response times, access and recovery. */
 import { errorCatalogue } from '@partner-network/contract/errors';
 import type { Span } from '../../packages/testkit/fixtures/spans.ts';
 import { active, mayHaveBeen } from '../history.ts';
@@ -7,14 +7,14 @@ import type { Answer } from '../recorder.ts';
 import type { Course } from '../run.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
-/** By the instance's own clock: 2 s, and half of one for a busy machine. */
+/** By the instance's clock: 2 s, and half a second for a busy machine. */
 const answerMs = 2_500;
-/** A key or a grant that is revoked lets nobody in after this. */
+/** A revoked key or grant is refused after this time. */
 const revocationMs = 1_000;
-/** After the last fault, until all must be well; also how long a balancer may take to know. */
+/** Time after the last fault in which all parts must recover, including the balancer's checks. */
 export const recoveryMs = 5_000;
 
-/** So long after the machine stood still nothing is said of times. */
+/** Times are not judged for this long after a stall of the machine. */
 const stalledMs = 2_000;
 
 const expectedStatuses = [200, 401, 403, 429, 503];
@@ -40,7 +40,7 @@ export function judgeAnswers(course: Judged): Verdict[] {
     verdictOf('only answers of the catalogue', 'answers', whole.length, each(catalogueFault)),
     judgeTimes(course),
     verdictOf(
-      'keys and grants let in whom they should, and nobody a second after a revocation',
+      'keys and grants are respected, and revocations within a second',
       'answers',
       whole.length,
       each((answer) => accessFault(answer, course)),
@@ -72,7 +72,7 @@ function catalogueFault({ status, body }: Answer): string | undefined {
   return isKnown ? undefined : `${status} with ${body.slice(0, 200)}`;
 }
 
-/** When an instance is cut off in the middle, and when it is silent for too long. */
+/** The balancer answers 502 if an instance closes the connection, 504 if it is silent for too long. */
 const isBalancers = (status: number) => status === 502 || status === 504;
 
 function firstErrorIn(body: string): { category?: string; code?: string } | undefined {
@@ -83,7 +83,7 @@ function firstErrorIn(body: string): { category?: string; code?: string } | unde
   }
 }
 
-/** As the instances log it: what callers see depends on the machine that they share with all parts. */
+/** By the logs of instances: clients share the machine with all parts, which delays what they see. */
 function judgeTimes({ faults, logs, stalls }: Judged): Verdict {
   const requests = logs.flatMap(requestIn).filter((request) => !isStalled(request, stalls));
   const late = requests.filter(({ sentMs, receivedMs }) => {
@@ -130,7 +130,7 @@ function isQuiet(answer: Answer, { faults, stalls }: Judged): boolean {
   return answer.receivedMs < firstMs || answer.sentMs > lastMs + recoveryMs;
 }
 
-/** Also a while after: what waited meanwhile is done then. */
+/** Includes some time after the stall, when delayed work is done. */
 function isStalled({ sentMs, receivedMs }: Span, stalls: readonly Span[]): boolean {
   return stalls.some((stall) => sentMs <= stall.receivedMs + stalledMs && receivedMs >= stall.sentMs);
 }

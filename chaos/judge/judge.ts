@@ -1,5 +1,4 @@
-/** All promises, held against all that a run gave. */
-
+/** Checks all promises against the record of a run. */
 import type { Course } from '../run.ts';
 import { judgeAnswers } from './answers.ts';
 import { judgePages } from './pages.ts';

@@ -1,4 +1,4 @@
-/** Every page against the data: it is as that was at one moment, and a walk does not go back in time. */
+/** Judges every page: it shows the data of one moment, and a walk does not go back in time. */
 import { type Rows, spansOf, type Timeline } from '../history.ts';
 import type { Answer } from '../recorder.ts';
 import type { Course } from '../run.ts';
@@ -6,14 +6,15 @@ import { partners } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 /**
- * How old a page of brands may be: a replica may be a second behind, by what was known of it at the last
- * look, and looks are a fifth of a second apart; the rest is for a busy machine. Balances are never old.
+ * The greatest age of a page of brands. A replica may lag by 1 s, which is checked every 0.2 s; the rest is
+ * for a busy machine. Balances are never read from a replica.
  */
 export const stalenessMs = 1_500;
 
-/** What a page shows: whole records, each as it stands in the answer, by id. */
+/** The content of a page. */
 export interface Shown {
   readonly answer: Answer;
+  /** The JSON of each record, by id. */
   readonly records: ReadonlyMap<string, string>;
   readonly ids: readonly string[];
   readonly hasCursor: boolean;
@@ -32,7 +33,7 @@ function shownBy(answer: Answer): Shown {
   };
 }
 
-/** The pages of a walk: of several answers to one question the last is the one that the client took. */
+/** The pages of each walk. Of several answers to one request, the client used the last. */
 export function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, readonly Shown[]> {
   const walks = new Map<number, Shown[]>();
   for (const answer of answers) {
@@ -76,7 +77,7 @@ function violationOf(answer: Answer, text: string): Violation {
   return { atMs: answer.sentMs, text: `walk ${walk}, page ${page}, ${listing} for ${whose}: ${text}` };
 }
 
-/** The first moment at which the data was as it is shown, or in words why there is none. */
+/** The first moment at which the data was as shown, or a sentence if there is none. */
 function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string {
   const { answer, records, ids, hasCursor } = shown;
   const wrongForm = formFault(shown);
@@ -101,7 +102,7 @@ function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string
   return moment;
 }
 
-/** The first moment from then on that is within one of the spans. */
+/** The first moment from `fromMs` on that lies in one of the spans. */
 function momentFrom(spans: readonly (readonly [number, number])[], fromMs: number): number {
   const moments = spans.filter(([, end]) => end >= fromMs).map(([begin]) => Math.max(begin, fromMs));
   return Math.min(Infinity, ...moments);
@@ -117,15 +118,15 @@ function whyNot(
   const state = record === undefined ? 'left out' : `shown as ${record.slice(0, 80)}`;
   const endMs = Math.max(-Infinity, ...spans.map(([, end]) => end).filter((end) => end < momentMs));
   const known = endMs === -Infinity ? 'was never so before' : `was so until ${ago(sentMs - endMs)}`;
-  const asked = `answered in ${Math.round(receivedMs - sentMs)} ms`;
-  return `${id} is ${state}, and ${known} it was asked for (${asked})`;
+  const took = `answered in ${Math.round(receivedMs - sentMs)} ms`;
+  return `${id} is ${state}, and ${known} the request (${took})`;
 }
 
 function ago(ms: number): string {
   return ms >= 0 ? `${Math.round(ms)} ms before` : `${Math.round(-ms)} ms after`;
 }
 
-/** Bytes as we write them, ids in order and each once, within what was asked for. */
+/** Checks the JSON text, the order of ids, the limit and the filter. */
 function formFault({ answer, ids, records, hasCursor }: Shown): string | undefined {
   if (JSON.stringify(JSON.parse(answer.body)) !== answer.body) return 'not written as records are';
   if (ids.some((id, index) => id <= (ids[index - 1] ?? answer.after ?? ''))) return 'ids out of order';
@@ -139,12 +140,12 @@ function formFault({ answer, ids, records, hasCursor }: Shown): string | undefin
 
 const referencesOf = new WeakMap<Timeline, string>();
 
-/** Whether a row is in a listing of this reference, or of any. */
+/** Whether a row is in a listing with this filter. */
 export function isOfReference(row: Timeline, referenceId: string | undefined): boolean {
   return referenceId === undefined || referenceOf(row) === referenceId;
 }
 
-/** It is the same in all versions of a row. */
+/** The reference id is the same in all versions of a row. */
 function referenceOf(row: Timeline): string {
   let reference = referencesOf.get(row);
   if (reference === undefined) {
@@ -154,7 +155,7 @@ function referenceOf(row: Timeline): string {
   return reference;
 }
 
-/** A record that was at any time another's. Names say whose they are, and so do customers. */
+/** Finds a record of another partner or customer. Names contain the partner. */
 function strangerOn({ answer, records }: Shown, { history }: Judged): string | undefined {
   for (const [id, record] of records) {
     if (answer.listing === 'balances') {

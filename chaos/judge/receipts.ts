@@ -1,9 +1,9 @@
-/** Who got balances left a receipt, but for the last second of an instance that was killed. */
+/** Judges that answered balances have a receipt, except in the last second before a kill. */
 import type { Answer } from '../recorder.ts';
 import type { Course } from '../run.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
-/** What a kill costs at the most, by the documents. */
+/** The documented loss of a kill: receipts of its last second. */
 const lostMs = 1_000;
 
 type Judged = Pick<Course, 'faults' | 'recorder' | 'instances' | 'receipts'>;
@@ -29,8 +29,8 @@ export function judgeReceipts(course: Judged): Verdict[] {
 }
 
 /**
- * While the database is away receipts wait in memory, and so they do for a second after its return; and so
- * they do in an instance that is frozen.
+ * Whether the receipt may be lost. Receipts wait in memory while the database is down and for a second after
+ * its return, and while the instance is frozen.
  */
 function isExcused({ sentMs, receivedMs, servedBy }: Answer, { faults, instances }: Judged): boolean {
   const endings = instances.find(({ name }) => name === servedBy)?.endings ?? [];

@@ -1,10 +1,10 @@
-/** When this process wanted a turn and got none: the machine had other work, so that all parts waited. */
+/** Detects stalls of the machine: times in which this process got no CPU, so that all parts waited. */
 
 import { now } from '../../packages/testkit/fixtures/clock.ts';
 import type { Span } from '../../packages/testkit/fixtures/spans.ts';
 
 const lookMs = 50;
-/** A turn that comes so late is a stall. */
+/** A timer that is this late means a stall. */
 const stallMs = 250;
 
 interface Stalls {

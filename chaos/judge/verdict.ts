@@ -1,7 +1,7 @@
-/** What a promise came to: how much was held against it, and what broke it. */
+/** The verdict on a promise: how much was checked, and what broke it. */
 export interface Verdict {
   readonly promise: string;
-  /** Of what there were so many. */
+  /** The number of things checked, and their name. */
   readonly judged: number;
   readonly what: string;
   readonly violations: readonly Violation[];

@@ -1,4 +1,4 @@
-/** Walks that came to their end: whatever was there all the time is in them exactly once. */
+/** Judges complete walks: every record that existed during the whole walk is in it exactly once. */
 import { mayHaveBeen } from '../history.ts';
 import type { Walk } from '../recorder.ts';
 import type { Course } from '../run.ts';
@@ -27,7 +27,7 @@ export function judgeWalks({ history, recorder }: Judged): Verdict[] {
     ),
     verdictOf('nothing that was written is lost in the end', 'last walks', last.length, [
       ...last.filter(({ isComplete }) => isComplete).map(faultOf),
-      ...unfinished.map(({ walk }) => ({ atMs: 0, text: `walk ${walk} did not come to its end` })),
+      ...unfinished.map(({ walk }) => ({ atMs: 0, text: `walk ${walk} did not reach its last page` })),
     ]),
   ];
 }
@@ -54,7 +54,7 @@ function walkFault(pages: readonly Shown[], history: Judged['history']): string 
       !shown.has(id) &&
       !mayHaveBeen(row, undefined, fromMs, toMs)
     ) {
-      return `${id} is left out, and was there all the time`;
+      return `${id} is left out, and existed all the time`;
     }
   }
   return undefined;

@@ -1,123 +1,78 @@
-/** Does to the stage what the plan says, and notes when each fault began and was over. */
+/** Applies the faults of a plan to the stage, and records when each began and ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { now } from '../../packages/testkit/fixtures/clock.ts';
-import type { Instance } from '../../packages/testkit/servers/instance.ts';
 import type { Fault, Harm, Part } from '../plan.ts';
 import type { Stage } from './stage.ts';
 
 export interface Applied extends Fault {
   readonly beganMs: number;
-  /** When the part was there again, by what it says itself. */
+  /** When the part reported that it is ready again. */
   readonly overMs: number;
 }
 
-/** Does the harm, and gives what undoes it. */
-type Act = (stage: Stage) => Promise<() => Promise<void> | void>;
+type Act = readonly [harm: () => unknown, undo: () => unknown];
 
-const ofInstance = (index: 0 | 1): Partial<Record<Harm, Act>> => {
-  const act =
-    (work: (instance: Instance) => Promise<() => Promise<void> | void>): Act =>
-    (stage) =>
-      work(stage.instances[index]);
+interface Process {
+  kill(): Promise<unknown>;
+  start(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+}
+
+function actsOn(stage: Stage): Readonly<Record<Part, Partial<Record<Harm, Act>>>> {
+  const { instances, primary, standby, redis, balancer, harmWire } = stage;
+  const [a, b] = instances;
+  const ofProcess = (process: Process, stop: () => Promise<unknown>): Partial<Record<Harm, Act>> => ({
+    kill: [process.kill, process.start],
+    freeze: [process.freeze, process.thaw],
+    restart: [stop, process.start],
+  });
+  const ofWire = (name: 'redis' | 'primary'): Partial<Record<Harm, Act>> => ({
+    silence: [() => harmWire(name, 'silence'), () => harmWire(name, 'go on')],
+    slow: [() => harmWire(name, 'slow'), () => harmWire(name, 'fast')],
+    'hang up': [() => harmWire(name, 'hang up'), () => {}],
+  });
   return {
-    kill: act(async (instance) => {
-      await instance.kill();
-      return instance.start;
-    }),
-    freeze: act(async (instance) => {
-      instance.freeze();
-      return instance.thaw;
-    }),
-    restart: act(async (instance) => {
-      await instance.terminate();
-      return instance.start;
-    }),
+    'instance a': ofProcess(a, a.terminate),
+    'instance b': ofProcess(b, b.terminate),
+    redis: { ...ofProcess(redis, redis.kill), ...ofWire('redis') },
+    standby: ofProcess(standby, () => standby.stop('fast')),
+    primary: { ...ofProcess(primary, () => primary.stop('fast')), ...ofWire('primary') },
+    balancer: { reload: [balancer.reload, () => {}] },
   };
-};
+}
 
-const ofServer = (name: 'primary' | 'standby'): Partial<Record<Harm, Act>> => ({
-  kill: async ({ [name]: server }) => {
-    await server.kill();
-    return server.start;
-  },
-  freeze: async ({ [name]: server }) => {
-    server.freeze();
-    return server.thaw;
-  },
-  restart: async ({ [name]: server }) => {
-    await server.stop('fast');
-    return server.start;
-  },
-});
-
-const ofWire = (name: 'redis' | 'primary'): Partial<Record<Harm, Act>> => ({
-  silence: async ({ harmWire }) => {
-    await harmWire(name, 'silence');
-    return () => harmWire(name, 'go on');
-  },
-  slow: async ({ harmWire }) => {
-    await harmWire(name, 'slow');
-    return () => harmWire(name, 'fast');
-  },
-  'hang up': async ({ harmWire }) => {
-    await harmWire(name, 'hang up');
-    return () => {};
-  },
-});
-
-const acts: Readonly<Record<Part, Partial<Record<Harm, Act>>>> = {
-  'instance a': ofInstance(0),
-  'instance b': ofInstance(1),
-  redis: {
-    ...ofWire('redis'),
-    kill: async ({ redis }) => {
-      await redis.kill();
-      return redis.start;
-    },
-    freeze: async ({ redis }) => {
-      redis.freeze();
-      return redis.thaw;
-    },
-  },
-  standby: ofServer('standby'),
-  primary: { ...ofWire('primary'), ...ofServer('primary') },
-  balancer: {
-    reload: async ({ balancer }) => {
-      balancer.reload();
-      return () => {};
-    },
-  },
-};
-
-/** One befalls a part only when the one before it there is over; the instances are one in this. */
+/** A part has one fault at a time; both instances count as one part. */
 const groupOf = (part: Part) => (part.startsWith('instance') ? 'instances' : part);
 
-/** Resolves when all are over. */
+/** Resolves when all faults are over. */
 export async function applyFaults(
   stage: Stage,
   faults: readonly Fault[],
-  began: (fault: Fault) => void,
+  onBegin: (fault: Fault) => void,
 ): Promise<readonly Applied[]> {
   const startedMs = now();
+  const acts = actsOn(stage);
   const busy = new Map<string, Promise<unknown>>();
-  const running = faults.map(async (fault): Promise<Applied> => {
-    await wait(fault.atMs);
-    const group = groupOf(fault.part);
-    while (busy.has(group)) await busy.get(group);
-    const work = applyOne(stage, fault, began);
-    busy.set(group, work);
-    const applied = await work.finally(() => busy.delete(group));
-    return { ...fault, ...applied };
-  });
-  const applied = await Promise.all(running);
-  return applied.map((fault) => ({ ...fault, atMs: fault.beganMs - startedMs }));
-}
 
-async function applyOne(stage: Stage, fault: Fault, began: (fault: Fault) => void) {
-  const beganMs = now();
-  began(fault);
-  const undo = await acts[fault.part][fault.harm]!(stage);
-  await wait(fault.forMs);
-  await undo();
-  return { beganMs, overMs: now() };
+  async function apply(fault: Fault): Promise<Applied> {
+    const beganMs = now();
+    onBegin(fault);
+    const [harm, undo] = acts[fault.part][fault.harm]!;
+    await harm();
+    await wait(fault.forMs);
+    await undo();
+    return { ...fault, atMs: beganMs - startedMs, beganMs, overMs: now() };
+  }
+
+  return Promise.all(
+    faults.map(async (fault) => {
+      await wait(fault.atMs);
+      const group = groupOf(fault.part);
+      while (busy.has(group)) await busy.get(group);
+      const applied = apply(fault);
+      busy.set(group, applied);
+      return applied.finally(() => busy.delete(group));
+    }),
+  );
 }

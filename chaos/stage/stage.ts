@@ -1,4 +1,4 @@
-/** All parts of a service on one machine, each a real process: what a fault can befall. */
+/** All parts of a deployment, each a real process that faults can be applied to. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -19,12 +19,11 @@ export interface Stage {
   readonly redis: OwnRedis;
   readonly instances: readonly [Instance, Instance];
   readonly balancer: Balancer;
-  /** What partners call. */
   readonly baseUrl: string;
   harmWire(wire: WireName, harm: WireHarm): Promise<void>;
 }
 
-/** Between the instances and their servers; who writes data goes another way. */
+/** Starts the networks between the instances and their servers. Writers connect directly. */
 async function startWires(t: Lifetime, ports: readonly number[]) {
   const child = fork(fileURLToPath(new URL('wires.ts', import.meta.url)), ports.map(String));
   const ended = once(child, 'exit');
@@ -42,8 +41,8 @@ async function startWires(t: Lifetime, ports: readonly number[]) {
   };
 }
 
-/** All else in it is what operators get. */
-function tellingWhoAnswered(config: string): string {
+/** Adds a header with the instance that answered; the rest is the configuration for operators. */
+function namingInstance(config: string): string {
   const [one, two] = ['a', 'b'].map(
     (name, index) => `    http-response set-header X-Served-By ${name} if { srv_id ${index + 1} }\n`,
   );
@@ -67,7 +66,7 @@ export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
     createInstance(t, name, join(folder, `instance-${name}.log`), words);
   const instances = [await instanceNamed('a'), await instanceNamed('b')] as const;
   await Promise.all(instances.map((instance) => instance.start()));
-  const balancer = await startHaproxy(t, instances, tellingWhoAnswered);
+  const balancer = await startHaproxy(t, instances, namingInstance);
   t.after(() => writeFileSync(join(folder, 'haproxy.log'), balancer.words()));
   return {
     primary,

@@ -1,20 +1,14 @@
 /**
- * The networks between instances and their servers, in a process of their own: what they add to the way must
- * not depend on how busy the load is. Told by messages what to do.
+ * The networks between instances and their servers, in a process of their own so that a busy load does not
+ * slow them. Takes orders as messages.
  */
-
 import { type Network, startNetwork } from '../../packages/server/test/faults/scene/network.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 
 export type WireName = 'redis' | 'primary' | 'standby';
 export type WireHarm = 'silence' | 'go on' | 'slow' | 'fast' | 'hang up';
 
-interface WireOrder {
-  readonly wire: WireName;
-  readonly harm: WireHarm;
-}
-
-/** Well above what the limiter waits for Redis. */
+/** Well above the limiter's timeout for Redis. */
 const slowMs = 60;
 
 const acts: Readonly<Record<WireHarm, (network: Network) => void>> = {
@@ -30,7 +24,7 @@ const names: readonly WireName[] = ['redis', 'primary', 'standby'];
 const networks = await Promise.all(
   process.argv.slice(2).map((port) => startNetwork(lifetime, { port: Number(port) })),
 );
-process.on('message', ({ wire, harm }: WireOrder) => {
+process.on('message', ({ wire, harm }: { wire: WireName; harm: WireHarm }) => {
   acts[harm](networks[names.indexOf(wire)]!);
   process.send!(harm);
 });

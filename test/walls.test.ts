@@ -63,7 +63,6 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:sqlite$/, /src\/store\/sqlite\//],
   [/^node:worker_threads$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\/redis\//],
-  [/^csv-parse/, /src\/ingest\/read\//],
   [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
   [/^@opentelemetry\//, /src\/tracing\//],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],

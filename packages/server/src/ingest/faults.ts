@@ -74,3 +74,23 @@ function nameOf(field: FieldName): string {
 function partsOf(field: string): readonly string[] {
   return field.startsWith(entryPrefix) ? ['metadata', field.slice(entryPrefix.length)] : [field];
 }
+
+/** The texts that fill {what} of INVALID_CSV. */
+const csvFlaws = {
+  encoding: 'write it in UTF-8, without NUL bytes',
+  noHeader: 'line 1 must be a header with the names of the fields, such as {names}, and end in LF or CRLF',
+  separator: 'separate the names, and the values, by commas and not by semicolons or tabs',
+  nameless: 'column {column} of the header has no name',
+  count: 'this line has {values} values and the header {names}',
+  secondHeader: 'remove this second header',
+  openQuote: 'a quote that opens here is not closed, or only by a later record',
+  strayQuote: 'put a value that holds a quote in quotes as a whole, and write that quote twice',
+  tooLong: `a record takes at most ${ingestBounds.importLineBytes} bytes`,
+} as const;
+
+export type CsvFlaw = keyof typeof csvFlaws;
+
+/** Never names a field: in broken CSV, a value may be in the place of a name. */
+export function csvFault(flaw: CsvFlaw, facts: Facts = {}): ImportFault {
+  return importFault('INVALID_CSV', undefined, { what: fillIn(csvFlaws[flaw], facts) });
+}

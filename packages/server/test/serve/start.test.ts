@@ -11,7 +11,7 @@ const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.
 const unneeded = [
   // The client behind fetch, for whose sake an import of node:http by name takes 14 to 22 % of a start.
   /internal\/deps\/undici/,
-  /node_modules\/(pg|pg-copy-streams|ioredis|csv-parse|@opentelemetry)\//,
+  /node_modules\/(pg|pg-copy-streams|ioredis|@opentelemetry)\//,
   /contract\/src\/openapi/,
   /src\/commands\/(?!serve\.ts)/,
   /src\/(store\/postgres|ingest|images|demo|doctor|serve\/workers)\//,

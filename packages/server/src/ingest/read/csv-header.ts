@@ -1,11 +1,11 @@
-/** The first line of CSV: which columns there are, and all that is wrong with them. */
+/** The header of a CSV file: its columns and its faults. */
 import type { RecordSchema } from '@partner-network/contract/records';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import { isCleanText } from '../../lib/text.ts';
-import { type ImportFault, importFault, unknownField } from '../faults.ts';
-import { csvFault } from './csv-faults.ts';
+import { csvFault, type ImportFault, importFault, unknownField } from '../faults.ts';
+import type { CsvRow } from './csv-rows.ts';
 
-/** Where a cell goes: into a field, or under a key of a field that is a map. */
+/** Where the cells of a column go: into a field, or under a key of a field that is a map. */
 export interface Column {
   readonly field: string;
   readonly key?: string;
@@ -21,16 +21,18 @@ export function columnOf(name: string, { properties }: RecordSchema): Column | u
   return dot === -1 ? { field, isInteger } : { field, key: name.slice(dot + 1), isInteger };
 }
 
-/** Whether a line would name fields, were it separated as spreadsheets of some countries do it. */
-export function isSeparatedOtherwise(line: string, schema: RecordSchema): boolean {
+/** Whether a line names fields if it is split at semicolons or tabs, as some spreadsheets write it. */
+function isSeparatedOtherwise(line: string, schema: RecordSchema): boolean {
   const names = line.replaceAll('"', '').trim().split(/[;\t]/);
   return names.length > 1 && names.some((name) => columnOf(name, schema) !== undefined);
 }
 
-/** All that is wrong with the header: nothing under it can be understood then. */
-export function faultsOfHeader(header: readonly string[], schema: RecordSchema): ImportFault[] {
+/** Lists every fault of the header. With one, no row can be understood. */
+export function faultsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): ImportFault[] {
+  if (isSeparatedOtherwise(text, schema)) return [csvFault('separator')];
+  if (flaw !== undefined) return [csvFault(flaw)];
   const isKnown = (name: string) => columnOf(name, schema) !== undefined;
-  // A file without a header begins with a record, and one whose lines end in CR is all one line.
+  // A file without a header starts with a record; a file whose lines end in CR is a single line.
   if (!header.some(isKnown) || !header.every(isCleanText))
     return [csvFault('noHeader', { names: schema.required.join(',') })];
   const nameless = header.indexOf('');
@@ -49,7 +51,7 @@ export function faultsOfHeader(header: readonly string[], schema: RecordSchema):
   return all.slice(0, ingestBounds.importFaultsOfLine);
 }
 
-/** What does not look like the name of a field may be a value: only its place is told. */
+/** A text that does not look like a field's name may be a value: only its column number is reported. */
 const looksLikeName = /^[A-Za-z_][A-Za-z0-9_. -]{0,63}$/;
 
 function columnNames({ properties }: RecordSchema): string[] {

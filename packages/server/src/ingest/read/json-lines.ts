@@ -3,14 +3,20 @@ import type { Reading } from '../import.ts';
 import { readJson } from './json.ts';
 import { type Line, readLines } from './lines.ts';
 
-/** JSON Lines: one record a line. */
+const blank = /^[ \t\r]*$/;
+
+/** Reads JSON Lines: one record per line; blank lines are skipped. */
 export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Reading[]> {
-  for await (const lines of readLines(chunks)) yield lines.map(readLine);
+  for await (const lines of readLines(chunks)) yield readingsOf(lines);
 }
 
-function readLine({ number: line, text }: Line): Reading {
-  const reading = text === undefined ? { fault: 'INVALID_JSON' as const } : readJson(text);
-  return 'fault' in reading
-    ? { line, faults: [importFault(reading.fault, reading.path)] }
-    : { line, value: reading.value };
+function readingsOf(lines: readonly Line[]): readonly Reading[] {
+  const readings: Reading[] = [];
+  for (const { number: line, text, flaw } of lines) {
+    if (flaw === undefined && blank.test(text)) continue;
+    const reading = flaw === undefined ? readJson(text) : { fault: 'INVALID_JSON' as const };
+    if ('fault' in reading) readings.push({ line, faults: [importFault(reading.fault, reading.path)] });
+    else readings.push({ line, value: reading.value });
+  }
+  return readings;
 }

@@ -1,41 +1,48 @@
+import { isUtf8 } from 'node:buffer';
 import { ingestBounds } from '../../bounds/ingest.ts';
 
-/** A line of input: its number from 1, and its text, or undefined when it is too long or not UTF-8. */
+/** A line of input without its LF. A line that is too long has no text; bad bytes are replaced by U+FFFD. */
 export interface Line {
+  /** Counted from 1. */
   readonly number: number;
-  readonly text: string | undefined;
+  readonly text: string;
+  readonly flaw: 'tooLong' | 'encoding' | undefined;
 }
 
 const newline = 0x0a;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const blank = /^[ \t\r]*$/;
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const byteOrderMark = '\ufeff';
 
 /**
- * Splits bytes into lines without blank ones and a leading BOM: for each chunk those that end in it, since a
- * promise for each line would take longer than reading it. Holds no more than a chunk and one line.
+ * Splits bytes into lines, without a leading BOM. Yields the lines of a chunk together, because a promise per
+ * line would take longer than reading it. Memory is bounded by one chunk and one line.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
-  let number = 0;
-  // Made once: a buffer for each line of a mebibyte would wait by the dozen to be collected.
+  // One buffer for all lines: a new buffer per 1 MiB line would leave dozens for the garbage collector.
   const held = Buffer.alloc(ingestBounds.importLineBytes);
   let heldBytes = 0;
+  let number = 0;
   let lines: Line[] = [];
 
+  /** Keeps the part of a line that the next chunk continues. A line over the bound is only counted. */
   function hold(bytes: Uint8Array): void {
-    // A line past the bound is only counted, so that a file without line ends cannot fill the memory.
     if (heldBytes + bytes.length <= held.length) held.set(bytes, heldBytes);
     heldBytes += bytes.length;
   }
 
-  function add(text: string | undefined): void {
+  function add(text: string, flaw?: Line['flaw']): void {
     number += 1;
-    const own = number === 1 && text?.startsWith(byteOrderMark) ? text.slice(1) : text;
-    if (own === undefined || !blank.test(own)) lines.push({ number, text: own });
+    lines.push({ number, text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text, flaw });
+  }
+
+  function addBytes(bytes: Uint8Array): void {
+    if (bytes.length > ingestBounds.importLineBytes) add('', 'tooLong');
+    else add(utf8.decode(bytes), isUtf8(bytes) ? undefined : 'encoding');
   }
 
   function addHeld(): void {
-    add(heldBytes > held.length ? undefined : textOf(held.subarray(0, heldBytes)));
+    if (heldBytes > held.length) add('', 'tooLong');
+    else addBytes(held.subarray(0, heldBytes));
     heldBytes = 0;
   }
 
@@ -45,7 +52,13 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     if (first !== -1) {
       hold(chunk.subarray(0, first));
       addHeld();
-      if (last > first) for (const text of textsOf(chunk.subarray(first + 1, last))) add(text);
+    }
+    const whole = chunk.subarray(first + 1, Math.max(first + 1, last));
+    // Decoding all lines at once is faster, and possible unless one of them has a flaw.
+    if (last > first && whole.length <= ingestBounds.importLineBytes && isUtf8(whole)) {
+      for (const text of utf8.decode(whole).split('\n')) add(text);
+    } else if (last > first) {
+      for (const bytes of split(whole)) addBytes(bytes);
     }
     hold(chunk.subarray(last + 1));
     if (lines.length > 0) yield lines;
@@ -55,27 +68,11 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   if (lines.length > 0) yield lines;
 }
 
-/** The texts of whole lines, decoded together where all of them are fine. */
-function textsOf(block: Uint8Array): (string | undefined)[] {
-  const together = textOf(block);
-  return together === undefined ? Array.from(linesOf(block), textOf) : together.split('\n');
-}
-
-function* linesOf(block: Uint8Array): Generator<Uint8Array> {
+function* split(bytes: Uint8Array): Generator<Uint8Array> {
   let start = 0;
-  for (let end = block.indexOf(newline); end !== -1; end = block.indexOf(newline, start)) {
-    yield block.subarray(start, end);
+  for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+    yield bytes.subarray(start, end);
     start = end + 1;
   }
-  yield block.subarray(start);
-}
-
-/** Undefined where it is longer than a line may be, or not UTF-8. */
-function textOf(bytes: Uint8Array): string | undefined {
-  if (bytes.length > ingestBounds.importLineBytes) return undefined;
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  yield bytes.subarray(start);
 }

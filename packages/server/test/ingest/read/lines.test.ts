@@ -19,11 +19,16 @@ async function linesOf(...chunks: Bytes[]): Promise<Line[]> {
   return (await Array.fromAsync(readLines(chunksOf(chunks)))).flat();
 }
 
+/** The text of each line, or its flaw. */
+async function textsOf(...chunks: Bytes[]): Promise<string[]> {
+  return (await linesOf(...chunks)).map(({ text, flaw }) => flaw ?? text);
+}
+
 async function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
   return (await Array.fromAsync(readJsonLines(chunksOf(chunks)))).flat();
 }
 
-/** What was read, or the code of why not. */
+/** The value of each line, or its fault code. */
 async function outcomesOf(...chunks: Bytes[]): Promise<[number, unknown][]> {
   const readings = await recordsOf(...chunks);
   return readings.map((reading) => [
@@ -38,7 +43,7 @@ test('reads nothing from an empty file, blank lines or a BOM alone', async () =>
   }
 });
 
-test('numbers lines from 1 and counts the blank ones that it skips', async () => {
+test('numbers lines from 1, skipped blank lines included', async () => {
   assert.deepEqual(await outcomesOf('\n{"a":1}\n\n \t\r\n{"a":2}\n\n{"a":3}'), [
     [2, { a: 1 }],
     [5, { a: 2 }],
@@ -46,12 +51,10 @@ test('numbers lines from 1 and counts the blank ones that it skips', async () =>
   ]);
 });
 
-test('reads the last line with and without a line end', async () => {
-  assert.deepEqual(await outcomesOf('{"a":1}\n{"a":2}'), await outcomesOf('{"a":1}\n{"a":2}\n'));
-});
-
-test('reads CRLF as it reads LF', async () => {
-  assert.deepEqual(await outcomesOf('{"a":1}\r\n\r\n{"a":2}\r\n'), await outcomesOf('{"a":1}\n\n{"a":2}\n'));
+test('reads CRLF as LF, and the last line with and without a line end', async () => {
+  const expected = await outcomesOf('{"a":1}\n\n{"a":2}\n');
+  assert.deepEqual(await outcomesOf('{"a":1}\n\n{"a":2}'), expected);
+  assert.deepEqual(await outcomesOf('{"a":1}\r\n\r\n{"a":2}\r\n'), expected);
 });
 
 test('skips a leading BOM, also when it comes in pieces', async () => {
@@ -80,7 +83,7 @@ const notUtf8 = [
 ] as const;
 
 for (const [what, bytes] of notUtf8) {
-  test(`refuses a line with ${what} as INVALID_JSON, and reads the next`, async () => {
+  test(`rejects a line with ${what} as INVALID_JSON, and reads the next`, async () => {
     const line = [Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')];
     assert.deepEqual(await outcomesOf('{"a":1}\n', ...line, '\n{"a":"é🦊"}\n', ...line), [
       [1, { a: 1 }],
@@ -91,18 +94,13 @@ for (const [what, bytes] of notUtf8) {
   });
 }
 
-test('tells which line of many is not UTF-8 or too long, and reads the others', async () => {
+test('reports the lines of a chunk that are not UTF-8 or too long, and reads the others', async () => {
   const bad = Buffer.concat([Buffer.from('b'), Buffer.from([0xff]), Buffer.from('\n')]);
   const long = 'x'.repeat(ingestBounds.importLineBytes + 1);
   const together = Buffer.concat([Buffer.from('a\n'), bad, Buffer.from(`é\n\n${long}\nc\nd`)]);
-  assert.deepEqual(await linesOf(together), [
-    { number: 1, text: 'a' },
-    { number: 2, text: undefined },
-    { number: 3, text: 'é' },
-    { number: 5, text: undefined },
-    { number: 6, text: 'c' },
-    { number: 7, text: 'd' },
-  ]);
+  assert.deepEqual(await textsOf(together), ['a', 'encoding', 'é', '', 'tooLong', 'c', 'd']);
+  const numbers = (await linesOf(together)).map(({ number }) => number);
+  assert.deepEqual(numbers, [1, 2, 3, 4, 5, 6, 7]);
 });
 
 test('reads the same lines however the bytes are cut into chunks', async () => {
@@ -119,39 +117,24 @@ test('reads the same lines however the bytes are cut into chunks', async () => {
   );
 });
 
-test('splits at a line feed and at nothing else', async () => {
-  const lines = await linesOf('a\u2028b\u2029c\u0085d\u000be\u000cf\rg\nh');
-  assert.deepEqual(lines, [
-    { number: 1, text: 'a\u2028b\u2029c\u0085d\u000be\u000cf\rg' },
-    { number: 2, text: 'h' },
-  ]);
+test('splits only at line feeds', async () => {
+  const first = 'a\u2028b\u2029c\u0085d\u000be\u000cf\rg';
+  assert.deepEqual(await textsOf(`${first}\nh`), [first, 'h']);
 });
 
-test('reads a line of exactly the bound, and refuses one of a byte more', async () => {
+test('reads a line of exactly the bound, and rejects a line with one byte more', async () => {
   const fits = 'x'.repeat(ingestBounds.importLineBytes);
-  assert.deepEqual(await linesOf(`${fits}\nnext`), [
-    { number: 1, text: fits },
-    { number: 2, text: 'next' },
-  ]);
+  assert.deepEqual(await textsOf(`${fits}\nnext`), [fits, 'next']);
   for (const chunks of [[`${fits}x\nnext`], [fits, 'x\nnext'], [fits, 'x', '\n', 'next']]) {
-    assert.deepEqual(await linesOf(...chunks), [
-      { number: 1, text: undefined },
-      { number: 2, text: 'next' },
-    ]);
+    assert.deepEqual(await textsOf(...chunks), ['tooLong', 'next']);
   }
+  assert.deepEqual(await outcomesOf('{"a":1}\n', fits, fits), [
+    [1, { a: 1 }],
+    [2, 'INVALID_JSON'],
+  ]);
 });
 
-test('refuses a last line past the bound that never ends', async () => {
-  assert.deepEqual(
-    await outcomesOf('{"a":1}\n', ...Array(3).fill('x'.repeat(ingestBounds.importLineBytes))),
-    [
-      [1, { a: 1 }],
-      [2, 'INVALID_JSON'],
-    ],
-  );
-});
-
-test('does not hold a line past the bound in memory', async () => {
+test('does not keep a line over the bound in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
   const given: WeakRef<ArrayBufferLike>[] = [];
@@ -162,16 +145,16 @@ test('does not hold a line past the bound in memory', async () => {
       given.push(new WeakRef(chunk.buffer));
       yield chunk;
     }
-    // What a weak reference points to stays until the turn of the event loop is over.
+    // A WeakRef keeps its target alive until the current event-loop turn ends.
     await setImmediate();
     collectGarbage();
     held = given.filter((reference) => reference.deref() !== undefined);
     yield Buffer.from('\nnext');
   }
   const lines = (await Array.fromAsync(readLines(endless()))).flat();
-  assert.deepEqual(lines, [
-    { number: 1, text: undefined },
-    { number: 2, text: 'next' },
-  ]);
+  assert.deepEqual(
+    lines.map(({ text, flaw }) => flaw ?? text),
+    ['tooLong', 'next'],
+  );
   assert.ok(held.length <= 2, `${held.length} of 64 chunks are held`);
 });

@@ -1,5 +1,4 @@
-/** Reads CSV, and says what came of each line. */
-
+/** Reads CSV and reports the result of each line. */
 import type { Reading } from '../../../src/ingest/import.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
 import { readCsv } from '../../../src/ingest/read/csv.ts';
@@ -11,16 +10,16 @@ export async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8A
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** By line what was read, or the codes of why not; a fault after which nothing is read is marked. */
+/** The value read from each line, or its fault codes. 'cut' marks a fault that ends the reading. */
 export async function outcomesOf(kind: ImportKind, ...chunks: Bytes[]): Promise<[number, unknown][]> {
   return (await readingsOf(kind, chunks)).map((reading) => {
     if ('value' in reading) return [reading.line, JSON.parse(JSON.stringify(reading.value))];
     const codes = reading.faults.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`));
-    return [reading.line, [...codes, ...(reading.cutAt ? ['and no more'] : [])]];
+    return [reading.line, [...codes, ...(reading.cutAt ? ['cut'] : [])]];
   });
 }
 
-/** What is said of all that is wrong, a line each. */
+/** The messages of all faults, one per line. */
 export async function saidOf(kind: ImportKind, ...chunks: Bytes[]): Promise<string> {
   const faults = (await readingsOf(kind, chunks)).flatMap((one) => ('faults' in one ? one.faults : []));
   return faults.map(({ field, detail }) => `${field ?? 'line'}: ${detail}`).join('\n');

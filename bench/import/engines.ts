@@ -107,7 +107,7 @@ async function insertAll(db: DatabaseSync, table: string, file: string): Promise
   const statement = db.prepare(`insert into ${table} (${columnList}) values (${places})`);
   db.exec('begin immediate');
   for await (const lines of readLines(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
-    for (const { text } of lines) statement.run(...text!.split('\t'));
+    for (const { text } of lines) statement.run(...text.split('\t'));
   }
   db.exec('commit');
   db.close();

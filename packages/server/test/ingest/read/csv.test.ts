@@ -201,7 +201,7 @@ test('stops reading in a quote that is never closed', async () => {
   assert.deepEqual([readings.length, readings[0]?.line, taken <= 17], [1, 2, true]);
 });
 
-test('writes nothing of a faulty file; --skip-invalid skips a bad record unless the rest is unreadable', async (t) => {
+test('writes nothing of a faulty file; skipping works unless the rest is unreadable', async (t) => {
   const store = await openEmpty(t);
   const options = { kind: 'brands', partnerId: 'acme', dryRun: false } as const;
   const load = (text: string, skipInvalid: boolean) =>

@@ -1,9 +1,11 @@
 export const commandLineBounds = {
+  /** Characters of a host name, at most. */
   hostCharacters: 255,
+  /** Characters of a file path, at most. */
   pathCharacters: 4_096,
-  /** After so long without an answer, a terminal is told what is waited for. */
+  /** Milliseconds without an answer after which a terminal shows what the command waits for. */
   silentWaitMs: 1_000,
-  /** How often a terminal's progress line is drawn anew. */
+  /** Milliseconds between two updates of a terminal's progress line. */
   progressMs: 100,
   /** Room for objects that live for a moment, both halves together; V8 would take up to 64 MiB for it. */
   youngSpaceBytes: 16 * 1024 * 1024,

@@ -89,11 +89,11 @@ assertBound(
 );
 assertBound(
   tracingBounds.tracesAnswerMs < tracingBounds.tracesCloseMs,
-  'at the end the last batches get their time',
+  'the last batches get their full answer time when the process ends',
 );
 assertBound(
   tracingBounds.tracesUnderWay * tracingBounds.tracesBatch > tracingBounds.tracesWaiting,
-  'at the end all that waits is sent at once',
+  'all waiting spans can be sent at once when the process ends',
 );
 assertBound(
   2 * cursorsBounds.cursorKeysReadMs <= 1_000,

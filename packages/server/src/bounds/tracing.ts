@@ -1,14 +1,16 @@
 export const tracingBounds = {
-  /** Spans are sent this often, and sooner in batches of so many, which take 0.5 ms to write down. */
+  /** Milliseconds between two batches of spans; a full batch is sent at once. */
   tracesDelayMs: 1_000,
+  /** Spans in a full batch, which take 0.5 ms to serialize. */
   tracesBatch: 256,
-  /** What waits for a collector that is away, in 8 MB; more than that is lost. */
+  /** Spans that wait in memory for the collector, about 8 MB; further ones are lost. */
   tracesWaiting: 8_192,
-  /** How long a collector may take for all of an answer, and how many (of 4 MiB at the most) it may owe. */
+  /** Milliseconds that the collector may take for a whole answer. */
   tracesAnswerMs: 2_000,
+  /** Batches sent but not answered, at most; the exporter reads up to 4 MiB of each answer. */
   tracesUnderWay: 40,
-  /** What is left at the end is sent for as long as this. */
+  /** Milliseconds for sending the remaining spans when the process ends. */
   tracesCloseMs: 2_500,
-  /** How often operators are told that traces are lost. */
+  /** Milliseconds between two log lines about lost spans. */
   tracesWarnMs: 60_000,
 } as const;

@@ -1,41 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { Agent, type AgentOptions } from 'node:http';
+import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { tracingBounds } from '../bounds/tracing.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 
 /**
- * Connects to the collector: a connection for each batch, which is cut when its time is over. The library
- * gives up on a collector that is silent; one that says a byte now and then would be heard out for hours.
+ * The connections to the collector. The exporter's own agent has two gaps: it ignores a TLS file that cannot
+ * be read, and it cannot be closed, so that an answer without end would keep the process alive.
  */
 export function createCollectorAgent(url: string): Agent {
-  const agent = url.startsWith('https:') ? new TlsAgent(tlsFiles()) : new Agent();
-  const connect = agent.createConnection.bind(agent);
-  agent.createConnection = (options, callback) => {
-    const connection = connect(options as AgentOptions, callback)!;
-    const timer = setTimeout(() => connection.destroy(), tracingBounds.tracesAnswerMs);
-    connection.once('close', () => clearTimeout(timer));
-    return connection;
-  };
-  return agent;
+  if (url.startsWith('http:')) return new Agent({ keepAlive: true });
+  const [ca, cert, key] = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].map(fileOf);
+  return new TlsAgent({ keepAlive: true, ca, cert, key });
 }
 
-/** The files that the variables name, which the library would read only for an agent of its own. */
-function tlsFiles() {
-  return {
-    ca: fileIn('CERTIFICATE'),
-    cert: fileIn('CLIENT_CERTIFICATE'),
-    key: fileIn('CLIENT_KEY'),
-  };
-}
-
-function fileIn(name: string): Buffer | undefined {
+/** The file that OpenTelemetry's variable names, if it is set. */
+function fileOf(name: string): Buffer | undefined {
   const variables = [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`];
-  const variable = variables.find((one) => (process.env[one] ?? '') !== '');
+  const variable = variables.find((candidate) => process.env[candidate]);
   if (variable === undefined) return undefined;
   try {
     return readFileSync(process.env[variable]!);
-  } catch (fault) {
-    throw new OperatorError(`The file of ${variable} cannot be read: ${(fault as Error).message}.`);
+  } catch (error) {
+    throw new OperatorError(`The file of ${variable} cannot be read: ${(error as Error).message}.`);
   }
 }

@@ -2,8 +2,9 @@ import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/s
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { tracingBounds } from '../bounds/tracing.ts';
+import { within } from '../lib/timeout.ts';
 
-/** What a collector that is away or too slow costs: so much memory, and a line in the log once a minute. */
+/** OpenTelemetry's batch processor, plus a log line, at most once a minute, when spans are lost. */
 export function createDelivery(
   exporter: SpanExporter,
   log: Logger,
@@ -13,42 +14,43 @@ export function createDelivery(
   let lost = 0;
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  function lose(count: number, reason: string | number): void {
-    lost += count;
+  function lose(spans: number, reason: string | number): void {
+    lost += spans;
     if (nowMs() < quietUntilMs) return;
     quietUntilMs = nowMs() + tracingBounds.tracesWarnMs;
     log.warn({ reason, spans: lost }, 'traces are lost: the collector does not take them');
     lost = 0;
   }
 
+  type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+
+  /** Sends a batch. The exporter times out if the collector is silent, not if its answer never ends. */
+  async function send(spans: ReadableSpan[]): Promise<Result> {
+    waiting -= spans.length;
+    const answer = new Promise<Result>((resolve) => exporter.export(spans, resolve));
+    const late = () => new Error('the answer takes too long');
+    const failed = (error: Error) => ({ code: 1, error });
+    const result = await within(tracingBounds.tracesAnswerMs, answer, late).catch(failed);
+    if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
+    return result;
+  }
+
   const batches = new BatchSpanProcessor({
     exporter: {
-      export: (spans, done) => {
-        waiting -= spans.length;
-        let isOver = false;
-        const finish: typeof done = (result) => {
-          if (isOver) return;
-          isOver = true;
-          clearTimeout(deadline);
-          if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
-          done(result);
-        };
-        const late = { code: 1, error: new Error('the answer takes too long') };
-        const deadline = setTimeout(finish, tracingBounds.tracesAnswerMs, late);
-        exporter.export(spans, finish);
-      },
+      export: (spans, done) => void send(spans).then(done),
       shutdown: () => exporter.shutdown(),
     },
     maxQueueSize: tracingBounds.tracesWaiting,
     maxExportBatchSize: tracingBounds.tracesBatch,
     scheduledDelayMillis: tracingBounds.tracesDelayMs,
-    // Longer than ours above, which tells what is lost.
+    // Never reached: `send` gives up earlier, and logs it.
     exportTimeoutMillis: tracingBounds.tracesCloseMs,
   });
 
   return {
     onStart: () => {},
-    onEnd: (span: ReadableSpan) => {
+    onEnd: (span) => {
+      // The batch processor would drop the span silently.
       if (waiting >= tracingBounds.tracesWaiting) return lose(1, 'too many are waiting');
       waiting += 1;
       batches.onEnd(span);
@@ -58,8 +60,7 @@ export function createDelivery(
   };
 }
 
-/** Never more of an error than its code where it has one: the rest may repeat an address or an answer. */
-function reasonOf(error: Error & { code?: unknown }): string | number {
-  const { code, message } = error;
+/** The error's code if it has one: a message may repeat a URL or the collector's answer. */
+function reasonOf({ code, message }: Error & { code?: unknown }): string | number {
   return typeof code === 'string' || typeof code === 'number' ? code : message;
 }

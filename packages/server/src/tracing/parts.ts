@@ -1,11 +1,11 @@
-/** The parts of the service, traced: each is put in front of the one it is made of. */
+/** Wraps the store, the limiters and the routes of the service, so that each call becomes a span. */
 import { operations } from '@partner-network/contract/operations';
 import type { Exchange, Route, Routes } from '../http/handle.ts';
+import { headerValues } from '../http/request.ts';
 import type { Limiter } from '../limiter/port.ts';
-import { type Attributes, inside, note, type Span, traced } from '../observability/span.ts';
+import { inside, note, type Span, traced } from '../observability/span.ts';
 import type { Reads } from '../store/port.ts';
-import { callersSpan } from './callers-span.ts';
-import type { Tracing } from './port.ts';
+import type { CallersSpan, Tracing } from './port.ts';
 
 interface Parts {
   readonly store: Reads;
@@ -47,14 +47,14 @@ function tracedLimiter(limiter: Limiter): Limiter {
   };
 }
 
-/** Only requests for a path that there is: whoever tries others costs no trace. */
+/** Traces the requests for known paths; requests for other paths cost no trace. */
 export function tracedRoutes(routes: Routes, tracing: Tracing): Routes {
   return new Map([...routes].map(([path, route]) => [path, tracedRoute(path, route, tracing)]));
 }
 
 function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
   return (exchange) => {
-    if (!tracing.isDue()) return route(exchange);
+    if (!tracing.isSampled()) return route(exchange);
     const { method, requestId, rawHeaders } = exchange;
     const attributes = {
       'http.request.method': method,
@@ -69,13 +69,24 @@ function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
   };
 }
 
+/** Version 00 of W3C Trace Context, the only version that exists; ids of only zeros are invalid. */
+const traceParent = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** The client's span, if `traceparent` is sent once and is valid. */
+function callersSpan(rawHeaders: readonly string[]): CallersSpan | undefined {
+  const [header = '', ...more] = headerValues(rawHeaders, 'traceparent');
+  const [, traceId, spanId, flags] = traceParent.exec(header) ?? [];
+  if (more.length > 0 || traceId === undefined || spanId === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) };
+}
+
 function endRequest(span: Span, { operation, partnerId }: Exchange, status: number, code?: string): void {
   span.note({
     'http.response.status_code': status,
     ...(operation !== undefined && { 'partner_network.operation': operation }),
     ...(partnerId !== undefined && { 'partner_network.partner_id': partnerId }),
     ...(code !== undefined && { 'partner_network.code': code }),
-  } satisfies Attributes);
-  // A refusal is the caller's fault, and no error of the service.
+  });
+  // A 4xx is the client's error, not one of the service.
   span.end(status >= 500 ? code : undefined);
 }

@@ -1,19 +1,19 @@
 import type { Attributes, Span } from '../observability/span.ts';
 
-/** The step of a caller's own trace that a request is a part of. */
+/** The span of the client's own trace, from its `traceparent` header. */
 export interface CallersSpan {
   readonly traceId: string;
   readonly spanId: string;
-  readonly flags: number;
+  readonly traceFlags: number;
 }
 
 export interface Tracing {
-  /** Which database it is, by the name that OpenTelemetry has for it. */
+  /** OpenTelemetry's name of the database engine. */
   readonly databaseSystem: string;
-  /** Whether the next request is of the share that is traced. */
-  isDue(): boolean;
+  /** Whether the next request is traced. */
+  isSampled(): boolean;
   /** Begins the trace of a request. */
   begin(name: string, attributes: Attributes, caller: CallersSpan | undefined): Span;
-  /** Sends what is left, and gives up on it after a while. */
+  /** Sends the remaining spans, for at most `tracesCloseMs`. */
   close(): Promise<void>;
 }

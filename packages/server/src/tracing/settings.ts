@@ -1,4 +1,4 @@
-/** Where traces go: nowhere, unless one of the variables that OpenTelemetry has for it is set. */
+/** The settings of traces, by OpenTelemetry's own variables. Without an endpoint nothing is traced. */
 import { Problem, type Values, variableOnly } from '../command-line/options.ts';
 import { isWebAddress } from '../lib/text.ts';
 
@@ -10,9 +10,9 @@ function collectorUrl(text: string): string | Problem {
       );
 }
 
-const asItIs = (text: string) => text;
+const anyText = (text: string) => text;
 
-/** All but the addresses are judged only where traces are sent: they may be set for other programs. */
+/** Only the endpoints are checked here; the rest may be set for other programs, see `conflictsOfTracing`. */
 export const tracingSettings = {
   'otlp-endpoint': variableOnly(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -24,77 +24,71 @@ export const tracingSettings = {
     collectorUrl,
     'the same with its path, where traces have an address of their own',
   ),
-  'sdk-disabled': variableOnly('OTEL_SDK_DISABLED', asItIs, 'true: no traces, whatever else is set'),
-  'traces-exporter': variableOnly('OTEL_TRACES_EXPORTER', asItIs, 'none: no traces, too (otlp)'),
+  'sdk-disabled': variableOnly('OTEL_SDK_DISABLED', anyText, 'true: no traces, whatever else is set'),
+  'traces-exporter': variableOnly('OTEL_TRACES_EXPORTER', anyText, 'none: no traces, too (otlp)'),
   'otlp-headers': variableOnly(
     'OTEL_EXPORTER_OTLP_HEADERS',
-    asItIs,
+    anyText,
     'what the collector asks for, such as api-key=…, with commas between',
   ),
-  'otlp-compression': variableOnly('OTEL_EXPORTER_OTLP_COMPRESSION', asItIs, 'gzip or none (none)'),
+  'otlp-compression': variableOnly('OTEL_EXPORTER_OTLP_COMPRESSION', anyText, 'gzip or none (none)'),
   'otlp-protocol': variableOnly(
     'OTEL_EXPORTER_OTLP_PROTOCOL',
-    asItIs,
+    anyText,
     'http/json or http/protobuf: traces are sent over HTTP, as JSON',
   ),
   'traces-sampler': variableOnly(
     'OTEL_TRACES_SAMPLER',
-    asItIs,
+    anyText,
     'which requests are traced, such as traceidratio (always_on)',
   ),
-  'traces-sampler-arg': variableOnly('OTEL_TRACES_SAMPLER_ARG', asItIs, 'share of requests, 0 to 1 (1)'),
+  'traces-sampler-arg': variableOnly('OTEL_TRACES_SAMPLER_ARG', anyText, 'share of requests, 0 to 1 (1)'),
 };
 
 export type TracingConfig = Values<typeof tracingSettings>;
 
-/** Each trace begins here, so that a sampler that goes by a parent never finds one. */
-const samplers = ['always_on', 'always_off', 'traceidratio'];
+/** `parentbased_` makes no difference: every trace begins here, so that no span has a parent elsewhere. */
+const samplers = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
-/** Undefined where nothing is sent. */
+/** The address that spans are sent to; undefined if tracing is off. */
 export function urlOfTraces(config: TracingConfig): string | undefined {
   const { 'otlp-endpoint': base, 'sdk-disabled': isDisabled, 'traces-exporter': exporter } = config;
   if (isDisabled?.toLowerCase() === 'true' || exporter === 'none') return undefined;
   return config['otlp-traces-endpoint'] ?? (base === undefined ? undefined : `${base}/v1/traces`);
 }
 
-/** The share of requests that is traced. */
+/** The share of requests that is traced, 0 to 1. */
 export function shareOfTraces(config: TracingConfig): number {
-  const sampler = samplerOf(config);
-  if (sampler === 'traceidratio') return Number(config['traces-sampler-arg'] ?? 1);
-  return sampler === 'always_off' ? 0 : 1;
+  const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': share = '1' } = config;
+  if (sampler.endsWith('traceidratio')) return Number(share);
+  return sampler.endsWith('always_off') ? 0 : 1;
 }
 
-function samplerOf(config: TracingConfig): string {
-  return (config['traces-sampler'] ?? 'always_on').replace(/^parentbased_/, '');
-}
-
-/** Names and values as OpenTelemetry has them; a comma behind the last does no harm. */
+/** Names and percent-encoded values; a comma after the last one is allowed. */
 const headersForm = /^\s*(?:[\w!#$%&'*+.^`|~-]+\s*=[^,]*(?:,\s*|$))*$/;
 const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
 
-/** What is wrong with the settings of traces that are sent; none is repeated, for a header is a secret. */
+/** Invalid settings, if traces are sent. Values are not repeated: a header is a secret. */
 export function conflictsOfTracing(config: TracingConfig): string[] {
   if (urlOfTraces(config) === undefined) return [];
-  const sampler = samplerOf(config);
-  const oneOf = (variable: string, names: readonly string[], isFine: boolean) =>
-    isFine ? [] : [`${variable} must be one of ${names.join(', ')}.`];
-  const among = (variable: string, names: readonly string[], given = names[0]!) =>
-    oneOf(variable, names, names.includes(given));
-  return [
-    ...among('OTEL_TRACES_EXPORTER', ['otlp', 'none'], config['traces-exporter']),
-    ...(headersForm.test(config['otlp-headers'] ?? '')
-      ? []
-      : ['OTEL_EXPORTER_OTLP_HEADERS must be NAME=VALUE, with commas between, values percent-encoded.']),
-    ...among('OTEL_EXPORTER_OTLP_COMPRESSION', ['none', 'gzip'], config['otlp-compression']),
-    ...among('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json', 'http/protobuf'], config['otlp-protocol']),
-    ...oneOf(
-      'OTEL_TRACES_SAMPLER',
-      samplers.flatMap((name) => [name, `parentbased_${name}`]),
-      samplers.includes(sampler),
-    ),
-    // Of a sampler that is none of ours nobody knows what belongs here.
-    ...(!samplers.includes(sampler) || shareForm.test(config['traces-sampler-arg'] ?? '1')
-      ? []
-      : ['OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.']),
+  const { 'otlp-headers': headers = '', 'traces-sampler-arg': share = '1' } = config;
+  const choices: [variable: string, allowed: readonly string[], given: string | undefined][] = [
+    ['OTEL_TRACES_EXPORTER', ['otlp', 'none'], config['traces-exporter']],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', ['none', 'gzip'], config['otlp-compression']],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json', 'http/protobuf'], config['otlp-protocol']],
+    ['OTEL_TRACES_SAMPLER', samplers, config['traces-sampler']],
   ];
+  const problems = choices
+    .filter(([, allowed, given]) => given !== undefined && !allowed.includes(given))
+    .map(([variable, allowed]) => `${variable} must be one of ${allowed.join(', ')}.`);
+  if (!headersForm.test(headers)) {
+    problems.push(
+      'OTEL_EXPORTER_OTLP_HEADERS must be NAME=VALUE, with commas between, values percent-encoded.',
+    );
+  }
+  // An unknown sampler may have another kind of argument.
+  if (samplers.includes(config['traces-sampler'] ?? 'always_on') && !shareForm.test(share)) {
+    problems.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.');
+  }
+  return problems;
 }

@@ -6,7 +6,7 @@ import { shareOfTraces, type TracingConfig, urlOfTraces } from './settings.ts';
 
 const databaseSystems = { sqlite: 'sqlite', postgres: 'postgresql' };
 
-/** Undefined, and nothing of it loaded, where no collector is set. */
+/** Starts tracing if a collector is configured; otherwise returns undefined and loads nothing. */
 export async function startTracing(
   config: TracingConfig | undefined,
   environment: Environment,

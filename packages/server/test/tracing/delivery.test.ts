@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { tracingBounds } from '../../src/bounds/tracing.ts';
@@ -7,13 +8,13 @@ import { createDelivery } from '../../src/tracing/delivery.ts';
 
 const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
 
-test('keeps so many while none are taken, and tells of what is lost once a minute', async () => {
+test('keeps a bounded number of spans for a dead collector, and logs lost ones once a minute', async () => {
   const refuse: (() => void)[] = [];
   let sent = 0;
   const exporter: SpanExporter = {
     export: (spans, done) => {
       sent += spans.length;
-      // What the collector says may hold anything: its status alone is told.
+      // Only the status is logged: the collector's message may hold anything.
       refuse.push(() => done({ code: 1, error: Object.assign(new Error('secret'), { code: 401 }) }));
     },
     shutdown: async () => {},
@@ -21,7 +22,7 @@ test('keeps so many while none are taken, and tells of what is lost once a minut
   const clock = { ms: 0 };
   const { log, logs } = watchedLog();
   const delivery = createDelivery(exporter, log, () => clock.ms);
-  const told = () =>
+  const logged = () =>
     logs()
       .trim()
       .split('\n')
@@ -29,25 +30,26 @@ test('keeps so many while none are taken, and tells of what is lost once a minut
 
   const count = tracingBounds.tracesBatch + tracingBounds.tracesWaiting + 10;
   for (let ended = 0; ended < count; ended += 1) delivery.onEnd(span);
-  // One batch is on its way, the others wait for it; each of the ten is lost, and the first is told of.
+  // One batch is on its way and the queue is full: ten spans are lost, and the first loss is logged.
   assert.equal(sent, tracingBounds.tracesBatch);
-  assert.deepEqual(told(), [['too many are waiting', 1]]);
+  assert.deepEqual(logged(), [['too many are waiting', 1]]);
   clock.ms = tracingBounds.tracesWarnMs;
   delivery.onEnd(span);
-  assert.deepEqual(told().slice(1), [['too many are waiting', 10]]);
+  assert.deepEqual(logged().slice(1), [['too many are waiting', 10]]);
 
   refuse.shift()!();
+  await turn();
   clock.ms *= 2;
   const flushed = delivery.forceFlush();
   assert.equal(sent, tracingBounds.tracesBatch + tracingBounds.tracesWaiting);
   for (const answer of refuse) answer();
   await assert.rejects(flushed);
-  assert.deepEqual(told().slice(2), [[401, 2 * tracingBounds.tracesBatch]]);
+  assert.deepEqual(logged().slice(2), [[401, 2 * tracingBounds.tracesBatch]]);
   assert.doesNotMatch(logs(), /secret/);
   await delivery.shutdown();
 });
 
-test('gives up on an answer that does not come in time, tells of it, and goes on', (t) => {
+test('gives up on an answer that takes too long, logs the loss, and goes on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const answers: ((result: { code: number }) => void)[] = [];
   const exporter: SpanExporter = {
@@ -61,8 +63,9 @@ test('gives up on an answer that does not come in time, tells of it, and goes on
   t.mock.timers.tick(tracingBounds.tracesAnswerMs - 1);
   assert.equal(logs(), '');
   t.mock.timers.tick(1);
+  await turn();
   assert.deepEqual([JSON.parse(logs()).reason, JSON.parse(logs()).spans], ['the answer takes too long', 1]);
-  // Too late to matter.
   answers[0]!({ code: 0 });
+  await turn();
   assert.equal(logs().split('\n').length, 2);
 });

@@ -1,4 +1,4 @@
-/** What only a process of its own shows: what it has loaded, and whether it ends. */
+/** Tracing in a process of its own: which files it loads, and whether it ends. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/engines.ts';
 
 const limits = { timeout: 30_000 };
 
-/** Tells on standard error of every file of OpenTelemetry that is loaded, whoever asks for it. */
+/** Prints the name of every file of OpenTelemetry that is loaded on standard error. */
 const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({
@@ -54,7 +54,7 @@ test(
   },
 );
 
-test('each worker sends by itself, also what it traced last, as the variables say', limits, async (t) => {
+test('each worker sends its own spans, up to the last one, as the variables say', limits, async (t) => {
   const collector = await startCollector(t);
   const database = await databaseLike(t, 'fixture', async (url) => {
     const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
@@ -74,10 +74,10 @@ test('each worker sends by itself, also what it traced last, as the variables sa
 
   const traces = answers.map(({ headers }) => collector.traceOf(headers['x-request-id']));
   for (const [request, ...steps] of traces) {
-    // Some find the key in memory, where another request has just put it.
+    // Some requests find the key in the cache.
     const [admit, listBrands] = steps.filter(({ name }) => name !== 'store findKey');
     assert.deepEqual([admit!.name, listBrands!.name], ['limiter admit', 'store listBrands']);
-    // Their supervisor has decided.
+    // The supervisor of the workers decides.
     assert.equal(admit!.attributes['partner_network.limiter.source'], 'memory');
     assert.equal(request!.resource['service.name'], 'network-of-ours');
     assert.equal(request!.resource['k8s.pod.name'], 'pod-1');
@@ -88,7 +88,7 @@ test('each worker sends by itself, also what it traced last, as the variables sa
 });
 
 test(
-  'a collector that answers without end holds up no request and no end, and is told of once',
+  'a collector whose answer never ends delays no request and no shutdown, and is logged once',
   limits,
   async (t) => {
     const { url } = await startCollector(t, true);
@@ -96,16 +96,16 @@ test(
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
     });
-    // More than fit into one batch. Were they to wait for the collector, the test would be over before them.
+    // More spans than fit into one batch. If requests waited for the collector, the test would time out.
     for (let calls = 0; calls < 70; calls += 1) {
       assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
     }
-    const toldMs = performance.now();
+    const signalledMs = performance.now();
     signal('SIGINT');
     assert.equal(await ended, 0);
-    assert.ok(performance.now() - toldMs < 10_000);
-    const told = texts().stdout.match(/"level":40.*traces are lost.*/g) ?? [];
-    assert.equal(told.length, 1, texts().stdout);
+    assert.ok(performance.now() - signalledMs < 10_000);
+    const logged = texts().stdout.match(/"level":40.*traces are lost.*/g) ?? [];
+    assert.equal(logged.length, 1, texts().stdout);
     assert.ok(!(texts().stdout + texts().stderr).includes('secret-of-the-collector'));
   },
 );

@@ -14,7 +14,7 @@ function configOf(variables: Record<string, string>): ServeConfig {
   return values as ServeConfig;
 }
 
-test('an address that is none is refused with the other settings, and not repeated', async () => {
+test('an invalid endpoint is reported with the other settings, and not repeated', async () => {
   const variables = { [endpoint]: 'https://user:secret@collector.example', PORT: 'x' };
   const finished = await run(['serve'], { variables });
   assertFailed(
@@ -40,12 +40,12 @@ test('an address that is none is refused with the other settings, and not repeat
   }
 });
 
-test('it has a variable and no flag', () => {
+test('the endpoint has a variable and no flag', () => {
   const { problems } = parseLine(serve, ['--otlp-endpoint', 'http://127.0.0.1:4318'], {});
   assert.match(problems[0]!, /^Set OTEL_EXPORTER_OTLP_ENDPOINT instead of --otlp-endpoint: /);
 });
 
-test('traces go to the path that OpenTelemetry has for them, or to an address of their own', () => {
+test('traces go to /v1/traces of the endpoint, or to an endpoint of their own', () => {
   assert.equal(urlOfTraces(configOf({})), undefined);
   assert.equal(urlOfTraces(configOf({ [endpoint]: '' })), undefined);
   assert.equal(urlOfTraces(configOf({ [endpoint]: 'http://c:4318/' })), 'http://c:4318/v1/traces');
@@ -54,7 +54,7 @@ test('traces go to the path that OpenTelemetry has for them, or to an address of
   assert.equal(urlOfTraces(configOf(own)), 'http://d/t');
 });
 
-test('none go anywhere where OpenTelemetry is switched off', () => {
+test('nothing is sent if OpenTelemetry is switched off', () => {
   const urlWith = (name: string, value: string) =>
     urlOfTraces(configOf({ [endpoint]: 'http://c', [name]: value }));
   for (const value of ['true', 'TRUE']) assert.equal(urlWith('OTEL_SDK_DISABLED', value), undefined);
@@ -66,7 +66,7 @@ test('none go anywhere where OpenTelemetry is switched off', () => {
     assert.equal(urlWith(name, value), 'http://c/v1/traces');
 });
 
-test('a header, a compression, an exporter or a share that cannot be is refused, and not repeated', () => {
+test('an invalid header, compression, exporter or share is reported, and not repeated', () => {
   const refused = (name: string, value: string) =>
     parseLine(serve, [], { [endpoint]: 'http://c', [name]: value }).problems;
   for (const [name, value] of [
@@ -88,7 +88,7 @@ test('a header, a compression, an exporter or a share that cannot be is refused,
   }
 });
 
-test('the share that is traced is all, none, or the one that was set', () => {
+test('the sampler traces all requests, none, or the given share', () => {
   const shareOf = (sampler: string, share?: string) =>
     shareOfTraces(
       configOf({
@@ -103,7 +103,7 @@ test('the share that is traced is all, none, or the one that was set', () => {
   assert.deepEqual([shareOf('parentbased_traceidratio', '.5'), shareOf('traceidratio', '1.0')], [0.5, 1]);
 });
 
-test('what cannot be done is refused where traces are sent, and no matter where they are not', () => {
+test('an unsupported protocol or sampler is reported only if traces are sent', () => {
   const variables = {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
     OTEL_TRACES_SAMPLER: 'jaeger_remote',

@@ -13,7 +13,7 @@ import { startTracedService } from './traced-service.ts';
 
 const kinds = { internal: 1, server: 2, client: 3 };
 
-/** One trace: all below the request's own span, and within its time. */
+/** Checks one trace: all steps are children of the request's span, and within its time. */
 function assertTree(spans: readonly SentSpan[], names: readonly string[]): void {
   assert.deepEqual(
     spans.map(({ name }) => name),
@@ -29,7 +29,7 @@ function assertTree(spans: readonly SentSpan[], names: readonly string[]): void 
   }
 }
 
-test('one trace tells of a request through http, limiter and store, and the log line names it', async (t) => {
+test('a trace covers a request through http, limiter and store, and the log line has its id', async (t) => {
   const collector = await startCollector(t);
   const service = await startTracedService(t, collector.url);
   const { headers } = await service.brands('?limit=1', { key: keys.acme });
@@ -67,7 +67,7 @@ test('one trace tells of a request through http, limiter and store, and the log 
 });
 
 test(
-  'on Postgres and Redis the trace tells which server was asked, and who decided',
+  'on Postgres and Redis a trace names the server and the limiter that answered',
   needsRedis,
   async (t) => {
     const collector = await startCollector(t);
@@ -87,7 +87,7 @@ test(
   },
 );
 
-test('a statement that waits for a connection shows that, and no other does', async (t) => {
+test('a statement that waits for a connection has a span for the wait, others have none', async (t) => {
   const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
   const options = { ...serveOptions, connections: 1 };
   const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
@@ -98,7 +98,7 @@ test('a statement that waits for a connection shows that, and no other does', as
   assert.deepEqual((await recorded(find)).begun, []);
 });
 
-test('a refusal has its code and is no error; a fault is one, at the step where it was', async (t) => {
+test('a refusal has its code and is no error; a fault is an error of its step', async (t) => {
   const collector = await startCollector(t);
   const listBrands = () => Promise.reject(new StoreUnavailable('secret of a server'));
   const service = await startTracedService(t, collector.url, {
@@ -130,7 +130,7 @@ test('a refusal has its code and is no error; a fault is one, at the step where 
   assert.ok(!collector.text().includes('secret'));
 });
 
-test('nothing that is sent holds a key, a cursor, a parameter, an amount or who calls', async (t) => {
+test('no span holds a key, a cursor, a parameter, an amount or an address', async (t) => {
   const collector = await startCollector(t);
   const service = await startTracedService(t, collector.url);
   const headers = { 'User-Agent': 'secret-agent', 'X-Forwarded-For': '203.0.113.7' };
@@ -151,7 +151,7 @@ test('nothing that is sent holds a key, a cursor, a parameter, an amount or who 
   for (const secret of secrets) assert.ok(!collector.text().includes(secret), `${secret} was sent`);
 });
 
-test("a caller's own trace is linked to where it is well-formed, and decides nothing", async (t) => {
+test("a client's own trace is linked if it is well-formed, and decides nothing", async (t) => {
   const collector = await startCollector(t);
   const service = await startTracedService(t, collector.url);
   const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
@@ -179,7 +179,7 @@ test("a caller's own trace is linked to where it is well-formed, and decides not
   }
 });
 
-test('only the share of requests that was set is traced', async (t) => {
+test('only the given share of requests is traced', async (t) => {
   const collector = await startCollector(t);
   const variables = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
   const service = await startTracedService(t, collector.url, { variables });

@@ -1,4 +1,4 @@
-/** The service as `serve` puts it together, in this process, with traces sent to a collector. */
+/** The service as `serve` composes it, in this process, with traces sent to a collector. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
@@ -13,7 +13,7 @@ import type { ServeConfig } from '../../src/serve/settings.ts';
 import type { Store } from '../../src/store/port.ts';
 
 interface TracedService extends Caller {
-  /** Ends it, with which all that was traced is sent. */
+  /** Stops the service, which sends all spans. */
   send(): Promise<void>;
   logs(): string;
 }
@@ -22,7 +22,7 @@ interface Choices {
   readonly engine?: 'sqlite' | 'postgres';
   readonly flags?: readonly string[];
   readonly variables?: Readonly<Record<string, string>>;
-  /** Puts something in front of the store. */
+  /** Wraps the store. */
   readonly store?: (store: Store) => Store;
 }
 

@@ -1,25 +1,25 @@
-/** What each signal ends. One listener serves them all: Node warns of a leak from the eleventh on. */
-const endedBy = new WeakMap<AbortSignal, Set<() => void>>();
+/** The callbacks of each signal. All share one listener, because Node warns of a leak at the eleventh. */
+const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
 
-function endAll({ target }: Event): void {
-  for (const end of endedBy.get(target as AbortSignal) ?? []) end();
+function callAll({ target }: Event): void {
+  for (const callback of callbacksOf.get(target as AbortSignal) ?? []) callback();
 }
 
-/** Returns what takes it back. */
-function onAbort(signal: AbortSignal, end: () => void): () => void {
-  const ends = endedBy.get(signal) ?? new Set();
-  endedBy.set(signal, ends.add(end));
-  // One that is there already is not added again.
-  signal.addEventListener('abort', endAll);
+/** Calls back when the signal aborts. Returns a function that removes the callback. */
+function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = callbacksOf.get(signal) ?? new Set();
+  callbacksOf.set(signal, callbacks.add(callback));
+  // Adding the same listener twice has no effect.
+  signal.addEventListener('abort', callAll);
   return () => {
-    ends.delete(end);
-    if (ends.size === 0) signal.removeEventListener('abort', endAll);
+    callbacks.delete(callback);
+    if (callbacks.size === 0) signal.removeEventListener('abort', callAll);
   };
 }
 
 /**
- * A promise that the signal rejects at once with its reason, whatever is under way. What `start` returns is
- * called once it is over, however it ends, so that no timer and no listener stays behind.
+ * A promise that rejects with the signal's reason as soon as the signal aborts. `start` begins the work and
+ * returns its cleanup, which runs once however the work ends, so that no timer or listener stays behind.
  */
 export function abortable<T>(
   signal: AbortSignal | undefined,
@@ -28,22 +28,22 @@ export function abortable<T>(
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     let isOver = false;
-    let clean: (() => void) | undefined;
+    let cleanUp: (() => void) | undefined;
     const end = () => {
       isOver = true;
-      forget?.();
-      clean?.();
+      removeCallback?.();
+      cleanUp?.();
     };
     const fail = (reason: unknown) => {
       reject(reason);
       end();
     };
-    const forget = signal && onAbort(signal, () => fail(signal.reason));
-    clean = start((value) => {
+    const removeCallback = signal && onAbort(signal, () => fail(signal.reason));
+    cleanUp = start((value) => {
       resolve(value);
       end();
     }, fail);
-    if (isOver) clean();
+    if (isOver) cleanUp();
   });
 }
 

@@ -2,7 +2,7 @@ import { type AnswerFacts, ApiError, apiError } from './errors.ts';
 import { withoutKey } from './secret.ts';
 import type { ErrorRecord } from './wire.ts';
 
-/** Far over any page; it keeps a stranger's endless answer from filling the memory. */
+/** Far larger than any page. Keeps an endless answer of another server from filling the memory. */
 const maxBodyBytes = 64 * 1_024 * 1_024;
 
 export interface Answer {
@@ -11,7 +11,7 @@ export interface Answer {
   readonly cursor: string;
 }
 
-/** The body, whole and in valid UTF-8, where `text()` would mend what is broken; null when it is too long. */
+/** Reads the body, or null if it is too long. Throws on invalid UTF-8, which `text()` would replace. */
 export async function bodyOf(response: Response): Promise<string | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const reader = response.body?.getReader();
@@ -36,13 +36,13 @@ export function pageIn(json: unknown, name: string, facts: AnswerFacts): Answer 
 
 const notOurs = 'this is no answer of the service; check baseUrl and what stands on the way.';
 
-/** What an answer that is not 2xx comes to. Something on the way may have repeated the key in its body. */
+/** The error for an answer that is not 2xx; `text` is null if its body did not arrive. */
 export function errorIn(text: string | null, apiKey: string, facts: AnswerFacts): ApiError {
   const otherwise = text === null ? 'the rest of the answer did not come.' : notOurs;
   return apiError(facts, errorRecordsIn(text ?? '', apiKey), otherwise);
 }
 
-/** None where it was not the service that answered. */
+/** The error records of the service; empty if another server answered. A proxy may have echoed the key. */
 function errorRecordsIn(text: string, apiKey: string): ErrorRecord[] {
   try {
     const { errors } = JSON.parse(text, (_, value) =>
@@ -56,7 +56,7 @@ function errorRecordsIn(text: string, apiKey: string): ErrorRecord[] {
 
 const fields = ['category', 'code', 'detail', 'field'];
 
-/** Nothing but what its type has: no "[object Object]" in a message, and no key under a name of its own. */
+/** Only the known fields, and only strings: another field could hold the key in its name. */
 function recordOf(value: unknown): Partial<ErrorRecord> {
   const entries = Object.entries(Object(value));
   return Object.fromEntries(

@@ -1,34 +1,34 @@
-/** What a call rejects with. */
+/** The errors that a call rejects with. */
 import type { ErrorCategory, ErrorRecord } from './wire.ts';
 
-/** All errors of this package. */
+/** The base class of all errors of this package. */
 export class PartnerNetworkError extends Error {}
 
-/** No whole answer came: no connection, or it broke, or what came is not JSON. */
+/** No complete answer: the connection failed or broke, or the answer is not JSON. */
 export class ConnectionError extends PartnerNetworkError {}
 
-/** No whole answer came within `timeoutMs`. */
+/** No complete answer within `timeoutMs`. */
 export class TimeoutError extends PartnerNetworkError {}
 
-/** What an answer told beside its error records. */
+/** What an answer says besides its error records. */
 export interface AnswerFacts {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The service answered, and not with a page. The first error record's values stand here, all in `errors`. */
+/** An answer that is not a page. Has the values of the first error record; `errors` has all records. */
 export class ApiError extends PartnerNetworkError {
-  /** HTTP status; 0 where a browser hides it, which it does of a redirect. */
+  /** HTTP status; 0 for a redirect in a browser, which hides it. */
   readonly status: number;
-  /** Absent, as are `code`, `field` and `detail`, when it was not the service that answered. */
+  /** Absent, like `code`, `field` and `detail`, if another server answered, such as a proxy. */
   readonly category: ErrorCategory | undefined;
   readonly code: ErrorRecord['code'] | undefined;
   readonly field: string | undefined;
   readonly detail: string | undefined;
-  /** Tell it when you ask for help. */
+  /** Quote it when you ask for help. */
   readonly requestId: string | undefined;
-  /** How long the service asked to wait. */
+  /** How long the service asks to wait before the next request. */
   readonly retryAfterMs: number | undefined;
   readonly errors: readonly ErrorRecord[];
 
@@ -49,10 +49,10 @@ export class ApiError extends PartnerNetworkError {
   }
 }
 
-/** INVALID_REQUEST_ERROR: what was sent is wrong; `field` names the parameter. */
+/** INVALID_REQUEST_ERROR: the request is invalid; `field` names the parameter. */
 export class InvalidRequestError extends ApiError {}
 
-/** AUTHENTICATION_ERROR: no valid key, a disabled partner, or a scope that the key lacks. */
+/** AUTHENTICATION_ERROR: no valid key, a disabled partner, or a missing scope. */
 export class AuthenticationError extends ApiError {}
 
 /** API_KEY_ERROR: the key is expired, revoked or of the other environment. */
@@ -61,15 +61,15 @@ export class ApiKeyError extends ApiError {}
 /** GRANT_ERROR: no active grant lets you read this customer's balances. */
 export class GrantError extends ApiError {}
 
-/** RATE_LIMIT_ERROR: over the rate, after all retries; `retryAfterMs` tells when to ask again. */
+/** RATE_LIMIT_ERROR: over the rate limit, after all retries; `retryAfterMs` says when to try again. */
 export class RateLimitError extends ApiError {}
 
-/** API_ERROR, or any status from 500 on: a fault of the service or on the way to it. */
+/** API_ERROR, or any status of 500 and above: a fault of the service or of a proxy. */
 export class ServerError extends ApiError {}
 
 /**
- * On the prototypes: a minifier renames classes, and a name that is set in a constructor comes too late for
- * the stack. Not within the classes: one that names itself there is called `_ApiError` by who compiles it.
+ * Names on the prototypes. A minifier renames classes, a name set in a constructor is too late for the stack,
+ * and a class that refers to itself is renamed to `_ApiError` by some compilers.
  */
 const names = {
   PartnerNetworkError,
@@ -94,7 +94,7 @@ const byCategory: ReadonlyMap<string | undefined, typeof ApiError> = new Map([
   ['API_ERROR', ServerError],
 ]);
 
-/** For a category that is not known, or an answer that is not the service's. */
+/** For an unknown category, or an answer of another server. */
 const byStatus: Readonly<Record<number, typeof ApiError>> = {
   400: InvalidRequestError,
   401: AuthenticationError,

@@ -1,7 +1,7 @@
-/** What hooks threw. It may be an error of another call, one that this call would try again after. */
+/** Errors that hooks threw. They are not retried, even if a hook throws an error of this package. */
 const thrown = new WeakSet<Error>();
 
-export async function tell<Event>(
+export async function callHook<Event>(
   hook: ((event: Event) => void | Promise<void>) | undefined,
   event: Event,
 ): Promise<void> {
@@ -13,6 +13,6 @@ export async function tell<Event>(
   }
 }
 
-export function isOfHook(error: unknown): boolean {
+export function isFromHook(error: unknown): boolean {
   return error instanceof Error && thrown.has(error);
 }

@@ -1,8 +1,7 @@
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
-import { follow, type Trail, trailFrom } from './cursor-cycle.ts';
 import { PartnerNetworkError } from './errors.ts';
-import { isOfHook } from './hooks.ts';
+import { isFromHook } from './hooks.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
@@ -14,7 +13,7 @@ interface PageOf<Page> {
   next(): Promise<Page | null>;
 }
 
-/** The `list` of one listing. Its calls share one pace, for the service counts them together. */
+/** The `list` of one listing. Its calls share one pace, because the service counts them together. */
 export function createList<ListParams extends object, Page extends PageOf<Page>, Item>(
   settings: Settings,
   name: string,
@@ -25,7 +24,7 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
   async function attempt(url: string, number: number, signal: AbortSignal | undefined, timeoutMs: number) {
     const release = await pace.take(signal, number > 1);
     try {
-      const answer = await attemptOnce(settings, { name, url, attempt: number }, { signal, timeoutMs });
+      const answer = await attemptOnce(settings, { name, url, number, timeoutMs }, signal);
       release('grow');
       return answer;
     } catch (error) {
@@ -37,43 +36,46 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
 
   return (params, options) => {
     const { signal, timeoutMs, maxRetries } = checkCall(options, settings);
-    // A copy: nothing is sent before the list is awaited, and by then the caller's object may have changed.
+    // A copy, because the caller may change its object before the list is awaited and the request sent.
     const given: Params = { ...params };
-    // Here the stack leads to the caller's line, and after an await no more. It takes some 6 µs.
+    // Its stack names the caller's line, which is lost after the first await. Takes about 6 µs.
     const caller = new Error();
     async function ask(query: Params): Promise<Answer> {
       const url = `${settings.baseUrl}/${name}${queryOf(query)}`;
       try {
         return await withRetries(maxRetries, signal, (number) => attempt(url, number, signal, timeoutMs));
       } catch (error) {
-        if (error instanceof PartnerNetworkError && !isOfHook(error)) leadTo(caller, error);
+        if (error instanceof PartnerNetworkError && !isFromHook(error)) appendStack(error, caller);
         throw error;
       }
     }
     return createPageList(
-      () => askPage<Page>(name, ask, given, trailFrom(given.cursor)),
+      () => askPage<Page>(name, ask, given, []),
       (page) => (page as Readonly<Record<string, unknown>>)[name] as readonly Item[],
     );
   };
 }
 
-/** Where a stack is a text that begins as V8's does; a program may have made something else of it. */
-function leadTo({ stack }: Error, error: Error): void {
+/** Only a stack of V8's form: a program may have replaced how stacks are made. */
+function appendStack(error: Error, { stack }: Error): void {
   if (/^Error\n/.test(String(stack))) error.stack += String(stack).slice('Error'.length);
 }
 
-/** A page and the way to the next one, which the cursor alone decides on: a page may be empty. */
+/** Cursors that a walk remembers. A service that sends one of them again would make the walk endless. */
+const rememberedCursors = 100;
+
+/** A page and its `next()`. Only the cursor ends a walk: a page may be empty. */
 async function askPage<Page extends PageOf<Page>>(
   name: string,
   ask: (query: Params) => Promise<Answer>,
   params: Params,
-  trail: Trail,
+  earlier: readonly unknown[],
 ): Promise<Page> {
   const { items, cursor } = await ask(params);
+  const cursors = [...earlier.slice(1 - rememberedCursors), params.cursor];
   async function next(): Promise<Page | null> {
     if (cursor === '') return null;
-    const longer = follow(trail, cursor);
-    if (longer !== null) return askPage<Page>(name, ask, { ...params, cursor }, longer);
+    if (!cursors.includes(cursor)) return askPage<Page>(name, ask, { ...params, cursor }, cursors);
     throw new PartnerNetworkError(`The service gave a cursor of ${name} again, so the walk would not end.`);
   }
   return { [name]: items, ...(cursor !== '' && { cursor }), next } as unknown as Page;

@@ -3,7 +3,7 @@ import { type CallOptions, checkOptions, type PartnerNetworkOptions } from './op
 import type { PageList } from './page-list.ts';
 import type { Balance, Brand, ListBalancesParams, ListBrandsParams } from './wire.ts';
 
-/** What the service admits, by its contract, to which a test holds this; it counts each listing by itself. */
+/** The service's rate limits, per listing; a test compares them with the contract. */
 const brandsPerSecond = 50;
 const unbounded = 0;
 
@@ -11,7 +11,7 @@ export interface BrandsPage {
   readonly brands: readonly Brand[];
   /** Absent on the last page. */
   readonly cursor?: string;
-  /** The next page by the same parameters, or null after the last one. */
+  /** The next page with the same parameters, or null after the last page. */
   next(): Promise<BrandsPage | null>;
 }
 
@@ -19,23 +19,23 @@ export interface BalancesPage {
   readonly balances: readonly Balance[];
   /** Absent on the last page. */
   readonly cursor?: string;
-  /** The next page by the same parameters, or null after the last one. */
+  /** The next page with the same parameters, or null after the last page. */
   next(): Promise<BalancesPage | null>;
 }
 
 /**
- * A partner's way to the service. Make one and share it: its calls keep to the rate together.
+ * A client of the service. Create one and share it: its calls keep the rate limit together.
  *
- * The key is kept where nothing that prints, copies or looks through this object comes upon it.
+ * The key is not a property of this object, so that printing or copying the object does not reveal it.
  */
 export class PartnerNetwork {
   readonly brands: {
-    /** Your brands, oldest first. */
+    /** Lists your brands, in the order of their ids. */
     list(params?: ListBrandsParams, options?: CallOptions): PageList<BrandsPage, Brand>;
   };
 
   readonly balances: {
-    /** The balances of a customer who gave you a grant. Beta: it may change. */
+    /** Lists the balances of a customer who gave you a grant. Beta: it may change. */
     list(params: ListBalancesParams, options?: CallOptions): PageList<BalancesPage, Balance>;
   };
 

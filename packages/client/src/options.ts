@@ -3,28 +3,28 @@ import { PartnerNetworkError } from './errors.ts';
 export interface PartnerNetworkOptions {
   /** Your API key: `pn_live_…` or, for the sandbox, `pn_test_…`. */
   readonly apiKey: string;
-  /** The address of the service, with `/network/v1`. */
+  /** The address of the service, including `/network/v1`. */
   readonly baseUrl: string;
-  /** How long an attempt may take, with the whole of its answer; 10,000 unless given. */
+  /** Timeout of one attempt, including its whole answer, in milliseconds; default 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a request is tried again after its first attempt; 3 unless given. */
+  /** Retries after the first attempt of a request; default 3. */
   readonly maxRetries?: number | undefined;
   /**
-   * Requests a second that each listing keeps to, 0 for no bound. Unless given, 50 for list brands, which is
-   * what the service admits, and no bound for list balances.
+   * Requests per second of each listing; 0 for no limit. Default: 50 for list brands, which is the service's
+   * own limit, and no limit for list balances.
    */
   readonly maxRate?: number | undefined;
-  /** In place of the global `fetch`. It is given the key in a header. */
+  /** Used instead of the global `fetch`. It receives the key in a header. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Called before each attempt. What a hook throws, the call rejects with; a promise is awaited. */
+  /** Called before each attempt. A promise is awaited; if a hook throws, the call rejects with its error. */
   readonly onRequest?: ((request: RequestEvent) => void | Promise<void>) | undefined;
-  /** Called when the head of an answer has come, of whatever status. */
+  /** Called when the status and headers of an answer have arrived, whatever the status. */
   readonly onResponse?: ((response: ResponseEvent) => void | Promise<void>) | undefined;
 }
 
-/** Options of one call; a walk hands them on to each of its requests. */
+/** Options of one call. They apply to every page of it. */
 export interface CallOptions {
-  /** Ends the call at once, also while it waits: it rejects with the signal's reason. */
+  /** Ends the call at once, even while it waits; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxRetries?: number | undefined;
@@ -32,23 +32,23 @@ export interface CallOptions {
 
 export interface RequestEvent {
   readonly method: 'GET';
-  /** With the query, so with your customers' ids. */
+  /** Includes the query, and so your customers' ids. */
   readonly url: string;
-  /** 1 for the first one. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
 }
 
 export interface ResponseEvent extends RequestEvent {
   readonly status: number;
   readonly requestId: string | undefined;
-  /** From before the request was sent until the head of the answer had come. */
+  /** Time from sending the request until the headers of the answer arrived. */
   readonly durationMs: number;
 }
 
-/** The options once checked, with what was left out. */
+/** The checked options, with defaults. */
 export interface Settings extends Pick<PartnerNetworkOptions, 'fetch' | 'onRequest' | 'onResponse'> {
   readonly apiKey: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly maxRetries: number;
@@ -57,7 +57,7 @@ export interface Settings extends Pick<PartnerNetworkOptions, 'fetch' | 'onReque
 
 const defaults = { timeoutMs: 10_000, maxRetries: 3 } as const;
 
-/** The longest that a timer can wait; it would fire at once for more. */
+/** The longest time of a timer; a longer one fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
 const optionNames = [
@@ -72,7 +72,7 @@ const optionNames = [
 ];
 const callOptionNames = ['signal', 'timeoutMs', 'maxRetries'];
 
-/** Who writes JavaScript is told what the types would tell. Null counts as left out. */
+/** Checks at run time what the types say, for callers in JavaScript. Null counts as absent. */
 export function checkOptions(options: PartnerNetworkOptions): Settings {
   const given = options ?? {};
   checkNames(given, optionNames);
@@ -88,7 +88,7 @@ export function checkOptions(options: PartnerNetworkOptions): Settings {
   };
 }
 
-/** The options of a call, with those of the client where it has none. */
+/** Checks the options of a call; the client's options are the defaults. */
 export function checkCall(options: CallOptions | undefined, settings: Settings) {
   const given = options ?? {};
   checkNames(given, callOptionNames);
@@ -100,7 +100,7 @@ export function checkCall(options: CallOptions | undefined, settings: Settings) 
 }
 
 function checkNames(options: object, known: readonly string[]): void {
-  // Also those that it inherits: a signal may have been passed in place of the options.
+  // Includes inherited names, to catch a signal that is passed instead of the options.
   for (const name in options) {
     if (known.includes(name)) continue;
     throw new PartnerNetworkError(`There is no option ${name} here; there are ${known.join(', ')}.`);
@@ -124,13 +124,13 @@ function checkFunction<T>(name: string, value: T): T {
   throw new PartnerNetworkError(`${name} must be a function.`);
 }
 
-/** Says nothing of the key but that it is wrong. What is no header value never gets as far as `fetch`. */
+/** Rejects a key that is not a valid header value, without repeating it. */
 function checkKey(apiKey: string): string {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   throw new PartnerNetworkError('apiKey must be the whole of an API key, without spaces or line breaks.');
 }
 
-/** The address without a slash at its end. The message does not repeat it: it may be a key, or hold one. */
+/** The address without a trailing slash. The error does not repeat it: it may contain a key. */
 function checkBaseUrl(baseUrl: string): string {
   try {
     const url = new URL(baseUrl);

@@ -1,39 +1,35 @@
 import { abortable } from './abortable.ts';
 
-/**
- * The service counts the requests in any span of a second. A hundredth more, for clocks that drift and
- * that browsers round.
- */
+/** The service counts requests per second; 1 % more allows for clocks that drift or that browsers round. */
 const windowMs = 1_010;
 
 /**
- * How much the rate grows in a second in which it is used up. With 1, four clients with 100 calls each took a
- * third longer; with 1 for each page, some of their calls were refused to the last.
+ * How much the rate grows per second of full use. With 1, four clients with 100 calls each took a third
+ * longer; with 1 per page, some of their calls were refused until the end.
  */
 const growth = 4;
 
-/** What becomes of the rate: it grows after a page, is halved after a 429, and stays after anything else. */
+/** What happens to the rate: it grows after a page, is halved after a 429, and stays after anything else. */
 type Change = 'grow' | 'stay' | 'halve';
 
 interface Pace {
   /**
-   * Resolves when a request may be sent, first come, first served, those that are sent again before others;
-   * to be called back when it is over, with the time for which the answer asks everybody to wait.
+   * Resolves when a request may be sent: in order of arrival, but retries first. Call the returned function
+   * when the request is over, with the time that its answer asks every call to wait.
    */
-  take(signal: AbortSignal | undefined, isAgain: boolean): Promise<(change: Change, holdMs?: number) => void>;
+  take(signal: AbortSignal | undefined, isRetry: boolean): Promise<(change: Change, holdMs?: number) => void>;
 }
 
 /**
- * Keeps within so many requests a second, however long each is on its way: the service counted a request
- * at some time before its answer came, so its place comes free a second after the answer, and not before.
- * After a 429, which tells that others use the same rate, it goes on at half of it, and at more again with
- * each page: so several clients of a partner find their shares.
+ * Limits requests per second, however long each one takes. The service counted a request at some time before
+ * its answer arrived, so its slot becomes free one second after the answer. A 429 means that other clients
+ * use the same rate: it is halved, and grows again with each page, so that the clients find their shares.
  */
 export function createPace(ratePerSecond: number): Pace {
-  /** When the place of each answered request comes free, the oldest first. */
+  /** When the slot of each answered request becomes free, oldest first. */
   const freeAtMs: number[] = [];
-  /** What was begun comes to its end before anything else begins, also where all are refused for long. */
-  const [again, anew] = [new Set<() => void>(), new Set<() => void>()];
+  /** Retries go first, so that calls finish before others begin even if all are refused for long. */
+  const [retries, firstAttempts] = [new Set<() => void>(), new Set<() => void>()];
   let taken = 0;
   let heldUntilMs = 0;
   let halvedUntilMs = 0;
@@ -47,7 +43,7 @@ export function createPace(ratePerSecond: number): Pace {
       taken -= 1;
     }
     const isHeld = now < heldUntilMs;
-    for (const waiting of [again, anew]) {
+    for (const waiting of [retries, firstAttempts]) {
       for (const go of waiting) {
         if (isHeld || taken >= rate) break;
         taken += 1;
@@ -55,10 +51,11 @@ export function createPace(ratePerSecond: number): Pace {
         go();
       }
     }
-    // Nobody waits: no timer, which would keep a process from ending.
+    // Without waiting calls no timer is set, because it would keep the process alive.
     clearTimeout(timer);
     const nextMs = isHeld ? heldUntilMs : freeAtMs[0];
-    if (again.size + anew.size > 0 && nextMs !== undefined) timer = setTimeout(admit, nextMs - now);
+    if (retries.size + firstAttempts.size > 0 && nextMs !== undefined)
+      timer = setTimeout(admit, nextMs - now);
   }
 
   function release(change: Change, holdMs = 0): void {
@@ -66,7 +63,7 @@ export function createPace(ratePerSecond: number): Pace {
     freeAtMs.push(now + windowMs);
     heldUntilMs = Math.max(heldUntilMs, now + holdMs);
     if (change === 'grow') rate = Math.min(ratePerSecond, rate + growth / rate);
-    // Once for all that were refused together.
+    // Once for all calls that were refused together.
     if (change === 'halve' && now >= halvedUntilMs) {
       rate = Math.ceil(rate / 2);
       halvedUntilMs = now + Math.max(holdMs, windowMs);
@@ -75,14 +72,14 @@ export function createPace(ratePerSecond: number): Pace {
   }
 
   return {
-    take: (signal, isAgain) =>
+    take: (signal, isRetry) =>
       abortable(signal, (done) => {
-        const waiting = isAgain ? again : anew;
+        const waiting = isRetry ? retries : firstAttempts;
         const go = () => done(release);
         waiting.add(go);
         admit();
         return () => {
-          // Given up while waiting: the timer may be for nobody now.
+          // Aborted while waiting: the timer may not be needed any more.
           if (waiting.delete(go)) admit();
         };
       }),

@@ -1,12 +1,12 @@
-/** A list call: a promise of one page, or iterate over it for every record of every page. */
+/** A list call: await it for one page, or iterate over it for every record of every page. */
 export interface PageList<Page, Item> extends Promise<Page>, AsyncIterable<Item> {
-  /** Page by page. */
+  /** Iterates over the pages. */
   pages(): AsyncIterable<Page>;
 }
 
 /**
- * Asks for nothing before it is awaited or iterated over; its first page is asked for once. It is no real
- * promise, since such a one could not know that somebody waits for it.
+ * Sends nothing before the list is awaited or iterated over, and asks for the first page only once. It is not
+ * a real promise, which could not know whether somebody waits for it.
  */
 export function createPageList<Page extends { next(): Promise<Page | null> }, Item>(
   askFirst: () => Promise<Page>,
@@ -21,7 +21,7 @@ export function createPageList<Page extends { next(): Promise<Page | null> }, It
     for (let page: Page | null = await first(); page !== null; page = await page.next()) yield page;
   }
   return {
-    // biome-ignore lint/suspicious/noThenProperty: to be awaited is what it is for
+    // biome-ignore lint/suspicious/noThenProperty: a list is awaited like a promise
     then: (onPage, onError) => first().then(onPage, onError),
     catch: (onError) => first().catch(onError),
     finally: (onEnd) => first().finally(onEnd),

@@ -1,4 +1,4 @@
-/** What goes over the wire, by the wire's own names. A type test holds it equal to the service's contract. */
+/** Records and parameters of the API. A type test keeps them equal to the service's contract. */
 
 export interface Brand {
   /** Unique identifier issued by the service. */
@@ -36,9 +36,9 @@ export interface Balance {
 }
 
 export interface ListBrandsParams {
-  /** Cursor of an earlier page, to go on from there. */
+  /** Cursor of an earlier page; lists the pages after it. */
   readonly cursor?: string | undefined;
-  /** Records of a page, 1 to 100; 50 unless given. */
+  /** Records per page, 1 to 100; default 50. */
   readonly limit?: number | undefined;
   /** Only brands whose reference_id equals this value. */
   readonly reference_id?: string | undefined;
@@ -49,11 +49,11 @@ export interface ListBalancesParams {
   readonly customer_id: string;
   /** Type of balances to list. */
   readonly type: 'CHECKING';
-  /** Grant that authorizes reading them; without it, any active grant of yours for this customer will do. */
+  /** Grant that authorizes the request; default: any active grant of yours for this customer. */
   readonly grant_id?: string | undefined;
-  /** Cursor of an earlier page, to go on from there. */
+  /** Cursor of an earlier page; lists the pages after it. */
   readonly cursor?: string | undefined;
-  /** Records of a page, 1 to 100; 50 unless given. */
+  /** Records per page, 1 to 100; default 50. */
   readonly limit?: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export type ErrorCategory =
   | 'API_KEY_ERROR'
   | 'GRANT_ERROR';
 
-/** The codes there are today. */
+/** All codes of this version. */
 export type ErrorCode =
   | 'MISSING_REQUIRED_PARAMETER'
   | 'VALUE_EMPTY'
@@ -102,7 +102,7 @@ export type ErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   | 'SERVICE_UNAVAILABLE';
 
-/** One error of an answer. A newer service may have codes that are not in `ErrorCode` yet. */
+/** One error of an answer. A newer service may send codes that are not in `ErrorCode`. */
 export interface ErrorRecord {
   /** High-level reason. */
   readonly category: ErrorCategory;

@@ -1,4 +1,4 @@
-/** Cursors, changed in every way there is, and used where they do not belong. */
+/** Fuzzes cursors: changes them in many ways, and opens them in the wrong scope. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,7 +26,6 @@ interface Scope {
   readonly filters: readonly (string | undefined)[];
 }
 
-/** Records as they are written in the source. */
 const plain = { noNullPrototype: true };
 
 const word = fc.oneof(
@@ -43,7 +42,7 @@ const scope: fc.Arbitrary<Scope> = fc.record(
 );
 
 const unit = fc.oneof(anyCharacter, fc.constantFrom('a', '🦊', 'é'));
-/** As long as it may be, of one character or of two that take turns, so that every size in bytes comes. */
+/** An id of the greatest length, made of two characters, so that all sizes in bytes occur. */
 const longId = fc
   .tuple(unit, unit, fc.nat(256))
   .map(([one, other, at]) => one.repeat(at) + other.repeat(256 - at));
@@ -55,7 +54,7 @@ const position: fc.Arbitrary<Position> = fc.record(
   plain,
 );
 
-/** What becomes of a text, or of the bytes behind it. */
+/** A change of the cursor's text, or of the bytes that it encodes. */
 const change = fc.record({
   of: fc.constantFrom('text', 'bytes'),
   how: fc.constantFrom('flip', 'cut', 'drop', 'insert', 'append', 'repeat', 'overwrite'),

@@ -1,4 +1,4 @@
-/** What came back on a connection, taken apart by its lengths, and what must hold for all of it. */
+/** Parses the answers on a connection, and checks what must hold for all of them. */
 import assert from 'node:assert/strict';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { assertDocumented } from '../packages/testkit/watch/documented.ts';
@@ -14,7 +14,7 @@ const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) [A-Za-z -]+$/;
 const headerLine = /^([A-Za-z-]+): ([\x20-\x7e]*)$/;
 const continues = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** The answers in order. The bodies of ours never begin as an answer does, so that a HEAD shows itself. */
+/** The answers in order. No body begins with "HTTP/1.", so the answer to a HEAD is recognizable. */
 export function answersIn(received: Buffer): Answer[] {
   const answers: Answer[] = [];
   let rest = received;
@@ -53,7 +53,7 @@ function lengthOf(status: number, headers: Readonly<Record<string, string>>, aft
   return isHead ? 0 : Number(headers['content-length']);
 }
 
-/** What only the other partner may see: names, amounts and ids of its brands, customers and grants. */
+/** Data that only the other partner may see. */
 const zenithOnly = /Zenith|zenith|424242|"z1"|zoe/;
 
 export function judgeAnswer({ status, headers, body }: Answer): void {

@@ -1,29 +1,29 @@
-/** What is sent: requests as callers send them, anything in each of their parts, and their bytes changed. */
+/** The inputs of the HTTP target: valid requests, arbitrary values in each part, and changed bytes. */
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
 import { keys } from '../packages/testkit/fixtures/fixture.ts';
 import { targetText } from './words.ts';
 
-/** A request that is whole, and what is known of its answer. */
+/** A complete request, and what is known about its answer. */
 interface WholeRequest {
   readonly bytes: string;
   readonly isHead: boolean;
-  /** Where there is but one status. */
+  /** Set if only one status is right. */
   readonly status?: number;
 }
 
-/** Bytes, and between how many answers they may get. */
+/** Arbitrary bytes, and the lowest and highest number of answers to them. */
 interface Rest {
   readonly bytes: string;
   readonly least: number;
   readonly most: number;
 }
 
-/** What one connection sends: whole requests first, then bytes of which nothing is known. */
+/** What one connection sends: complete requests first, then arbitrary bytes. */
 export interface Sent {
   readonly whole: readonly WholeRequest[];
   readonly rest: Rest;
-  /** After so many bytes the others come in a packet of their own. */
+  /** The bytes after this number are sent in a second packet. */
   readonly pauseAt: number;
 }
 
@@ -69,7 +69,7 @@ const inventedCursor = fc.oneof(
 );
 const anyCursor = fc.tuple(fc.constantFrom(...listings), inventedCursor).map(([path, cursor]) => {
   const search = path === listBrands.path ? '' : 'customer_id=alice&type=CHECKING&';
-  // No invented cursor opens.
+  // An invented cursor is never valid.
   return request({ target: `${path}?${search}cursor=${cursor}`, headers: withKey(keys.acme), status: 400 });
 });
 
@@ -91,7 +91,7 @@ const path = fc.oneof(
   fc.constantFrom(...listings, ...files),
   targetText.map((text) => listings[0] + text),
 );
-/** Headers that would make it another request, or the last one of its connection. */
+/** Headers that change how the request is read, or end the connection. */
 const framing = /^(?:authorization|connection|content-length|expect|host|transfer-encoding|upgrade)$/i;
 const header = fc
   .tuple(fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,20}$/), wrongKey)
@@ -105,7 +105,7 @@ const anyHead = fc
 
 const wholeRequest = fc.oneof(anySearch, anyCursor, anyCredentials, anyHead);
 
-/** What else requests are made of. */
+/** Pieces of requests. */
 const tokens = [
   ...['\r\n', '\n', '\r', '\r\n\r\n', ' ', '\t', '\0', ':', '\u00ff', ' HTTP/1.1', ' HTTP/1.0', ' HTTP/2.0'],
   ...['GET ', 'HEAD ', 'POST ', 'CONNECT ', 'FOO ', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -152,14 +152,14 @@ const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 
-/** A request ends in an empty line: there are no more answers than those, and one for what comes after. */
+/** A request ends with an empty line, so there is at most one answer for each, and one for the rest. */
 const emptyLine = /\n\r?\n/g;
 
 function ofUnknown(bytes: string): Rest {
   return { bytes, least: 0, most: [...bytes.matchAll(emptyLine)].length + (bytes === '' ? 0 : 1) };
 }
 
-/** A request that gets its answer, and then a body that is none, for which there is no second one. */
+/** A request that is answered, followed by an invalid body, which gets no second answer. */
 const brokenBody = fc
   .tuple(fc.constantFrom('GET /docs', 'POST /network/v1/brands', 'GET /'), fc.constantFrom(...tokens))
   .map(([line, noise]): Rest => {

@@ -1,6 +1,6 @@
 /**
- * The service on a socket and a database of its own, in this process: all that reads what a caller sends,
- * without what `serve` puts around it, which is overload, rate limit and the rereading of cursor keys.
+ * The service for fuzzing, in this process, with its own socket and database. It has everything that reads a
+ * request, but no overload protection, rate limit or refresh of cursor keys.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ import type { Store } from '../packages/server/src/store/port.ts';
 import { fillFixture, keys } from '../packages/testkit/fixtures/fixture.ts';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 
-/** Where there is such a folder, no commit waits for a disk. */
+/** Used if it exists: commits do not wait for a disk. */
 const inMemory = '/dev/shm';
 
-/** A database of two partners who must not learn of each other, gone when the fuzzer is. */
+/** A temporary database with the data of two partners. */
 export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store; path: string }> {
   const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'partner-network-fuzz-'));
   lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store;
 
 interface FuzzService {
   readonly port: number;
-  /** What was logged that must not be. */
+  /** Log lines that contain a key. */
   readonly leaks: string[];
 }
 
@@ -50,18 +50,14 @@ export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
   });
   const leaks: string[] = [];
   const secrets = Object.values(keys).map((key) => key.slice(0, -8));
-  const log = pino(
-    { level: 'info' },
-    { write: (line) => void (secrets.some(isIn(line)) && leaks.push(line)) },
-  );
+  const write = (line: string) => {
+    if (secrets.some((secret) => line.includes(secret))) leaks.push(line);
+  };
+  const log = pino({ level: 'info' }, { write });
   const server = createHttpServer();
   const room = { connections: httpBounds.connections, unreadCharacters: httpBounds.unreadCharacters };
   const { close } = serveRoutes(server, app, log, { room });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);
   return { port, leaks };
-}
-
-function isIn(line: string): (secret: string) => boolean {
-  return (secret) => line.includes(secret);
 }

@@ -1,4 +1,4 @@
-/** Bytes on real connections, many at a time, to a service that really listens. */
+/** Fuzzes the HTTP server: sends bytes on several real connections at a time. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
@@ -13,7 +13,7 @@ import type { Target } from './target.ts';
 
 const connectionsAtOnce = 8;
 const closedWithinMs = 10_000;
-/** Far more than a batch makes and drops again; a leak of 1 KB a connection is found after a minute. */
+/** More than a batch allocates. A leak of 1 KB per connection is found after a minute. */
 const mostGrowthBytes = 64 * 1024 * 1024;
 
 export const http: Target = {
@@ -22,7 +22,7 @@ export const http: Target = {
   batchRuns: 100,
   open: async (lifetime) => {
     const { port, leaks } = await serveFuzz(lifetime);
-    const memory = watchMemory();
+    const checkMemory = watchMemory();
     let executions = 0;
     return {
       property: fc.asyncProperty(
@@ -34,9 +34,9 @@ export const http: Target = {
         },
       ),
       executions: () => executions,
-      settle: async () => {
+      afterBatch: async () => {
         await judge(port, normalCall);
-        memory.look();
+        checkMemory();
       },
     };
   },
@@ -64,7 +64,7 @@ async function judge(port: number, connection: Sent): Promise<void> {
   judgeConnection(connection, answers);
 }
 
-/** All that comes back until the service closes. */
+/** Sends the bytes and resolves to everything received until the service closes the connection. */
 function exchange(port: number, bytes: Buffer, pauseAt: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -78,7 +78,7 @@ function exchange(port: number, bytes: Buffer, pauseAt: number): Promise<Buffer>
       reject(new Error(`the connection is open after ${closedWithinMs} ms`));
     }, closedWithinMs);
     socket.on('data', (chunk) => chunks.push(chunk));
-    // It may be closed before all is read that was sent; what was answered counts.
+    // The service may close the connection before it has read everything. Only the answers count.
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(timer);
@@ -87,18 +87,16 @@ function exchange(port: number, bytes: Buffer, pauseAt: number): Promise<Buffer>
   });
 }
 
-/** Looks at what is left on the heap, from the second look on: the first finds caches filled. */
-function watchMemory() {
+/** Checks that memory does not grow after the first call, when caches are filled. */
+function watchMemory(): () => void {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   let first: number | undefined;
-  return {
-    look: () => {
-      collect();
-      const { heapUsed, external } = process.memoryUsage();
-      first ??= heapUsed + external;
-      const grown = heapUsed + external - first;
-      assert.ok(grown < mostGrowthBytes, `${Math.round(grown / 1_048_576)} MB more are in use than at first`);
-    },
+  return () => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    first ??= heapUsed + external;
+    const grown = heapUsed + external - first;
+    assert.ok(grown < mostGrowthBytes, `memory grew by ${Math.round(grown / 1_048_576)} MB`);
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What the documents say of parameters, written down a second time and as simply as can be: the names and
- * bounds are typed in, decoding is left to decodeURIComponent and URLSearchParams, and nothing is fast.
+ * A second, simple implementation of the documented parameter rules. Names and limits are literals, and
+ * decoding is left to decodeURIComponent and URLSearchParams.
  */
 
 interface Rule {
@@ -22,11 +22,11 @@ export const rulesOf: Readonly<Record<'brands' | 'balances', Readonly<Record<str
 };
 
 interface Expected {
-  /** Of parameters that the operation has: code and name, in the order of its table. */
+  /** Errors of known parameters, in the order of the operation's table. */
   readonly faults: readonly (readonly [code: string, name: string])[];
-  /** Names that it does not have, decoded, in the order in which they came. */
+  /** Decoded unknown names, in the order of the query. */
   readonly unknown: readonly string[];
-  /** The values of those that are right. */
+  /** The values of valid parameters. */
   readonly values: Readonly<Record<string, string | number | undefined>>;
 }
 
@@ -46,10 +46,10 @@ export function expectedOf(listing: 'brands' | 'balances', query: string): Expec
   return { faults, unknown: [...new Set(others)], values };
 }
 
-/** Names as forms have them, values still encoded. */
+/** Decoded names and encoded values. */
 export function pairsOf(query: string): { readonly name: string; readonly value: string }[] {
   const pairs = query.split('&').filter((pair) => pair !== '');
-  // It would take a question mark in front for no part of the name.
+  // URLSearchParams drops a leading question mark.
   const names = [...new URLSearchParams(`&${query}`)].map(([name]) => name);
   return pairs.map((pair, index) => ({
     name: names[index]!,
@@ -81,7 +81,7 @@ function isControl(character: string): boolean {
   return code < 32 || code === 127;
 }
 
-/** A plain integer is one that is written back as it was. */
+/** A plain integer is printed as it was written. */
 function faultOfLimit(text: string): string | undefined {
   let limit: bigint;
   try {
@@ -92,19 +92,4 @@ function faultOfLimit(text: string): string | undefined {
   if (String(limit) !== text) return 'EXPECTED_INTEGER';
   if (limit < 1n) return 'VALUE_TOO_LOW';
   return limit > 100n ? 'VALUE_TOO_HIGH' : undefined;
-}
-
-/** Levenshtein's distance by its whole table: at each place the edits from that much to that much. */
-export function distance(from: string, to: string): number {
-  const table = Array.from({ length: from.length + 1 }, () => new Array<number>(to.length + 1).fill(0));
-  for (let i = 0; i <= from.length; i += 1) {
-    for (let j = 0; j <= to.length; j += 1) {
-      if (i === 0 || j === 0) table[i]![j] = i + j;
-      else {
-        const same = table[i - 1]![j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-        table[i]![j] = Math.min(same, table[i - 1]![j]! + 1, table[i]![j - 1]! + 1);
-      }
-    }
-  }
-  return table[from.length]![to.length]!;
 }

@@ -1,16 +1,16 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import type { Target } from './target.ts';
 
 interface RunOptions {
   readonly seed: number;
-  /** Inputs in all; without it, as many as there is time for. */
+  /** The number of inputs; unlimited by default. */
   readonly runs?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** One input again: the place that a failure was told with. */
+  /** Repeats one input: the path that a failure reported. */
   readonly path?: string | undefined;
-  /** Told every few moments how far it is. */
+  /** Called after each batch. */
   onProgress?(outcome: Outcome): void;
 }
 
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 export interface Failure {
-  /** The seed and the place by which this very input is made again. */
+  /** The seed and the path that make this input again. */
   readonly seed: number;
   readonly path: string | undefined;
   readonly input: string;
@@ -30,14 +30,14 @@ export interface Failure {
 
 export const largestSeed = 0x7fff_ffff;
 
-/** After the largest come those from 0 on: each can be given by hand. */
+/** Wraps around to 0, so that each seed is a valid value of --seed. */
 export function seedAfter(seed: number, steps: number): number {
   return (seed + steps) % (largestSeed + 1);
 }
 
-/** Tries a target on input after input. Each batch has a seed of its own, the next one after the last. */
+/** Sends inputs to a target, in batches with consecutive seeds. */
 export async function runTarget(target: Target, lifetime: Lifetime, options: RunOptions): Promise<Outcome> {
-  const { property, executions, settle } = await target.open(lifetime);
+  const { property, executions, afterBatch } = await target.open(lifetime);
   const startedMs = performance.now();
   const { runs = Number.POSITIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = options;
   let inputs = 0;
@@ -58,14 +58,14 @@ export async function runTarget(target: Target, lifetime: Lifetime, options: Run
     inputs += Math.max(1, details.numRuns);
     if (details.failed) return outcome(failureOf(details));
     try {
-      await settle?.();
+      await afterBatch?.();
     } catch (error) {
       const input = `all inputs of seed ${seed} together`;
       return outcome({ seed, path: undefined, input, reason: reasonOf(error) });
     }
     options.onProgress?.(outcome());
-    // A batch may never wait for anything: without a turn of the loop between them no signal would be heard.
-    await turn();
+    // A batch may run without any await: let signal handlers run between batches.
+    await nextTurn();
     if (options.path !== undefined) break;
   }
   return outcome();

@@ -1,21 +1,21 @@
 import type { IRawProperty } from 'fast-check';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 
-/** A part of the service, what is sent to it, and what is held against what comes of that. */
+/** A part of the service to fuzz. */
 export interface Target {
   readonly name: string;
-  /** What no input may break. */
+  /** What must hold for every input. */
   readonly promise: string;
-  /** Inputs that are tried with one seed, before the next one: as many as take a second or so. */
+  /** The number of inputs per seed: about a second of work. */
   readonly batchRuns: number;
   open(lifetime: Lifetime): Promise<OpenTarget>;
 }
 
 interface OpenTarget {
-  /** Inputs, and the judgement of each; with an input that has many parts, an execution is one of them. */
+  /** Makes inputs and checks the result of each. */
   readonly property: IRawProperty<unknown>;
-  /** Executions so far, where an input is more than one. */
+  /** The number of executions so far, if an input has several parts. */
   executions?(): number;
-  /** What must hold after many inputs; throws where it does not. */
-  settle?(): Promise<void>;
+  /** Checks what must hold after a batch of inputs; throws if it does not. */
+  afterBatch?(): Promise<void>;
 }

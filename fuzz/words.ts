@@ -1,7 +1,7 @@
-/** Texts that are worth trying, and the ways to write them. */
+/** Arbitrary texts, and their spellings in a URL. */
 import fc from 'fast-check';
 
-/** Any character but half of a pair. For its own `binary`, fast-check first makes a table, for 1 s. */
+/** Any character but a lone surrogate. fast-check's own `binary` unit takes 1 s to build a table. */
 export const anyCharacter = fc.oneof(
   { weight: 5, arbitrary: codePoint(0x20, 0x7e) },
   { weight: 1, arbitrary: codePoint(0, 0x1f) },
@@ -18,7 +18,7 @@ export function anyText(maxLength: number): fc.Arbitrary<string> {
   return fc.string({ unit: anyCharacter, maxLength });
 }
 
-/** Each character as it is, as an escape, or with an escape in lower case; never anything but ASCII. */
+/** Writes each character plain, or percent-encoded in upper or lower case. The result is ASCII. */
 export function percentEncoded(text: string, ways: readonly number[]): string {
   let place = 0;
   return [...text.toWellFormed()]
@@ -34,7 +34,7 @@ export function percentEncoded(text: string, ways: readonly number[]): string {
 
 export const spelling = fc.array(fc.nat(3), { minLength: 1, maxLength: 4 });
 
-/** Bytes that a request target can have, broken escapes and broken UTF-8 among them. */
+/** Texts of a request target, including broken escapes and invalid UTF-8. */
 export const targetText = fc.oneof(
   fc.tuple(anyText(40), spelling).map((pair) => percentEncoded(...pair)),
   fc
@@ -48,7 +48,7 @@ export const targetText = fc.oneof(
 /** Characters that take one, two, three and four bytes. */
 const anyUnit = fc.constantFrom('a', ' ', 'é', '€', '🦊', '\u{10ffff}');
 
-/** A text just as long as it may be, one longer, one shorter, or not nearly so. */
+/** A text around a length limit: one shorter, equal, or up to two longer. */
 export function aroundLength(characters: number): fc.Arbitrary<string> {
   return fc
     .tuple(anyUnit, fc.constantFrom(-1, 0, 0, 1, 2))

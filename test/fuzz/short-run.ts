@@ -1,4 +1,4 @@
-/** A short run of one target. The seed is fixed: what fails here fails for everybody, and again. */
+/** A short run of one fuzz target. The seed is fixed, so a failure can be repeated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runTarget } from '../../fuzz/run.ts';

@@ -21,7 +21,7 @@ export default {
       'packages/server/test/limiter/admissions.test.ts',
       'packages/server/test/limiter/redis/{local-share,reply,url}.test.ts',
       'packages/server/test/limiter/{redis/link,open}.test.ts',
-      'test/fuzz/{parameters,cursors}.test.ts',
+      'test/fuzz/parsing.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
   },

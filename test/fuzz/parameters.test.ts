@@ -1,4 +1,0 @@
-import { parameters } from '../../fuzz/parameters.ts';
-import { holds } from './short-run.ts';
-
-holds(parameters, 600);

@@ -5,109 +5,69 @@ import {
   errorsOfAnswer,
   lengths,
 } from '@partner-network/contract/limits';
-import { authBounds } from './auth.ts';
-import { cursorsBounds } from './cursors.ts';
-import { doctorBounds } from './doctor.ts';
-import { httpBounds } from './http.ts';
-import { imagesBounds } from './images.ts';
-import { ingestBounds } from './ingest.ts';
-import { limiterBounds } from './limiter.ts';
-import { overloadBounds } from './overload.ts';
-import { postgresBounds } from './postgres.ts';
-import { receiptsBounds } from './receipts.ts';
-import { storeBounds } from './store.ts';
-import { tracingBounds } from './tracing.ts';
+import { authBounds as auth } from './auth.ts';
+import { cursorsBounds as cursors } from './cursors.ts';
+import { doctorBounds as doctor } from './doctor.ts';
+import { httpBounds as http } from './http.ts';
+import { imagesBounds as images } from './images.ts';
+import { ingestBounds as ingest } from './ingest.ts';
+import { limiterBounds as limiter } from './limiter.ts';
+import { overloadBounds as overload } from './overload.ts';
+import { postgresBounds as postgres } from './postgres.ts';
+import { receiptsBounds as receipts } from './receipts.ts';
+import { storeBounds as store } from './store.ts';
+import { tracingBounds as tracing } from './tracing.ts';
 
 function assertBound(holds: boolean, what: string): void {
   if (!holds) throw new Error(`bounds.ts: ${what}`);
 }
 
-/** Of an answer's time, what is left to a request that waited for its turn as long as it may. */
-const leftMs = httpBounds.answerMs - overloadBounds.requestWaitMs;
+/** The response time that is left to a request that waited for its turn as long as possible. */
+const leftMs = http.answerMs - overload.requestWaitMs;
 
-assertBound(httpBounds.headersTimeoutMs <= httpBounds.requestTimeoutMs, 'headers are a part of the request');
+assertBound(http.answerMs < 2_000, 'a request is answered within 2 s');
+assertBound(http.headersTimeoutMs <= http.requestTimeoutMs, 'headers are a part of the request');
+assertBound(http.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id fits');
+assertBound(http.requestHeadBytes <= 2 * errorsOfAnswer, 'each error takes a name and an & of the query');
+assertBound(auth.keyCacheMs < 1_000, 'a revocation counts within a second');
+
+assertBound(overload.partnerQueue > brandsPerSecond, 'the requests of a second can wait at once');
+assertBound(overload.requestWaitMs < 250, 'an admitted request begins within 250 ms');
+assertBound(overload.shedHoldMs < leftMs, 'a delayed 503 is sent in time');
+assertBound(overload.shedHoldMs <= 1_000 * http.retryAfterSeconds, 'a 503 is delayed by Retry-After at most');
+assertBound(overload.shareWaitMs + postgres.postgresPoolWaitMs < leftMs, 'both waits end in time');
+
+assertBound(2 * cursors.cursorKeysReadMs <= 1_000, 'a discarded key opens nothing after a second');
+assertBound(2 * cursors.cursorKeysStaleMs < cursors.cursorKeySettleMs, 'all instances have a key that seals');
 assertBound(
-  httpBounds.requestHeadBytes > lengths.referenceId * 12 + 1024,
-  'the longest reference_id must fit',
-);
-assertBound(httpBounds.requestHeadBytes <= 2 * errorsOfAnswer, 'a name and an & for each error');
-assertBound(ingestBounds.importLineBytes <= lengths.metadataValue, 'what can be imported can be sent');
-assertBound(overloadBounds.partnerQueue > brandsPerSecond, 'a second of requests at once can wait');
-assertBound(overloadBounds.requestWaitMs < 250, 'who is let in begins within 250 ms');
-assertBound(overloadBounds.shedHoldMs < leftMs, 'who is turned away is told in time');
-assertBound(
-  overloadBounds.shedHoldMs <= 1_000 * httpBounds.retryAfterSeconds,
-  'no longer than a caller would wait',
-);
-assertBound(httpBounds.answerMs < 2_000, 'a caller is answered within 2 s');
-assertBound(
-  3 * imagesBounds.imageDnsMs < imagesBounds.imageDownloadMs,
-  'a slow name server leaves time to download',
-);
-assertBound(
-  imagesBounds.imageResultsAhead > imagesBounds.imageDownloads,
-  'a slow image does not stop the others',
-);
-assertBound(
-  overloadBounds.shareWaitMs + postgresBounds.postgresPoolWaitMs < leftMs,
-  'whoever waits for both is told',
-);
-assertBound(authBounds.keyCacheMs < 1_000, 'a revocation counts within a second');
-assertBound(storeBounds.sqliteServeBusyMs < leftMs, 'a locked database is told in time');
-assertBound(
-  postgresBounds.postgresConnectMs + postgresBounds.replicaAnswerMs < leftMs,
-  'the primary gets its turn',
-);
-assertBound(
-  postgresBounds.postgresLookMs + postgresBounds.postgresSilenceMs < 1_000,
-  'a fail over is over within 1 s',
-);
-assertBound(
-  doctorBounds.doctorStatementMs < doctorBounds.doctorAnswerMs,
-  'a server ends a statement before we do',
-);
-assertBound(
-  postgresBounds.replicaWatchMs * 3 < postgresBounds.replicaLagMs,
-  'a replica outlives a look that fails',
-);
-assertBound(
-  limiterBounds.redisLogLifeMs > limiterBounds.rateWindowMs,
-  'a log must outlive what counts in it',
-);
-assertBound(
-  limiterBounds.redisReconnectMs >= limiterBounds.rateWindowMs,
-  'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass',
-);
-assertBound(ingestBounds.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
-assertBound(
-  ingestBounds.followStoppedMs < ingestBounds.followPatienceMs,
-  'who is told to end has less patience',
-);
-assertBound(
-  receiptsBounds.receiptsFlushMs + 5 * receiptsBounds.receiptsRetryMs < 1_000,
-  'a kill loses < 1 s of receipts',
-);
-assertBound(
-  tracingBounds.tracesAnswerMs < tracingBounds.tracesCloseMs,
-  'the last batches get their full answer time when the process ends',
-);
-assertBound(
-  tracingBounds.tracesUnderWay * tracingBounds.tracesBatch > tracingBounds.tracesWaiting,
-  'all waiting spans can be sent at once when the process ends',
-);
-assertBound(
-  2 * cursorsBounds.cursorKeysReadMs <= 1_000,
-  'a key that was discarded opens nothing after a second',
-);
-assertBound(
-  2 * cursorsBounds.cursorKeysStaleMs < cursorsBounds.cursorKeySettleMs,
-  'all know a key before it seals',
-);
-assertBound(
-  cursorsBounds.cursorKeyRestMs > cursorLifetimeHours * 3_600_000 + cursorsBounds.cursorKeysStaleMs,
+  cursors.cursorKeyRestMs > cursorLifetimeHours * 3_600_000 + cursors.cursorKeysStaleMs,
   'a key opens the last cursor that it sealed until that expires',
 );
+
+assertBound(store.sqliteServeBusyMs < leftMs, 'a request to a locked database is answered in time');
+assertBound(postgres.postgresConnectMs + postgres.replicaAnswerMs < leftMs, 'time is left for the primary');
+assertBound(postgres.postgresLookMs + postgres.postgresSilenceMs < 1_000, 'a failover takes less than 1 s');
+assertBound(postgres.replicaWatchMs * 3 < postgres.replicaLagMs, 'a replica survives one failed check');
+assertBound(doctor.doctorStatementMs < doctor.doctorAnswerMs, 'a server ends a statement before we do');
+
+assertBound(limiter.redisLogLifeMs > limiter.rateWindowMs, 'a log outlives the admissions that count');
 assertBound(
-  limiterBounds.instanceStaleMs > 2 * limiterBounds.heartbeatMs,
-  'one lost heartbeat is no dead instance',
+  limiter.redisReconnectMs >= limiter.rateWindowMs,
+  'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass',
+);
+assertBound(limiter.instanceStaleMs > 2 * limiter.heartbeatMs, 'an instance survives one lost heartbeat');
+
+assertBound(ingest.importLineBytes <= lengths.metadataValue, 'imported metadata can be sent');
+assertBound(ingest.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
+assertBound(ingest.followStoppedMs < ingest.followPatienceMs, 'a stopped import retries for a shorter time');
+assertBound(
+  receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
+  'a kill loses < 1 s of receipts',
+);
+assertBound(images.imageResultsAhead > images.imageDownloads, 'a slow image does not stop the others');
+assertBound(3 * images.imageDnsMs < images.imageDownloadMs, 'a slow name server leaves time to download');
+assertBound(tracing.tracesAnswerMs < tracing.tracesCloseMs, 'the last batches get their full answer time');
+assertBound(
+  tracing.tracesUnderWay * tracing.tracesBatch > tracing.tracesWaiting,
+  'all waiting spans can be sent at once when the process ends',
 );

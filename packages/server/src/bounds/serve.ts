@@ -1,9 +1,10 @@
 export const serveBounds = {
+  /** Most workers of a supervisor. */
   workers: 64,
-  /** A worker that ended is replaced after this, so that one that cannot live does not keep us busy. */
+  /** Milliseconds before a worker that ended is replaced, so that one that always fails costs little. */
   workerRestartMs: 500,
-  /** A worker that takes longer to tell its metrics is left out of them. */
+  /** Milliseconds that a worker has to send its metrics before it is left out. */
   workerAnswerMs: 500,
-  /** The longest drain delay that can be set. */
+  /** Longest drain delay that an operator can set, in seconds. */
   drainDelaySeconds: 3_600,
 } as const;

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { sandboxOrigin } from '@partner-network/contract/operations';
 
-/** A page of docs/partners, as a part of the reference. */
+/** A page of docs/partners, shown in the reference. */
 export interface Guide {
-  /** Its file's name. The part of the operations that it is about, if there is one, has the same. */
+  /** The name of its file. A guide about a listing has the name of the listing's tag. */
   readonly name: string;
   readonly title: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Guide {
 
 const folder = new URL('../../../../docs/partners/', import.meta.url);
 
-/** The first things first. What is not named here comes after them, or with the operation it is about. */
+/** Guides that come first. The others follow in alphabetical order. */
 const order = [
   'quick-start',
   'command-line',
@@ -23,46 +23,38 @@ const order = [
   'sandbox',
 ];
 
-/** What the guides have a reader set. Other keys of the demo data are what a text is about, and stay. */
+/** The key that the guides tell the reader to set. Other demo keys are the subject of a text and stay. */
 const exampleKey = /(?<=PARTNER_NETWORK_API_KEY=)pn_test_demo\w+/g;
 
-/** Whose page the guides are on. */
 interface Surroundings {
   readonly publicUrl: string;
-  /** The key to set: one that works here, or how one begins. */
+  /** A key that works here, or the beginning of one. */
   readonly key: string;
-  /** Whether this is a sandbox with the demo data, such as the guides are written for. */
+  /** Whether this service is a sandbox with the demo data, which the guides are written for. */
   readonly isOwnSandbox: boolean;
 }
 
-/** The guides for partners, from the same files that the repository shows, as they read at this place. */
-export async function readGuides(here: Surroundings): Promise<Guide[]> {
+/** Reads the guides from the files that the repository shows, adapted to the service that serves them. */
+export async function readGuides({ publicUrl, key, isOwnSandbox }: Surroundings): Promise<Guide[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
   const names = files.map((file) => file.slice(0, -'.md'.length));
-  const guides = await Promise.all(
-    names.map(async (name) => guideOf(name, await readFile(new URL(`${name}.md`, folder), 'utf8'))),
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  const sorted = names.toSorted((left, right) => rank(left) - rank(right) || (left < right ? -1 : 1));
+  return Promise.all(
+    sorted.map(async (name) => {
+      const markdown = await readFile(new URL(`${name}.md`, folder), 'utf8');
+      const [, title = name, body = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
+      const text = withAnchors(name, body.trim(), names);
+      // Outside of a sandbox, the guide to the sandbox is about the reader's own.
+      if (name === 'sandbox' && !isOwnSandbox) return { name, title, text };
+      const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
+      return { name, title, text: addressed.replaceAll(exampleKey, () => key) };
+    }),
   );
-  const place = ({ name }: Guide) => (order.includes(name) ? order.indexOf(name) : order.length);
-  return guides
-    .toSorted((left, right) => place(left) - place(right) || (left.name < right.name ? -1 : 1))
-    .map((guide) => ({ ...guide, text: withAnchors(guide, names) }))
-    .map((guide) => localGuide(guide, here));
 }
 
-function guideOf(name: string, markdown: string): Guide {
-  const [, title = name, text = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
-  return { name, title, text: text.trim() };
-}
-
-/** Elsewhere the guide to the sandbox is about the reader's own. All else is about this service. */
-function localGuide({ text, ...guide }: Guide, { publicUrl, key, isOwnSandbox }: Surroundings): Guide {
-  if (guide.name === 'sandbox' && !isOwnSandbox) return { ...guide, text };
-  const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
-  return { ...guide, text: addressed.replaceAll(exampleKey, () => key) };
-}
-
-/** Links between the files lead to places on the page. What a link leads to elsewhere is not on it. */
-function withAnchors({ name, text }: Guide, names: readonly string[]): string {
+/** Makes links between the files lead to places on the page. A link to any other file becomes plain text. */
+function withAnchors(name: string, text: string, names: readonly string[]): string {
   return text
     .replace(
       /^(#{2,6}) (.+)$/gm,
@@ -75,7 +67,7 @@ function withAnchors({ name, text }: Guide, names: readonly string[]): string {
     });
 }
 
-/** What a heading is called in links, as GitHub has it. */
+/** The name of a heading in links, as GitHub makes it. */
 export function slugOf(title: string): string {
   return title
     .toLowerCase()

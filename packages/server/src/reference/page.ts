@@ -9,8 +9,8 @@ interface PageFiles {
 }
 
 /**
- * Addresses are relative to /docs, so that the page works below whatever a proxy puts in front of it. The
- * library makes style elements, which the browser takes for the nonce's sake alone.
+ * The page at /docs. Addresses are relative, so that it works under a path prefix of a proxy. The nonce
+ * allows the style elements that the library makes.
  */
 export function pageOf(files: PageFiles, nonce: string): string {
   const relative = (path: string) => path.slice(1);
@@ -41,8 +41,8 @@ export function pageOf(files: PageFiles, nonce: string): string {
 }
 
 /**
- * Nothing comes from elsewhere, and no script or style but ours counts. Style attributes are let be: the
- * library writes some into its HTML, and they take no nonce. They select nothing, and load nothing from afar.
+ * The Content-Security-Policy: only our own scripts, styles and images. Style attributes are allowed, because
+ * the library writes some and they cannot carry a nonce. They can neither select nor load anything.
  */
 export function policyOf(nonce: string): string {
   return [

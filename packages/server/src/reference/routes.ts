@@ -1,4 +1,4 @@
-/** The reference at /docs: a library shows the OpenAPI document and the guides for partners, offline. */
+/** The reference at /docs: a bundled library shows the OpenAPI document and the guides for partners. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { pageOf, policyOf } from './page.ts';
 interface Surroundings {
   readonly environment: Environment;
   readonly publicUrl: () => string;
-  /** A public key of demo data, for whoever has none yet. */
+  /** A public key of the demo data, offered to readers who have no key. */
   readonly demoKey?: string | undefined;
 }
 
@@ -19,46 +19,38 @@ const library: { version: string; sha256: string } = JSON.parse(
   readFileSync(new URL('library.json', folder), 'utf8'),
 );
 
-const forAYear = 'public, max-age=31536000, immutable';
-const askEachTime = 'no-cache';
-/** What is not for another site's pages, and tells other sites nothing. */
-const apart = ['Cross-Origin-Resource-Policy', 'same-origin', 'Referrer-Policy', 'no-referrer'];
-
-/** A file of ours, at a path that changes with it, so that a browser may keep it. */
-function ownFile(name: string, type: string) {
-  const content = readFileSync(new URL(name, folder));
-  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
-  const [stem, ending] = name.split('.');
-  return {
-    path: `/docs/${stem}-${digest}.${ending}`,
-    route: fileRoute(
-      bodyOf(async () => content),
-      type,
-      forAYear,
-    ),
-  };
-}
+const oneYear = 'public, max-age=31536000, immutable';
+/** Keeps the files out of other sites' pages, and the address of the page out of requests to other sites. */
+const isolation = ['Cross-Origin-Resource-Policy', 'same-origin', 'Referrer-Policy', 'no-referrer'];
+const javascript = 'text/javascript; charset=utf-8';
 
 function fileRoute(body: Body, type: string, cacheControl: string): Route {
-  return bodyRoute(body, ['Content-Type', type, 'Cache-Control', cacheControl, ...apart]);
+  return bodyRoute(body, ['Content-Type', type, 'Cache-Control', cacheControl, ...isolation]);
 }
 
-const javascript = 'text/javascript; charset=utf-8';
+/** The path and route of an own file. The path changes with the content, so that browsers may cache it. */
+function ownFile(name: string, type: string): [path: string, Route] {
+  const content = readFileSync(new URL(name, folder));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
+  const body = bodyOf(async () => content);
+  return [`/docs/${name.replace('.', `-${digest}.`)}`, fileRoute(body, type, oneYear)];
+}
+
 const start = ownFile('start.js', javascript);
 const style = ownFile('style.css', 'text/css; charset=utf-8');
 const icon = ownFile('icon.svg', 'image/svg+xml');
 const files = {
   library: `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`,
-  start: start.path,
-  style: style.path,
-  icon: icon.path,
+  start: start[0],
+  style: style[0],
+  icon: icon[0],
   guides: '/docs/guides.json',
 };
 
-/** The paths of the reference, by which nothing is read before it is asked for. */
+/** The paths of the reference. The library and the guides are read on first use. */
 export function referenceRoutes({ environment, publicUrl, demoKey }: Surroundings): [string, Route][] {
   const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
-  // A demo key is of a sandbox's demo data, and of use nowhere else.
+  // A demo key works only in a sandbox with the demo data.
   const offered = environment === 'sandbox' ? demoKey : undefined;
   const guides = bodyOf(async () => {
     const { readGuides } = await import('./guides.ts');
@@ -68,15 +60,17 @@ export function referenceRoutes({ environment, publicUrl, demoKey }: Surrounding
   });
   return [
     ['/docs', page],
-    [files.library, fileRoute(stored, javascript, forAYear)],
-    [files.guides, fileRoute(guides, 'application/json; charset=utf-8', askEachTime)],
-    ...[start, style, icon].map(({ path, route }): [string, Route] => [path, route]),
+    [files.library, fileRoute(stored, javascript, oneYear)],
+    [files.guides, fileRoute(guides, 'application/json; charset=utf-8', 'no-cache')],
+    start,
+    style,
+    icon,
   ];
 }
 
 async function page({ headers }: Exchange): Promise<string> {
   const nonce = randomBytes(16).toString('base64');
-  headers.push('Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...apart);
+  headers.push('Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...isolation);
   headers.push('Content-Security-Policy', policyOf(nonce), 'Cross-Origin-Opener-Policy', 'same-origin');
   return pageOf(files, nonce);
 }

@@ -1,4 +1,4 @@
-/** The settings: flags, variables and defaults. Each command takes those that concern it. */
+/** The flags of `serve`, with their variables and defaults. Other commands use some of them. */
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { type ListingName, operations } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../bounds/command-line.ts';
@@ -21,7 +21,7 @@ import { type DatabaseAddress, parseDatabaseUrl, postgresUrls } from '../store/a
 import { conflictsOfTracing, tracingSettings } from '../tracing/settings.ts';
 
 const largestPort = 65_535;
-/** An empty one would listen on every interface. */
+/** Not empty: an empty host would listen on every interface. */
 const hostName = plainText(commandLineBounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -37,7 +37,7 @@ function replicaUrl(text: string): string | Problem {
   return postgresUrls(text)?.[0] ?? new Problem(`must be ${postgresForm}.`);
 }
 
-/** Which database, and what it must be. */
+/** The flags of every command that opens a database. */
 export const databaseSettings = {
   environment: setting(
     'production|sandbox',
@@ -55,7 +55,7 @@ export const databaseSettings = {
   ),
 };
 
-/** How to use a Postgres database. */
+/** The flags for a Postgres database. */
 const postgresSettings = {
   replica: repeatedSetting(
     'URL',
@@ -101,7 +101,7 @@ const rateSettings = Object.fromEntries(
   ]),
 ) as RateSettings;
 
-/** Where and how to serve. */
+/** The flags that `serve` and `sandbox` share. */
 export const listenSettings = {
   host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on (127.0.0.1)'),
   port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on (8080)'),
@@ -116,14 +116,14 @@ export const listenSettings = {
   'log-level': logLevel('info'),
 };
 
-/** The sentence does not repeat what was given: a password may be in it. */
+/** The error does not repeat the address, which may contain a password. */
 function redisUrl(text: string): RedisAddress | Problem {
   const form =
     'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE where it needs them';
   return parseRedisUrl(text) ?? new Problem(`must be ${form}, special characters percent-encoded.`);
 }
 
-/** What many instances have in common. */
+/** The flags for several processes or instances. */
 const sharedSettings = {
   workers: setting(
     'N',
@@ -154,7 +154,7 @@ export function ratesOf(config: Values<RateSettings>): Rates {
   return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]])) as Rates;
 }
 
-/** How to be watched and stopped. */
+/** The flags for probes, metrics and the stop. */
 const operationsSettings = {
   'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'operations address (127.0.0.1)'),
   'ops-port': setting('PORT', 'OPS_PORT', wholeNumber(0, largestPort), 9090, 'operations port (9090)'),
@@ -167,7 +167,7 @@ const operationsSettings = {
   ),
 };
 
-/** All that `serve` can be told. */
+/** All flags of `serve`. */
 export const serveSettings = {
   ...databaseSettings,
   ...postgresSettings,
@@ -189,7 +189,7 @@ export function databaseConfig({ environment, database }: Values<typeof database
   return Object.freeze({ environment, database: database ?? fallback });
 }
 
-/** What is wrong with settings for `serve` that are right each for itself. */
+/** Finds flags that are valid each but not together. */
 export function conflictsOfServe(config: ServeConfig): string[] {
   const both = `--port and --ops-port are both ${config.port}`;
   const sentence = `${both}: give the operations address a port of its own.`;
@@ -200,7 +200,7 @@ export function conflictsOfServe(config: ServeConfig): string[] {
   ];
 }
 
-/** What the embedded database cannot do. */
+/** Finds flags that the embedded database does not support. */
 export function conflictsOfEngine(config: ServeConfig): string[] {
   if (databaseConfig(config).database.engine === 'postgres') return [];
   const needs = 'needs a Postgres database: set --database to one.';
@@ -210,10 +210,10 @@ export function conflictsOfEngine(config: ServeConfig): string[] {
   ];
 }
 
-/** Addresses that mean every interface, and that nobody can call. */
+/** Addresses that mean every interface. A client cannot call them. */
 export const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
-/** Whether callers and operators would meet. On two interfaces the same port is two. */
+/** Whether both listeners have the same address. The same port on two interfaces is allowed. */
 export function isOnePort(config: ServeConfig): boolean {
   const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
   const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));

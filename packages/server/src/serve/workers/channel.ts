@@ -1,11 +1,11 @@
-/** Questions and answers between a supervisor and its workers, over the channel that Node opens for them. */
-import type { Operation } from '@partner-network/contract/operations';
+/** Questions and answers between the supervisor and a worker, over the channel that Node opens. */
+import type { ListingName } from '@partner-network/contract/operations';
 import type { Decided } from '../../limiter/port.ts';
 import type { MetricRead } from '../../observability/metric.ts';
 
-/** What can be asked: about what, and what the answer is. */
+/** Every question, with its argument and its answer. A worker asks `admit`, the supervisor the others. */
 interface Questions {
-  admit: { readonly about: { operation: Operation['name']; partnerId: string }; readonly answer: Decided };
+  admit: { readonly about: { operation: ListingName; partnerId: string }; readonly answer: Decided };
   metrics: { readonly about: undefined; readonly answer: readonly MetricRead[] };
   drain: { readonly about: undefined; readonly answer: undefined };
   stop: { readonly about: undefined; readonly answer: undefined };
@@ -18,7 +18,7 @@ export type Answers = {
   readonly [N in Name]?: (about: Questions[N]['about']) => Promise<Answer<N>> | Answer<N>;
 };
 
-/** This process as its supervisor sees it, or a worker as this process sees it. */
+/** `process` in a worker, or the `Worker` in the supervisor. */
 interface OtherSide {
   send?(message: Message, onSent: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: Message) => void): unknown;
@@ -29,7 +29,7 @@ interface Message {
   readonly question?: Name;
   readonly about?: unknown;
   readonly answer?: unknown;
-  /** Why there is no answer. */
+  /** Set instead of `answer` if the other side failed. */
   readonly fault?: string;
 }
 
@@ -49,7 +49,7 @@ export function openChannel(other: OtherSide, answers: Answers): Ask {
 
   other.on('message', async (message) => {
     if (message.question !== undefined) {
-      // Whoever is gone meanwhile does not need it.
+      // An error means that the other side is gone, which does not matter.
       other.send?.(await replyTo(message), () => {});
       return;
     }

@@ -10,18 +10,25 @@ import type { MetricRead } from '../../observability/metric.ts';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 
 interface WorkerPool {
-  /** The port that they answer on. */
+  /** The port that the workers share. */
   readonly port: number;
-  /** How many of them answer now. */
+  /** The number of workers that listen. */
   size(): number;
-  /** What each of them measures, each by itself and with its number; one that does not answer is left out. */
+  /** The metrics of each worker that answers in time, labelled with its number. */
   metrics(): Promise<readonly MetricRead[]>;
-  /** From now on each answer is the last of its connection. */
+  /** Closes each connection after its next response. */
   drain(): void;
   stop(): Promise<void>;
 }
 
-/** So many workers at any time: one that ends before it is told to is replaced. */
+/** The longest that a worker may take to stop: the sum of what its parts may take. */
+const stopMs =
+  httpBounds.drainMs +
+  receiptsBounds.receiptsCloseMs +
+  postgresBounds.postgresCloseMs +
+  tracingBounds.tracesCloseMs;
+
+/** Starts workers, and replaces each one that ends before `stop`. Undefined if the first does not start. */
 export async function startWorkerPool(
   count: number,
   answers: Answers,
@@ -34,6 +41,7 @@ export async function startWorkerPool(
   let isStopping = false;
   let port: number | undefined;
 
+  /** Resolves to the worker's port, or to undefined if it ends before it listens. */
   function start(): Promise<number | undefined> {
     const worker = cluster.fork();
     const ask = openChannel(worker as unknown as Parameters<typeof openChannel>[0], answers);
@@ -41,9 +49,9 @@ export async function startWorkerPool(
     return new Promise((resolve) => {
       worker.once('listening', ({ port }) => {
         listening.add(worker);
-        // Before it listens, it may not hear what it is told.
-        if (isDraining) tell(ask, 'drain');
-        if (isStopping) tell(ask, 'stop');
+        // Repeated here: a message to a worker that does not listen yet can be lost.
+        if (isDraining) send(ask, 'drain');
+        if (isStopping) send(ask, 'stop');
         resolve(port);
       });
       const lose = (why: object) => {
@@ -53,7 +61,7 @@ export async function startWorkerPool(
         if (!isStopping && port !== undefined) replace(worker, why);
       };
       worker.once('exit', (code, signal) => lose({ code, signal }));
-      // A process that could not even be made; of its error the code alone, for the rest repeats our flags.
+      // The process could not be created. Only the code is logged: the error repeats our flags.
       worker.on('error', (error: NodeJS.ErrnoException) => lose({ code: error.code }));
     });
   }
@@ -70,10 +78,10 @@ export async function startWorkerPool(
   const killAll = () => {
     for (const worker of workers.keys()) worker.process.kill('SIGKILL');
   };
-  // When all has to end at once: one that is frozen would not notice that its supervisor is gone.
+  // A frozen worker would not notice that its supervisor is gone.
   process.once('exit', killAll);
 
-  // The first goes ahead: what keeps it from starting would keep the others, and is said once.
+  // The first starts alone: a problem that would stop all of them is reported once.
   port = await start();
   if (port === undefined) return undefined;
   await Promise.all(Array.from({ length: count - 1 }, start));
@@ -91,7 +99,7 @@ export async function startWorkerPool(
     },
     drain() {
       isDraining = true;
-      for (const ask of workers.values()) tell(ask, 'drain');
+      for (const ask of workers.values()) send(ask, 'drain');
     },
     async stop() {
       isStopping = true;
@@ -99,31 +107,24 @@ export async function startWorkerPool(
       const ended = [...workers.keys()].map(
         (worker) => new Promise((resolve) => worker.once('exit', resolve)),
       );
-      for (const ask of workers.values()) tell(ask, 'stop');
-      // They give those who wait the drain time; one that is frozen would take for ever.
-      const patience = setTimeout(
-        killAll,
-        httpBounds.drainMs +
-          receiptsBounds.receiptsCloseMs +
-          postgresBounds.postgresCloseMs +
-          tracingBounds.tracesCloseMs,
-      );
+      for (const ask of workers.values()) send(ask, 'stop');
+      const timer = setTimeout(killAll, stopMs);
       await Promise.all(ended);
-      clearTimeout(patience);
+      clearTimeout(timer);
     },
   };
 }
 
-/** One that is gone meanwhile does not need to hear it. */
-function tell(ask: Ask, what: 'drain' | 'stop'): void {
-  ask(what, undefined).catch(() => {});
+/** Sends an order. An error means that the worker is gone, which does not matter. */
+function send(ask: Ask, order: 'drain' | 'stop'): void {
+  ask(order, undefined).catch(() => {});
 }
 
 function ofWorker({ readings, ...metric }: MetricRead, worker: string): MetricRead {
   const numbered = readings.map((reading) => ({
     ...reading,
     labels: { ...reading.labels, worker },
-    // On its way here, what is no number has become null.
+    // The channel sends JSON, which turns NaN into null.
     value: reading.value ?? Number.NaN,
   }));
   return { ...metric, readings: numbered };

@@ -1,57 +1,44 @@
-/** A name or a proxy that leads to the database can come to lead to another server. */
+/** The database's host name or proxy can come to lead to another server. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
-import {
-  type PostgresServer,
-  promote,
-  startPostgres,
-  withoutOwnServers,
-} from '../../../testkit/servers/postgres.ts';
-import { amongAllOnly } from './scene/all-faults.ts';
+import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
+import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { startNetwork } from './scene/network.ts';
 import { hangUpOnService, rename, startPair } from './scene/pair.ts';
-import { fill, resumeMs, type Served, serveOn, startLoad } from './scene/under-load.ts';
-
-const skip = withoutOwnServers();
-const timeout = 60_000;
+import { fill, loadOn, resumeMs, type Served, serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 for (const [ending, how] of [
   ['hangUp', 'is cut'],
   ['forget', 'stays silent'],
 ] as const) {
-  test(`an address that moves to the new primary is followed, when the old way ${how}`, {
-    skip: skip || amongAllOnly,
-    timeout,
-  }, async (t) => {
-    const { primary, standby } = await startPair(t);
-    const network = await startNetwork(t, primary);
-    const load = await startLoad(t, await serveOn(t, network.url));
-    network.fallSilent();
-    await promote(standby);
-    network.leadTo(standby);
-    network[ending]();
-    await load.resumes(performance.now());
-    await load.stop();
-  });
+  rareFaultTest(
+    `an address that moves to the new primary is followed, when the old connection ${how}`,
+    async (t) => {
+      const { primary, standby } = await startPair(t);
+      const network = await startNetwork(t, primary);
+      const load = await loadOn(t, network.url);
+      network.fallSilent();
+      await promote(standby);
+      network.leadTo(standby);
+      network[ending]();
+      await load.recovers();
+    },
+  );
 }
 
-test('when one connection leads to the new primary, none is used that leads to the old one', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('once one connection leads to the new primary, none to the old one is used', async (t) => {
   const { primary, standby } = await startPair(t);
   const network = await startNetwork(t, primary);
   const { caller } = await serveOn(t, network.url, '--connections', '4');
   const ask = () => caller.brands('?limit=1', { key: keys.acme });
   await Promise.all(Array.from({ length: 4 }, ask));
 
-  // The old one lives on, and so do the connections to it.
+  // The old primary keeps running, and so do the connections to it.
   await promote(standby);
   await rename(t, standby, 'promoted');
   network.leadTo(standby);
-  // Which is not the one that watches: that was there before the others.
+  // The newest connection, so not the one of the primary watch.
   await hangUpOnService(t, primary, 1);
   const sinceMs = performance.now();
   let names: (string | undefined)[] = [];
@@ -62,11 +49,11 @@ test('when one connection leads to the new primary, none is used that leads to t
       assertUnavailable(answer);
       return undefined;
     });
-    assert.ok(performance.now() - sinceMs < resumeMs, 'the old one is left in time');
+    assert.ok(performance.now() - sinceMs < resumeMs, 'the old primary is left in time');
   }
 });
 
-async function answersNobody({ caller, operationsUrl }: Served): Promise<void> {
+async function assertAllUnavailable({ caller, operationsUrl }: Served): Promise<void> {
   const untilMs = performance.now() + 1_000;
   while (performance.now() < untilMs) {
     const answers = [
@@ -79,47 +66,33 @@ async function answersNobody({ caller, operationsUrl }: Served): Promise<void> {
   }
 }
 
-const strangers: Record<string, (t: TestContext, primary: PostgresServer) => Promise<PostgresServer>> = {
-  'of the other environment': async (t) => {
+for (const [which, define, fillOther] of [
+  ['of the other environment', faultTest, (url: string) => fill(url, 'production')],
+  ['that is not ours', rareFaultTest, async () => {}],
+] as const) {
+  define(`a database ${which} behind the same address gives no answer, not even a 401`, async (t) => {
+    const server = await startFilled(t);
     const other = await startPostgres(t);
-    await fill(other.url(), 'production');
-    return other;
-  },
-  'that is not ours': (t) => startPostgres(t),
-};
-
-for (const [which, startOther] of Object.entries(strangers)) {
-  test(`a database ${which} behind the same address gives nobody an answer, not even a 401`, {
-    skip: skip || (which === 'that is not ours' && amongAllOnly),
-    timeout,
-  }, async (t) => {
-    const server = await startPostgres(t);
-    await fill(server.url());
-    const other = await startOther(t, server);
+    await fillOther(other.url());
     const network = await startNetwork(t, server);
     const served = await serveOn(t, network.url);
     const load = await startLoad(t, served);
     network.leadTo(other);
     network.hangUp();
-    await answersNobody(served);
+    await assertAllUnavailable(served);
     network.leadTo(server);
-    await load.resumes(performance.now());
-    await load.stop();
+    await load.recovers();
   });
 }
 
-test('a standby behind the same address gives nobody an answer until it is promoted', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('a standby behind the same address gives no answer until it is promoted', async (t) => {
   const { primary, standby } = await startPair(t);
   const network = await startNetwork(t, primary);
   const served = await serveOn(t, network.url);
   const load = await startLoad(t, served);
   await primary.kill();
   network.leadTo(standby);
-  await answersNobody(served);
+  await assertAllUnavailable(served);
   await promote(standby);
-  await load.resumes(performance.now());
-  await load.stop();
+  await load.recovers();
 });

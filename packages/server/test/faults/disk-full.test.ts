@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, type Finished, run } from '../../../testkit/fixtures/run.ts';
 import {
@@ -9,15 +9,11 @@ import {
   connectTo,
   newCluster,
   type PostgresServer,
-  startPostgres,
-  withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
-import { amongAllOnly } from './scene/all-faults.ts';
+import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { mountSmallDisk, type SmallDisk } from './scene/small-disk.ts';
-import { fill, serveOn, startLoad } from './scene/under-load.ts';
+import { loadOn, startFilled } from './scene/under-load.ts';
 
-const skip = withoutOwnServers();
-const timeout = 60_000;
 const diskMegabytes = 160;
 const imported = 5_000;
 
@@ -27,13 +23,12 @@ async function startOnSmallDisk(
   const disk = mountSmallDisk(diskMegabytes);
   if (typeof disk === 'string') return void t.skip(disk);
   const settings = { wal_keep_size: '0', max_wal_size: '32MB', min_wal_size: '32MB', autovacuum: 'off' };
-  const server = await startPostgres(t, settings, newCluster(join(disk.folder, 'data')));
+  const server = await startFilled(t, settings, newCluster(join(disk.folder, 'data')));
   afterAllElse(t, disk.remove);
-  await fill(server.url());
   return { server, disk };
 }
 
-/** Brands of zenith, whom the callers do not ask about. */
+/** Imports brands of zenith, which the clients do not read. */
 function importBrands(t: TestContext, server: PostgresServer): Promise<Finished> {
   const file = join(temporaryFolder(t), 'brands.jsonl');
   const line = (index: number) =>
@@ -51,53 +46,50 @@ async function importedBrands(t: TestContext, server: PostgresServer): Promise<n
   return rows[0].found;
 }
 
-// A temporary table's file has a t in its name.
-for (const [what, bytesLeft, file, notNow] of [
-  ['staged', 0, 't\\d+_\\d+', amongAllOnly],
-  ['written', 2_500_000, '\\d+', false],
+// The file name of a temporary table begins with t.
+for (const [what, bytesLeft, file, define] of [
+  ['staged', 0, 't\\d+_\\d+', rareFaultTest],
+  ['written', 2_500_000, '\\d+', faultTest],
 ] as const) {
-  test(`an import that cannot be ${what} for a full disk fails in a sentence, and leaves nothing`, {
-    skip: skip || notNow,
-    timeout,
-  }, async (t) => {
-    const started = await startOnSmallDisk(t);
-    if (started === undefined) return;
-    const { server, disk } = started;
-    const load = await startLoad(t, await serveOn(t, server.url()));
-    disk.fillUp(bytesLeft);
-    const failed = await importBrands(t, server);
-    const reason = `could not extend file "base/\\d+/${file}": No space left on device, 53100`;
-    assertFailed(failed, 1, new RegExp(`^The database cannot answer now \\(${reason}\\)\\.\n$`));
-    disk.makeRoom();
-    await load.resumes(performance.now());
-    assert.equal(await importedBrands(t, server), 0);
-    const { status, stderr } = await importBrands(t, server);
-    assert.equal(status, 0, stderr);
-    assert.equal(await importedBrands(t, server), imported);
-    await load.stop();
-  });
+  define(
+    `an import that cannot be ${what} on a full disk fails in a sentence, and leaves nothing`,
+    async (t) => {
+      const started = await startOnSmallDisk(t);
+      if (started === undefined) return;
+      const { server, disk } = started;
+      const load = await loadOn(t, server.url());
+      disk.fillUp(bytesLeft);
+      const failed = await importBrands(t, server);
+      const reason = `could not extend file "base/\\d+/${file}": No space left on device, 53100`;
+      assertFailed(failed, 1, new RegExp(`^The database cannot answer now \\(${reason}\\)\\.\n$`));
+      disk.makeRoom();
+      await load.resumes();
+      assert.equal(await importedBrands(t, server), 0);
+      const { status, stderr } = await importBrands(t, server);
+      assert.equal(status, 0, stderr);
+      assert.equal(await importedBrands(t, server), imported);
+      await load.stop();
+    },
+  );
 }
 
-test('a database that dies of a full disk is a 503 until it has room and is started', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('a database that dies of a full disk is a 503 until it has room and is started', async (t) => {
   const started = await startOnSmallDisk(t);
   if (started === undefined) return;
   const { server, disk } = started;
-  const load = await startLoad(t, await serveOn(t, server.url()));
+  const load = await loadOn(t, server.url());
   disk.fillUp();
-  // The log is written where there is no way back: Postgres stops itself.
+  // Postgres stops if it cannot write its log.
   const writer = await connectTo(t, server.url());
   await assert.rejects(async () => {
     while (true) await writer.query(`select pg_logical_emit_message(false, '', repeat('x', 1000000))`);
   });
-  await load.next(({ isRight }) => !isRight);
+  await load.fails();
   const failed = await importBrands(t, server);
   assertFailed(failed, 1, /^(Cannot open the database|The database cannot answer now)/);
   disk.makeRoom();
   if (!server.isRunning()) await server.start();
-  await load.resumes(performance.now());
+  await load.resumes();
   assert.equal(await importedBrands(t, server), 0);
   await load.stop();
 });

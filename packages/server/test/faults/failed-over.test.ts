@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
-import {
-  type PostgresServer,
-  promote,
-  startPostgres,
-  withoutOwnServers,
-} from '../../../testkit/servers/postgres.ts';
-import { amongAllOnly } from './scene/all-faults.ts';
+import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
+import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './scene/pair.ts';
-import { fill, resumeMs, type Served, serveOn, startLoad } from './scene/under-load.ts';
+import { fill, loadOn, resumeMs, type Served, serveOn } from './scene/under-load.ts';
 
-const skip = withoutOwnServers();
-const timeout = 60_000;
-
-/** The name of the first brand, which tells whose answer it is; none when the service is unavailable. */
+/** The name of the first brand, which shows the server that answered; undefined after a 503. */
 async function firstName({ caller }: Served): Promise<string | undefined> {
   const answer = await caller.brands('?limit=1', { key: keys.acme });
   if (answer.status === 200) return JSON.parse(answer.text).brands[0].name;
@@ -24,40 +15,32 @@ async function firstName({ caller }: Served): Promise<string | undefined> {
   return undefined;
 }
 
-for (const [promise, end, notNow] of [
-  ['a primary that is killed', (primary: PostgresServer) => primary.kill(), amongAllOnly],
-  ['a primary that freezes', (primary: PostgresServer) => primary.freeze(), false],
+for (const [fault, end, define] of [
+  ['is killed', 'kill', rareFaultTest],
+  ['freezes', 'freeze', faultTest],
 ] as const) {
-  test(`${promise} is followed by the standby that is promoted`, {
-    skip: skip || notNow,
-    timeout,
-  }, async (t) => {
+  define(`if the primary ${fault}, the standby is used once it is promoted`, async (t) => {
     const { primary, standby } = await startPair(t);
-    const load = await startLoad(t, await serveOn(t, urlOf(primary, standby)));
-    await end(primary);
-    await load.next(({ isRight }) => !isRight);
+    const load = await loadOn(t, urlOf(primary, standby));
+    await primary[end]();
+    await load.fails();
     await promote(standby);
-    await load.resumes(performance.now());
-    await load.stop();
+    await load.recovers();
   });
 }
 
-test('a primary that freezes and is replaced at once holds nobody up for longer than a second', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
-  const { primary, standby } = await startPair(t);
-  const load = await startLoad(t, await serveOn(t, urlOf(primary, standby)));
-  primary.freeze();
-  await promote(standby);
-  await load.resumes(performance.now());
-  await load.stop();
-});
+rareFaultTest(
+  'a primary that freezes and is replaced at once delays no client for longer than a second',
+  async (t) => {
+    const { primary, standby } = await startPair(t);
+    const load = await loadOn(t, urlOf(primary, standby));
+    primary.freeze();
+    await promote(standby);
+    await load.recovers();
+  },
+);
 
-test('a fail over that happened while nobody asked is over when somebody does', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('a fail-over without any requests is complete when the next request comes', async (t) => {
   const { primary, standby } = await startPair(t);
   const served = await serveOn(t, urlOf(primary, standby));
   const ask = () => firstName(served);
@@ -72,28 +55,21 @@ test('a fail over that happened while nobody asked is over when somebody does', 
   t.diagnostic(`answered after ${Math.round(performance.now() - sentMs)} ms`);
 });
 
-test('servers change places and change back, and each is found where it is', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('servers change places and change back, and the primary is always found', async (t) => {
   const { primary, standby } = await startPair(t);
-  // The standby comes first: it is not its place that makes a primary.
-  const load = await startLoad(t, await serveOn(t, urlOf(standby, primary)));
+  // The standby comes first: the order of addresses does not matter.
+  const load = await loadOn(t, urlOf(standby, primary));
   await primary.stop();
   await promote(standby);
-  await load.resumes(performance.now());
+  await load.resumes();
   await follow(primary, standby);
-  await load.resumes(performance.now());
+  await load.resumes();
   await standby.stop();
   await promote(primary);
-  await load.resumes(performance.now());
-  await load.stop();
+  await load.recovers();
 });
 
-test('a primary that was replaced while it was frozen is never asked again', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('a primary that was replaced while it was frozen is never used again', async (t) => {
   const { primary, standby } = await startPair(t);
   const served = await serveOn(t, urlOf(primary, standby));
   await Promise.all(Array.from({ length: 10 }, () => firstName(served)));
@@ -117,17 +93,13 @@ test('a primary that was replaced while it was frozen is never asked again', {
   assert.ok(performance.now() - backMs < resumeMs);
 });
 
-test('among several addresses, one that leads to another environment is passed over', {
-  skip: skip || amongAllOnly,
-  timeout,
-}, async (t) => {
+rareFaultTest('among several addresses, a server of another environment is passed over', async (t) => {
   const { primary, standby } = await startPair(t);
   const other = await startPostgres(t);
   await fill(other.url(), 'production');
-  const load = await startLoad(t, await serveOn(t, urlOf(primary, other, standby)));
+  const load = await loadOn(t, urlOf(primary, other, standby));
   await primary.kill();
-  await load.next(({ isRight }) => !isRight);
+  await load.fails();
   await promote(standby);
-  await load.resumes(performance.now());
-  await load.stop();
+  await load.recovers();
 });

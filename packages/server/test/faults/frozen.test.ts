@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
-import { areAllTried } from './scene/all-faults.ts';
-import { fill, type Served, serveOn, startLoad } from './scene/under-load.ts';
+import { areAllTried, faultTest } from './scene/all-faults.ts';
+import { type Served, serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
-const skip = withoutOwnServers();
-const timeout = 120_000;
 const freezeMs = areAllTried ? 30_000 : 6_000;
 
-interface Possessions {
-  readonly megabytes: number;
-  readonly files: number;
-}
-
-/** What a process has; only Linux tells. */
-function possessionsOf(pid: number): Possessions | undefined {
+/** Memory and open files of a process, on Linux only. */
+function resourcesOf(pid: number): { megabytes: number; files: number } | undefined {
   if (process.platform !== 'linux') return undefined;
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return {
@@ -28,22 +19,18 @@ function possessionsOf(pid: number): Possessions | undefined {
   };
 }
 
-test(`a database that is frozen for ${freezeMs / 1_000} s is a 503 until it is thawed`, {
-  skip,
-  timeout,
-}, async (t) => {
-  const server = await startPostgres(t);
-  await fill(server.url());
+faultTest(`a database that is frozen for ${freezeMs / 1_000} s is a 503 until it is thawed`, async (t) => {
+  const server = await startFilled(t);
   const served = await serveOn(t, server.url());
   const load = await startLoad(t, served);
 
   server.freeze();
   const frozenMs = performance.now();
   await load.next(({ sentMs, isRight }) => sentMs > frozenMs && !isRight);
-  const before = possessionsOf(served.pid);
+  const before = resourcesOf(served.pid);
   await until(2_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
   await wait(freezeMs - (performance.now() - frozenMs));
-  const after = possessionsOf(served.pid);
+  const after = resourcesOf(served.pid);
   const thawedMs = performance.now();
   server.thaw();
   await load.resumes(thawedMs);
@@ -62,23 +49,22 @@ async function busyConnections({ operationsUrl }: Served): Promise<number> {
   return Number(/^partner_network_database_connections\{state="busy"\} (\d+)$/m.exec(metrics)?.[1]);
 }
 
-test('a service whose database is frozen still answers those who wait, and ends with status 0', {
-  skip,
-  timeout,
-}, async (t) => {
-  const server = await startPostgres(t);
-  await fill(server.url());
-  const served = await serveOn(t, server.url());
-  const ask = () => served.caller.brands('', { key: keys.acme });
-  // More connections than are in use in the end: a frozen server says goodbye on none of them.
-  await Promise.all(Array.from({ length: 10 }, ask));
-  server.freeze();
-  const waiting = Array.from({ length: 5 }, ask);
-  while ((await busyConnections(served)) < 5);
-  const toldMs = performance.now();
-  served.signal('SIGTERM');
-  for (const answer of await Promise.all(waiting)) assertUnavailable(answer);
-  assert.equal(await served.ended, 0);
-  assert.ok(performance.now() - toldMs < 5_000);
-  t.diagnostic(`ended after ${Math.round(performance.now() - toldMs)} ms`);
-});
+faultTest(
+  'with a frozen database the service still answers waiting clients, and ends with status 0',
+  async (t) => {
+    const server = await startFilled(t);
+    const served = await serveOn(t, server.url());
+    const ask = () => served.caller.brands('', { key: keys.acme });
+    // Some connections are idle at the end: the frozen server closes none of them.
+    await Promise.all(Array.from({ length: 10 }, ask));
+    server.freeze();
+    const waiting = Array.from({ length: 5 }, ask);
+    while ((await busyConnections(served)) < 5);
+    const signaledMs = performance.now();
+    served.signal('SIGTERM');
+    for (const answer of await Promise.all(waiting)) assertUnavailable(answer);
+    assert.equal(await served.ended, 0);
+    assert.ok(performance.now() - signaledMs < 5_000);
+    t.diagnostic(`ended after ${Math.round(performance.now() - signaledMs)} ms`);
+  },
+);

@@ -1,4 +1,4 @@
-/** An address at which something else answers: whatever that says, it costs nobody the process. */
+/** An address at which something other than Postgres answers must not end the process. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -9,15 +9,15 @@ import { OperatorError } from '../../src/lib/operator-error.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
 
-/** What is said, as soon as somebody speaks. */
+/** What the server sends after the first bytes of a client. */
 const answers: Readonly<Record<string, number[] | string>> = {
-  'a way to log in that the driver does not have': [82, 0, 0, 0, 8, 0, 0, 0, 7],
-  'rows that end before they should': [84, 0, 0, 0, 6, 127, 255],
+  'an unknown way to log in': [82, 0, 0, 0, 8, 0, 0, 0, 7],
+  'rows that end too early': [84, 0, 0, 0, 6, 127, 255],
   'a web page': 'HTTP/1.1 400 Bad Request\r\n\r\n',
-  'nothing, and hangs up': '',
+  'nothing and hangs up': '',
 };
 
-async function listenAndSay(t: TestContext, bytes: Uint8Array): Promise<string> {
+async function listenAndSend(t: TestContext, bytes: Uint8Array): Promise<string> {
   const server = createServer((socket) => {
     socket
       .on('error', () => {})
@@ -30,8 +30,8 @@ async function listenAndSay(t: TestContext, bytes: Uint8Array): Promise<string> 
 }
 
 for (const [what, answer] of Object.entries(answers)) {
-  test(`a server that says ${what} is no database and no replica`, async (t) => {
-    const url = await listenAndSay(t, Buffer.from(answer as string));
+  test(`a server that sends ${what} is neither used as a database nor as a replica`, async (t) => {
+    const url = await listenAndSend(t, Buffer.from(answer as string));
     await assert.rejects(openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions), OperatorError);
 
     const database = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');

@@ -1,10 +1,10 @@
-/** Statements of the service that do not come to an end, and how the server sees them. */
+/** Blocks statements of the service by a lock, and counts them on the server. */
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { connectTo } from '../../../../testkit/servers/postgres.ts';
 
-/** How many statements of the service wait for a lock on the server. */
+/** The number of statements of the service that wait for a lock. */
 export async function statementsOf(observer: pg.Client): Promise<number> {
   const { rows } = await observer.query(`
     select count(*)::integer as running from pg_stat_activity
@@ -12,10 +12,7 @@ export async function statementsOf(observer: pg.Client): Promise<number> {
   return rows[0].running;
 }
 
-/**
- * Locks a table and resolves when as many statements of the service wait for it; what it resolves to lets
- * them go on.
- */
+/** Locks a table and waits until that many statements of the service need it. Returns its unlock function. */
 export async function holdUp(
   t: TestContext,
   url: string,
@@ -23,11 +20,9 @@ export async function holdUp(
   statements = 1,
 ): Promise<() => Promise<void>> {
   const locker = await connectTo(t, url);
-  // In a transaction, what is seen of others does not change.
+  // Not the locker: within a transaction pg_stat_activity does not change.
   const observer = await connectTo(t, url);
   await locker.query(`begin; lock table ${table} in access exclusive mode`);
   while ((await statementsOf(observer)) < statements) await wait(5);
-  return async () => {
-    await locker.query('rollback');
-  };
+  return async () => void (await locker.query('rollback'));
 }

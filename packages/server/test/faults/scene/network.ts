@@ -1,28 +1,27 @@
-/** A network between the service and a server: it falls silent, hangs up, is slow, and leads elsewhere. */
+/** A proxy between the service and a server, which can fall silent, hang up, be slow, and lead elsewhere. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
 
-/** A server of any kind. */
 interface Target {
   readonly port: number;
 }
 
 export interface Network {
   readonly port: number;
-  /** The database's address on this side of the network. */
+  /** The database's address through the proxy. */
   readonly url: string;
-  /** From now on connections lead to another server; those that there are stay where they are. */
+  /** New connections lead to another server. Existing ones stay. */
   leadTo(server: Target): void;
-  /** Nothing passes any more, not even that somebody hung up. New connections come about, and are silent. */
+  /** Nothing passes any more, not even the end of a connection. New connections open and are silent. */
   fallSilent(): void;
-  /** All goes on as if nothing had been. */
+  /** Ends the silence. */
   goOn(): void;
-  /** New connections work. The old ones stay silent for ever, as behind a router that was restarted. */
+  /** New connections work. Old ones stay silent, as behind a router that was restarted. */
   forget(): void;
-  /** New connections come about, and are silent from then on. */
+  /** New connections open, and are silent after their first packet. */
   greetOnly(): void;
-  /** From now on everything takes this much longer. */
+  /** Delays everything by this time. */
   slowDown(ms: number): void;
   /** Ends all connections. */
   hangUp(): void;
@@ -30,7 +29,7 @@ export interface Network {
 
 interface Link {
   readonly ends: readonly [near: Socket, far: Socket];
-  /** What it carries to the server before it falls silent: a greeting is the first packet. */
+  /** The number of packets that it passes to the server before it falls silent. */
   packetsLeft: number;
   isForgotten: boolean;
 }
@@ -42,10 +41,9 @@ export async function startNetwork(t: Lifetime, server: Target): Promise<Network
   let packets = Number.POSITIVE_INFINITY;
   let delayMs = 0;
 
-  /** What one end sends goes to the other, and so does its end. */
+  /** Passes bytes and the end of the connection from one socket to the other. */
   function pass(link: Link, from: Socket, to: Socket): void {
     const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];
-    /** What is due, in the order in which it came. */
     const deliver = () => {
       while (late.length > 0 && late[0]!.dueMs <= performance.now()) to.write(late.shift()!.bytes);
       if (late.length > 0) setTimeout(deliver, late[0]!.dueMs - performance.now());
@@ -60,7 +58,7 @@ export async function startNetwork(t: Lifetime, server: Target): Promise<Network
     });
     from.on('error', () => {});
     from.on('close', () => {
-      // To hang up is a message, too, which nobody gets on a silent line.
+      // On a silent line the end of a connection is not passed on either.
       if (!isSilent && !link.isForgotten) hangUp(link);
     });
   }

@@ -1,32 +1,23 @@
-/** A primary and its standby, who can change places. */
+/** A primary and its standby, which can change places. */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import {
-  connectTo,
-  type PostgresServer,
-  startPostgres,
-  startStandby,
-} from '../../../../testkit/servers/postgres.ts';
-import { fill } from './under-load.ts';
+import { connectTo, type PostgresServer, startStandby } from '../../../../testkit/servers/postgres.ts';
+import { startFilled } from './under-load.ts';
 
-interface Pair {
-  readonly primary: PostgresServer;
-  readonly standby: PostgresServer;
-}
-
-export async function startPair(t: TestContext): Promise<Pair> {
-  const primary = await startPostgres(t);
-  await fill(primary.url());
+export async function startPair(
+  t: TestContext,
+): Promise<{ primary: PostgresServer; standby: PostgresServer }> {
+  const primary = await startFilled(t);
   return { primary, standby: await startStandby(t, primary) };
 }
 
-/** One database under the addresses of several servers. */
+/** An address that names several servers. */
 export function urlOf(...servers: PostgresServer[]): string {
   return `postgres://postgres@${servers.map(({ port }) => `127.0.0.1:${port}`).join()}/postgres`;
 }
 
-/** A primary that was stopped becomes the standby of the one that was promoted in its place. */
+/** Starts a stopped primary as the standby of the server that was promoted in its place. */
 export async function follow(former: PostgresServer, primary: PostgresServer): Promise<void> {
   const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
   appendFileSync(join(former.folder, 'postgresql.conf'), `primary_conninfo = '${from}'\n`);
@@ -34,13 +25,13 @@ export async function follow(former: PostgresServer, primary: PostgresServer): P
   await former.start();
 }
 
-/** Marks a server's data, so that an answer tells where it comes from. */
+/** Renames the first brand, so that an answer shows which server it is from. */
 export async function rename(t: TestContext, server: PostgresServer, name: string): Promise<void> {
   const client = await connectTo(t, server.url());
   await client.query(`update brands set name = $1 where partner_id = 'acme' and id = 'b1'`, [name]);
 }
 
-/** Ends connections that the service has to a server: all of them, or the newest. */
+/** Ends all connections of the service to a server, or only that many of the newest. */
 export async function hangUpOnService(
   t: TestContext,
   server: PostgresServer,

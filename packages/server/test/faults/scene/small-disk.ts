@@ -1,4 +1,4 @@
-/** A disk of a few megabytes, which can be filled up. */
+/** A file system of a few megabytes, which can be filled up. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
@@ -7,14 +7,14 @@ import { join } from 'node:path';
 
 export interface SmallDisk {
   readonly folder: string;
-  /** Leaves this much of it. */
+  /** Fills it up to the last `bytesLeft` bytes. */
   fillUp(bytesLeft?: number): void;
-  /** Gives back what was filled up. */
+  /** Frees what `fillUp` took. */
   makeRoom(): void;
   remove(): Promise<void>;
 }
 
-/** Waits until we are done or gone, however that came about, and unmounts. */
+/** Unmounts when the test process is done or gone. */
 const unmountScript = `
 trap '' HUP INT TERM
 read -r nothing
@@ -22,7 +22,7 @@ umount -l "$1"
 rmdir "$1"
 `;
 
-/** A disk, or in a sentence why there is none. */
+/** Returns the reason in a sentence if it cannot be mounted. */
 export function mountSmallDisk(megabytes: number): SmallDisk | string {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-disk-'));
   const words = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder];

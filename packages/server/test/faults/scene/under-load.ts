@@ -1,4 +1,4 @@
-/** The real service in front of a database that fails, callers who go on asking, and every answer judged. */
+/** The real service on a database that fails, with clients that keep calling it. Every answer is checked. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,18 +12,20 @@ import {
 } from '../../../../testkit/fixtures/http.ts';
 import { requestsShed } from '../../../../testkit/fixtures/requests-shed.ts';
 import { type Running, start } from '../../../../testkit/fixtures/run.ts';
+import { type PostgresServer, type Settings, startPostgres } from '../../../../testkit/servers/postgres.ts';
 import { importValues } from '../../../src/ingest/import.ts';
+import { within } from '../../../src/lib/timeout.ts';
 import { parseDatabaseUrl } from '../../../src/store/address.ts';
 import { openStore } from '../../../src/store/engines.ts';
 
-/** Within 2 s, and a little for a machine on which tests run beside each other. */
+/** Every answer comes within 2 s, plus some time for other tests on the same machine. */
 const answerMs = 2_200;
-/** Within a second: 5 to 640 ms on a quiet machine, up to 1,170 on one that ran all tests twice at once. */
+/** Time to recover. Measured: 5 to 640 ms on a quiet machine, up to 1,170 with all tests running twice. */
 export const resumeMs = 1_500;
-/** How long it is watched after that. */
+/** How long all answers must be right after that. */
 const watchedMs = 500;
 const lostMs = 10_000;
-const callers = 20;
+const clients = 20;
 const pauseMs = 60;
 
 const paths = {
@@ -31,7 +33,7 @@ const paths = {
   balances: '/network/v1/balances?customer_id=alice&type=CHECKING',
 };
 
-/** Enough for a page of several packets, of which a part could get lost. */
+/** A page of several packets, of which a part could get lost. */
 const moreBrands = Array.from({ length: 150 }, (_, index) => ({
   id: `more-${String(index).padStart(3, '0')}`,
   name: `Brand ${index}`,
@@ -41,7 +43,7 @@ const moreBrands = Array.from({ length: 150 }, (_, index) => ({
   metadata: { index: String(index), note: 'x'.repeat(200) },
 }));
 
-/** A database of ours, with data. */
+/** Migrates the database and fills it. */
 export async function fill(url: string, environment: Environment = 'sandbox'): Promise<void> {
   const store = await openStore(parseDatabaseUrl(url)!, environment, 'migrate');
   try {
@@ -52,12 +54,23 @@ export async function fill(url: string, environment: Environment = 'sandbox'): P
   }
 }
 
+/** A server of the test's own with a filled database. */
+export async function startFilled(
+  t: TestContext,
+  settings?: Settings,
+  folder?: string,
+): Promise<PostgresServer> {
+  const server = await startPostgres(t, settings, folder);
+  await fill(server.url());
+  return server;
+}
+
 export interface Served extends Running {
   readonly caller: Caller;
   readonly operationsUrl: string;
 }
 
-/** The executable on this database, with no limit of rate in the way. */
+/** Runs `serve` on this database, without a rate limit. */
 export async function serveOn(t: TestContext, url: string, ...words: string[]): Promise<Served> {
   const ports = ['--port', '0', '--ops-port', '0', '--drain-delay', '0', '--brands-rate', '0'];
   const running = start(t, ['serve', '--database', url, '--environment', 'sandbox', ...ports, ...words]);
@@ -70,7 +83,7 @@ export async function serveOn(t: TestContext, url: string, ...words: string[]): 
   return { ...running, caller, operationsUrl };
 }
 
-/** One answer: the expected page, or that the service is unavailable. Anything else is a fault. */
+/** One answer: right if it is the expected page, otherwise a 503. Anything else fails the test. */
 interface Judged {
   readonly sentMs: number;
   readonly endedMs: number;
@@ -78,18 +91,24 @@ interface Judged {
 }
 
 interface Load {
-  /** Resolves to the first answer from now on that is so. */
-  next(isSo: (answer: Judged) => boolean): Promise<Judged>;
-  /**
-   * Resolves when callers are served again, in time after this moment, and all of them who came
-   * later than that.
-   */
-  resumes(backMs: number): Promise<void>;
-  /** Ends the callers, tells what they saw, and fails if one of them saw what must not be. */
+  /** Resolves to the next answer that fulfills the condition. */
+  next(condition: (answer: Judged) => boolean): Promise<Judged>;
+  /** Resolves at the next 503. */
+  fails(): Promise<void>;
+  /** Resolves when clients get pages in time after `backMs`, and all clients do after that. */
+  resumes(backMs?: number): Promise<void>;
+  /** Stops the clients, reports their answers, and fails if one of them was wrong. */
   stop(): Promise<readonly Judged[]>;
+  /** The clients get pages again from now on; then they stop. */
+  recovers(): Promise<void>;
 }
 
-/** Callers of both listings who ask again and again; resolves once they are served. */
+/** Starts `serve` on the database, and clients that keep calling it. */
+export async function loadOn(t: TestContext, url: string, ...words: string[]): Promise<Load> {
+  return startLoad(t, await serveOn(t, url, ...words));
+}
+
+/** Starts clients that call both listings again and again. Resolves at their first right answer. */
 export async function startLoad(t: TestContext, { caller, operationsUrl }: Served): Promise<Load> {
   const expected = {
     brands: await rightPage(caller, paths.brands),
@@ -104,7 +123,11 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
 
   async function ask(listing: keyof typeof paths): Promise<void> {
     const sentMs = performance.now();
-    const answer = await notLost(caller.call(paths[listing], { key: keys.acme }));
+    const answer = await within(
+      lostMs,
+      caller.call(paths[listing], { key: keys.acme }),
+      () => new Error(`no answer in ${lostMs} ms`),
+    );
     const one = { sentMs, endedMs: performance.now(), isRight: judge(answer, expected[listing]) };
     assert.ok(one.endedMs - sentMs < answerMs, `an answer took ${Math.round(one.endedMs - sentMs)} ms`);
     judged.push(one);
@@ -118,7 +141,7 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     }
   }
 
-  const all = Array.from({ length: callers }, (_, index) =>
+  const all = Array.from({ length: clients }, (_, index) =>
     askOn(index).catch((thrown: Error) => {
       fault ??= thrown;
       isOver = true;
@@ -129,11 +152,11 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     isOver = true;
   });
 
-  function next(isSo: (answer: Judged) => boolean): Promise<Judged> {
+  function next(condition: Parameters<Load['next']>[0]): Promise<Judged> {
     return new Promise((resolve, reject) => {
       if (fault !== undefined) return reject(fault);
       const watcher = (answer: Judged) => {
-        if (!isSo(answer)) return;
+        if (!condition(answer)) return;
         watchers.delete(watcher);
         resolve(answer);
       };
@@ -142,27 +165,36 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     });
   }
 
+  async function resumes(backMs = performance.now()): Promise<void> {
+    const first = await next(({ isRight, endedMs }) => isRight && endedMs >= backMs);
+    recoveries.push(first.endedMs - backMs);
+    const dueMs = backMs + resumeMs;
+    assert.ok(first.endedMs < dueMs, `resumed after ${Math.round(first.endedMs - backMs)} ms`);
+    const shedBefore = await requestsShed(operationsUrl);
+    await next(({ sentMs }) => sentMs >= dueMs + watchedMs);
+    const late = judged.filter(({ sentMs, isRight }) => sentMs >= dueMs && !isRight);
+    // On a busy machine the service sheds some requests, whatever the database does.
+    const shed = (await requestsShed(operationsUrl)) - shedBefore;
+    assert.ok(late.length <= shed, `${late.length} were refused after it had resumed, ${shed} shed`);
+  }
+
+  async function stop(): Promise<readonly Judged[]> {
+    isOver = true;
+    await Promise.all(all);
+    t.diagnostic(summaryOf(judged, recoveries));
+    assert.ifError(fault);
+    return judged;
+  }
+
   await next(({ isRight }) => isRight);
   return {
     next,
-    async resumes(backMs) {
-      const first = await next(({ isRight, endedMs }) => isRight && endedMs >= backMs);
-      recoveries.push(first.endedMs - backMs);
-      const dueMs = backMs + resumeMs;
-      assert.ok(first.endedMs < dueMs, `resumed after ${Math.round(first.endedMs - backMs)} ms`);
-      const shedBefore = await requestsShed(operationsUrl);
-      await next(({ sentMs }) => sentMs >= dueMs + watchedMs);
-      const late = judged.filter(({ sentMs, isRight }) => sentMs >= dueMs && !isRight);
-      // On a machine too busy for all of them, some are turned away, whatever the database does.
-      const shed = (await requestsShed(operationsUrl)) - shedBefore;
-      assert.ok(late.length <= shed, `${late.length} were refused after it had resumed, ${shed} turned away`);
-    },
-    async stop() {
-      isOver = true;
-      await Promise.all(all);
-      t.diagnostic(summaryOf(judged, recoveries));
-      assert.ifError(fault);
-      return judged;
+    fails: async () => void (await next(({ isRight }) => !isRight)),
+    resumes,
+    stop,
+    recovers: async () => {
+      await resumes();
+      await stop();
     },
   };
 }
@@ -182,22 +214,9 @@ function judge(answer: Answer, expected: string): boolean {
   return false;
 }
 
-/** It is sealed with a number that is used once, so no two are the same. */
+/** Every cursor is different, because each is sealed with a new nonce. */
 function withoutCursor(text: string): string {
   return text.replace(/,"cursor":"[^"]+"\}$/, '}');
-}
-
-async function notLost(answer: Promise<Answer>): Promise<Answer> {
-  const timer = new AbortController();
-  const lost = wait(lostMs, undefined, { signal: timer.signal, ref: false }).then(() => {
-    throw new Error(`no answer in ${lostMs} ms`);
-  });
-  try {
-    return await Promise.race([answer, lost]);
-  } finally {
-    timer.abort();
-    lost.catch(() => {});
-  }
 }
 
 function summaryOf(judged: readonly Judged[], recoveries: readonly number[]): string {

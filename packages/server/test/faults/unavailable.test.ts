@@ -1,0 +1,156 @@
+/** While the database or the way to it is broken, clients get a 503. Then they get pages again. */
+import assert from 'node:assert/strict';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { areAllTried, faultTest, rareFaultTest } from './scene/all-faults.ts';
+import { holdUp, statementsOf } from './scene/held-up.ts';
+import { startNetwork } from './scene/network.ts';
+import { hangUpOnService } from './scene/pair.ts';
+import { loadOn, serveOn, startFilled, startLoad } from './scene/under-load.ts';
+
+const silenceMs = 3_000;
+
+for (const [workers, define] of [
+  ['1', rareFaultTest],
+  ['2', faultTest],
+] as const) {
+  define(
+    `a database that is killed during requests is a 503 until it is back (workers: ${workers})`,
+    async (t) => {
+      const server = await startFilled(t);
+      const load = await loadOn(t, server.url(), '--workers', workers);
+      await holdUp(t, server.url(), 'brands');
+      await server.kill();
+      await load.fails();
+      await server.start();
+      await load.recovers();
+    },
+  );
+}
+
+for (const how of ['fast', 'immediate'] as const) {
+  rareFaultTest(`a database that is restarted (${how}) is a 503 until it is back`, async (t) => {
+    const server = await startFilled(t);
+    const load = await loadOn(t, server.url());
+    await server.stop(how);
+    await load.fails();
+    await server.start();
+    await load.recovers();
+  });
+}
+
+faultTest('connections that the server terminates again and again cost clients at most a 503', async (t) => {
+  const server = await startFilled(t);
+  const load = await loadOn(t, server.url());
+  const killer = await connectTo(t, server.url());
+  for (let round = 0; round < (areAllTried ? 60 : 15); round += 1) {
+    await killer.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
+    );
+    await wait(50);
+  }
+  await load.recovers();
+});
+
+rareFaultTest(
+  'a certificate that cannot be read when connections are opened is a 503 until it can',
+  async (t) => {
+    const server = await startFilled(t);
+    const certificate = join(temporaryFolder(t), 'authority.pem');
+    writeFileSync(certificate, '');
+    const load = await loadOn(t, `${server.url()}?sslmode=disable&sslrootcert=${certificate}`);
+    renameSync(certificate, `${certificate}.away`);
+    await hangUpOnService(t, server);
+    await load.fails();
+    renameSync(`${certificate}.away`, certificate);
+    await load.recovers();
+  },
+);
+
+for (const [ending, how, define] of [
+  ['goOn', 'goes on', rareFaultTest],
+  ['forget', 'has forgotten all connections', rareFaultTest],
+  ['hangUp', 'hangs up', faultTest],
+] as const) {
+  define(`a network that falls silent and then ${how} is a 503 until then`, async (t) => {
+    const network = await startNetwork(t, await startFilled(t));
+    const load = await loadOn(t, network.url);
+    network.fallSilent();
+    await load.fails();
+    await wait(silenceMs);
+    network[ending]();
+    await load.recovers();
+  });
+}
+
+rareFaultTest('connections that fall silent as soon as they are open do not use up the pool', async (t) => {
+  const server = await startFilled(t);
+  const network = await startNetwork(t, server);
+  const load = await loadOn(t, network.url, '--connections', '4');
+  network.greetOnly();
+  // The oldest of five connections is the one of the primary watch, which stays.
+  await hangUpOnService(t, server, 4);
+  await load.fails();
+  await wait(silenceMs);
+  network.forget();
+  await load.recovers();
+});
+
+/** Takes all connections that a server has left. */
+async function takeAll(t: TestContext, url: string): Promise<pg.Client[]> {
+  const taken: pg.Client[] = [];
+  try {
+    while (true) taken.push(await connectTo(t, url));
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, '53300');
+    return taken;
+  }
+}
+
+faultTest('a server without a connection to spare is a 503 until it has one', async (t) => {
+  const server = await startFilled(t, { max_connections: '12', superuser_reserved_connections: '0' });
+  const served = await serveOn(t, server.url());
+  const load = await startLoad(t, served);
+
+  // The service may reconnect before all are taken.
+  const ofService = `from pg_stat_activity where application_name like 'partner-network serve %'`;
+  const others: pg.Client[] = [];
+  do {
+    others.push(...(await takeAll(t, server.url())));
+    await others[0]!.query(`select pg_terminate_backend(pid) ${ofService}`);
+    others.push(...(await takeAll(t, server.url())));
+  } while ((await others[0]!.query(`select ${ofService}`)).rows.length > 0);
+  const takenMs = performance.now();
+  for (let times = 0; times < 5; times += 1) {
+    assertUnavailable(await served.caller.brands('', { key: keys.acme }));
+  }
+  await load.next(({ sentMs }) => sentMs > takenMs);
+  const freedMs = performance.now();
+  for (const other of others) await other.end();
+  await load.resumes(freedMs);
+  const during = (await load.stop()).filter(({ sentMs, endedMs }) => sentMs > takenMs && endedMs < freedMs);
+  assert.ok(during.length > 0 && during.every(({ isRight }) => !isRight));
+});
+
+faultTest('an import whose database is killed fails in a sentence, and nothing of it remains', async (t) => {
+  const server = await startFilled(t);
+  await holdUp(t, server.url(), 'brands', 0);
+  const words = ['import', 'brands', '-', '--partner', 'acme', '--environment', 'sandbox'];
+  const input = '{"id":"imported","name":"Imported","reference_id":"imported"}\n';
+  const importing = run([...words, '--database', server.url()], { input });
+  const observer = await connectTo(t, server.url());
+  while ((await statementsOf(observer)) === 0) await wait(5);
+  await server.kill();
+  assertFailed(await importing, 1, /^The database cannot be reached \([^\n]+\)\.\n$/);
+  await server.start();
+  const client = await connectTo(t, server.url());
+  assert.deepEqual((await client.query(`select id from brands where id = 'imported'`)).rows, []);
+});

@@ -1,4 +1,4 @@
-/** One server process of Postgres on a data folder of its own: started, stopped, killed, frozen. */
+/** A Postgres server process on its own data folder, which can be stopped, killed and frozen. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, globSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -11,20 +11,19 @@ export interface PostgresServer {
   readonly folder: string;
   url(database?: string): string;
   isRunning(): boolean;
-  /** Resolves when it is down. */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
-  /** On the same folder and port; resolves when it answers. */
+  /** Starts it on the same folder and port. Resolves when it answers. */
   start(): Promise<void>;
-  /** SIGKILL to the server and all processes of its connections. */
+  /** Sends SIGKILL to the server and the processes of its connections. */
   kill(): Promise<void>;
-  /** It keeps its connections and takes new ones, but answers nothing until it is thawed. */
+  /** Stops all answers. The server keeps its connections, and new ones open. */
   freeze(): void;
   thaw(): void;
 }
 
 const startTimeoutMs = 30_000;
 
-/** A server on this data folder, which is not started yet. */
+/** A server on this data folder, not started yet. */
 export function serverIn(folder: string, port: number): PostgresServer {
   let postmaster: ChildProcess | undefined;
   let frozen: number[] = [];
@@ -53,7 +52,7 @@ export function serverIn(folder: string, port: number): PostgresServer {
       const pids = haltedFamily(postmaster.pid!);
       for (const pid of pids) process.kill(pid, 'SIGKILL');
       await once(postmaster, 'exit');
-      // A successor refuses to start while one of them still has the shared memory.
+      // The next server does not start while a process still has the shared memory.
       while (processes().some(({ pid }) => pids.includes(pid))) await wait(5);
       frozen = [];
     },
@@ -65,9 +64,9 @@ export function serverIn(folder: string, port: number): PostgresServer {
   };
 }
 
-/** Removes what a server that is down leaves behind. */
+/** Removes the files and the shared memory of a stopped server. */
 export function removeServer({ folder }: Pick<PostgresServer, 'folder'>): void {
-  // One that was killed could not give back its bit of shared memory, of which a machine has only so many.
+  // A killed server leaves its shared memory segment, and their number is limited.
   const memoryId = /^\d+ +(\d+)$/.exec(lockFile(folder)[6]?.trim() ?? '')?.[1];
   if (memoryId !== undefined) spawnSync('ipcrm', ['-m', memoryId]);
   rmSync(folder, { recursive: true, force: true });
@@ -88,7 +87,7 @@ async function spawnPostmaster(folder: string): Promise<ChildProcess> {
   return postmaster;
 }
 
-/** Reads from us until we are gone, in whatever way; then ends the server and removes its folder. */
+/** Waits for the end of the test process, then ends the server and removes its folder. */
 const watchScript = `
 trap '' HUP INT TERM
 read -r nothing
@@ -110,7 +109,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** The server writes into its lock file how far it is. */
+/** Waits until the server writes into its lock file that it is ready. */
 async function ready(postmaster: ChildProcess, folder: string): Promise<void> {
   const deadline = performance.now() + startTimeoutMs;
   while (true) {
@@ -124,7 +123,7 @@ async function ready(postmaster: ChildProcess, folder: string): Promise<void> {
   }
 }
 
-/** None while there is no such file; a server that starts removes that of one that was killed. */
+/** The lines of the lock file, none if it does not exist. */
 function lockFile(folder: string): string[] {
   try {
     return readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
@@ -134,7 +133,7 @@ function lockFile(folder: string): string[] {
   }
 }
 
-/** The server and its children. It is stopped first, so that it cannot make another one meanwhile. */
+/** The server and its child processes. It is halted first, so that it cannot fork meanwhile. */
 function haltedFamily(pid: number): number[] {
   process.kill(pid, 'SIGSTOP');
   let all = processes();
@@ -148,21 +147,21 @@ interface Process {
   readonly state: string;
 }
 
-/** All but those that are dead and only not buried yet. */
+/** All processes except zombies. */
 function processes(): Process[] {
   return (process.platform === 'linux' ? linuxProcesses() : psProcesses()).filter(
     ({ state }) => !state.startsWith('Z'),
   );
 }
 
-/** Small images of Linux have no ps. */
+/** Small Linux images have no ps. */
 function linuxProcesses(): Process[] {
   return globSync('/proc/[0-9]*/stat').flatMap((path) => {
     try {
       const [, pid, state, parent] = /^(\d+) .*\) (\w) (\d+)/s.exec(readFileSync(path, 'utf8'))!;
       return [{ pid: Number(pid), parent: Number(parent), state: state! }];
     } catch {
-      return []; // It ended while we were looking.
+      return []; // The process ended meanwhile.
     }
   });
 }

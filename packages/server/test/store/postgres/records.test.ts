@@ -1,4 +1,3 @@
-/** A record is rendered to the same bytes whatever a session or a database is set to. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';

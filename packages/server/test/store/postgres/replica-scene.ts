@@ -1,4 +1,4 @@
-/** A real primary with two real streaming standbys, and a store that reads from them. */
+/** A primary with two streaming standbys, and a store that reads from them. */
 import type { TestContext } from 'node:test';
 import type { Client } from 'pg';
 import { serveOptions } from '../../../../testkit/fixtures/database.ts';
@@ -59,14 +59,14 @@ export async function openAt(
   return store;
 }
 
-/** Goes on from test to test, for they share their servers. */
+/** Grows from test to test, because they share their servers. */
 let version = 0;
 
-/** The primary's brands all have the version as their name; a transaction gives all of them the next one. */
 interface Scene {
   readonly store: Store;
+  /** Gives all brands the next version as their name, in one transaction. */
   write(): Promise<number>;
-  /** On one standby. */
+  /** Runs a statement on a standby. */
   execute(standby: PostgresServer, statement: string): Promise<void>;
 }
 

@@ -36,7 +36,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     replicated = await startReplicated();
   });
 
-  test('a replica that is cut off is left out, though it knows of nothing that it lacks', async (t) => {
+  test('a replica that is cut off from the primary is left out', async (t) => {
     const { store, write, execute } = await openScene(t, replicated);
     await until(limitMs, () => areAllUsed(store));
     const [cut] = replicated.standbys;
@@ -55,7 +55,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     await until(limitMs, () => used(store)[0] === 1);
   });
 
-  test('a replica that is killed or frozen costs nobody an answer, and comes back by itself', async (t) => {
+  test('a replica that is killed or frozen costs no client an answer, and is used again later', async (t) => {
     const { store, write } = await openScene(t, replicated);
     const isUsedIs = (index: number, expected: number) =>
       until(limitMs, () => used(store)[index] === expected);
@@ -84,10 +84,10 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     isGoing = false;
     await reading;
     assert.ok(longestMs < 2_000, `${longestMs} ms`);
-    t.diagnostic(`the longest that somebody waited: ${Math.round(longestMs)} ms`);
+    t.diagnostic(`longest answer: ${Math.round(longestMs)} ms`);
   });
 
-  test('doctor tells which replica is behind, and which is of another database', async (t) => {
+  test('doctor reports which replica is behind, and which is of another database', async (t) => {
     const { primary, standbys } = replicated;
     const { write, execute } = await openScene(t, replicated);
     const replicasOf = async (primaryUrl: string, ...urls: string[]) => {
@@ -123,7 +123,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     assertFinding(alone, 'ok', /is a standby, of whatever primary/);
   });
 
-  test('a standby of another cluster is no replica, however far its log is', async (t) => {
+  test('a standby of another cluster is not used, however far its log is', async (t) => {
     const stranger = await startPostgres(t, {}, freshCluster());
     await fillDatabase(stranger);
     const { primary, standbys } = replicated;
@@ -134,7 +134,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     assert.deepEqual(pagesOfReplicas(store), [0, 20]);
   });
 
-  test('another database of the same cluster is no replica', async (t) => {
+  test('another database of the same cluster is not used', async (t) => {
     const { primary, standbys } = replicated;
     await fillDatabase(primary, 'other');
     await caughtUp(standbys[0], primary);
@@ -145,7 +145,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     assert.deepEqual(used(store), [0, 1]);
   });
 
-  test('a standby that followed a primary after it was replaced is no replica of the new one', async (t) => {
+  test('a standby that followed a replaced primary is not used with the new one', async (t) => {
     const old = await startPostgres(t);
     await fillDatabase(old);
     const standby = await startStandby(t, old);
@@ -163,7 +163,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     }
   });
 
-  test('a server that is no standby is left out, and one that is down at first taken in later', async (t) => {
+  test('a server that is not a standby is left out, and one that starts later is used then', async (t) => {
     const { primary, standbys } = replicated;
     const [first, second] = standbys;
     await first.kill();

@@ -43,7 +43,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
       assert.equal(answer.grant, 'ACTIVE');
     }
     assert.ok(pagesOfReplicas(store).every((pages) => pages > 0));
-    // A connection that ends has told the server's statistics what it did.
+    // The server counts the scans of a connection when it ends.
     await store.close();
     for (const standby of replicated.standbys) {
       const client = await connectTo(t, standby.url(database));
@@ -59,7 +59,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     }
   });
 
-  test('a trace tells which replica a page is of, and that a key is of the primary', async (t) => {
+  test('a trace names the replica that a page is from, and the primary for a key', async (t) => {
     const { store } = await openScene(t, replicated);
     await until(limitMs, () => areAllUsed(store));
     const name = 'partner_network.database.server';
@@ -72,7 +72,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     assert.equal(noted[name], 'primary');
   });
 
-  test('what a replica shows is never more than a second old, however far behind it is', async (t) => {
+  test('a page from a replica is never more than a second old, even if the replica is late', async (t) => {
     const { store, write, execute } = await openScene(t, replicated);
     await until(limitMs, () => areAllUsed(store));
     const { primary, standbys } = replicated;
@@ -89,7 +89,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     t.after(() => execute(late, 'select pg_wal_replay_resume()'));
 
     let oldestMs = 0;
-    async function readRightly(): Promise<void> {
+    async function readAndMeasure(): Promise<void> {
       const askedMs = performance.now();
       const version = await readVersion(store);
       const missed = commits.find((commit) => commit.version > version);
@@ -99,20 +99,20 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     await until(limitMs, () => commits.length > 3);
     await execute(late, 'select pg_wal_replay_pause()');
     await until(limitMs, async () => {
-      await readRightly();
+      await readAndMeasure();
       return used(store)[0] === 0;
     });
     const [pagesBefore] = pagesOfReplicas(store);
     const othersBefore = pagesOfReplicas(store)[1]!;
-    for (let round = 0; round < 50; round += 1) await readRightly();
-    assert.equal(pagesOfReplicas(store)[0], pagesBefore, 'it is left out');
-    assert.ok(pagesOfReplicas(store)[1]! > othersBefore, 'the other one serves');
+    for (let round = 0; round < 50; round += 1) await readAndMeasure();
+    assert.equal(pagesOfReplicas(store)[0], pagesBefore, 'the late replica is left out');
+    assert.ok(pagesOfReplicas(store)[1]! > othersBefore, 'the other replica serves');
     assert.ok(oldestMs > 100, 'the replica was seen to fall behind');
     assert.ok(oldestMs <= 1_000, `something was ${oldestMs} ms old`);
 
     await execute(late, 'select pg_wal_replay_resume()');
     await until(limitMs, async () => {
-      await readRightly();
+      await readAndMeasure();
       return used(store)[0] === 1;
     });
     assert.ok(oldestMs <= 1_000, `something was ${oldestMs} ms old`);
@@ -123,7 +123,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     t.diagnostic(`the oldest that was read: ${Math.round(oldestMs)} ms`);
   });
 
-  test('a walk never goes back in time, while both replicas fall behind and catch up by turns', async (t) => {
+  test('pages of a walk never go back in time while both replicas fall behind and catch up', async (t) => {
     const { store, write, execute } = await openScene(t, replicated);
     await until(limitMs, () => areAllUsed(store));
     const { primary, standbys } = replicated;

@@ -27,7 +27,7 @@ const balances = {
   limit: 2,
 };
 
-const asked: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+const reads: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   'a key': (store) => store.findKey(digestOfKey(keys.acme)),
   'a page of brands': (store) => store.listBrands({ ...brands, referenceId: undefined }),
   'a page of brands by reference': (store) => store.listBrands({ ...brands, referenceId: 'shared' }),
@@ -49,27 +49,27 @@ function withPort(url: string, port: number): string {
 
 const rounds = 20;
 
-/** Servers are also asked how they are, some times a second: the fewest of many is what the work takes. */
-async function fewestQuestions(questions: () => number, work: () => Promise<unknown>): Promise<number> {
-  let fewest = Number.POSITIVE_INFINITY;
+/** The smallest count of many, because the service also checks its servers some times a second. */
+async function roundTrips(questions: () => number, work: () => Promise<unknown>): Promise<number> {
+  let smallest = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
     const before = questions();
     await work();
-    fewest = Math.min(fewest, questions() - before);
+    smallest = Math.min(smallest, questions() - before);
   }
-  return fewest;
+  return smallest;
 }
 
 for (const keepsSession of [true, false]) {
   const how = keepsSession ? 'with' : 'without';
-  for (const [what, ask] of Object.entries(asked)) {
+  for (const [what, read] of Object.entries(reads)) {
     test(`${what} takes one round trip, ${how} prepared statements`, async (t) => {
       const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
       const { port, questions } = await startProxy(t, Number(new URL(url).port));
       const options = { ...serveOptions, connections: 1, keepsSession };
       const store = await openThrough(t, withPort(url, port), options);
-      await ask(store);
-      assert.equal(await fewestQuestions(questions, () => ask(store)), 1);
+      await read(store);
+      assert.equal(await roundTrips(questions, () => read(store)), 1);
     });
   }
 }
@@ -89,8 +89,8 @@ test('a page from a replica takes two: how far it has replayed, and the page', {
   const store = await openThrough(t, primary.url('network'), { ...serveOptions, replicas });
   const metricOf = (name: string) => store.metrics.find((metric) => metric.name.endsWith(name))!;
   await until(5_000, () => metricOf('replica_used').read()[0]!.value === 1);
-  const ask = asked['a page of brands']!;
-  await ask(store);
-  assert.equal(await fewestQuestions(questions, () => ask(store)), 2);
+  const read = reads['a page of brands']!;
+  await read(store);
+  assert.equal(await roundTrips(questions, () => read(store)), 2);
   assert.equal(metricOf('replica_pages_total').read()[0]!.value, 1 + rounds);
 });

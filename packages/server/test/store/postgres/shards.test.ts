@@ -1,11 +1,11 @@
-/** The large tables can be spread over many nodes: there is nothing in the schema that Citus refuses. */
+/** The large tables can be distributed over many nodes: the schema has nothing that Citus rejects. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type pg from 'pg';
 import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';
 import { connectTo } from '../../../../testkit/servers/postgres.ts';
 
-/** What each large table is spread by; the others are small, and go to every node. */
+/** The column by which each large table is distributed. The small tables are copied to every node. */
 const shardKeys = {
   balances: 'customer_id',
   brands: 'partner_id',
@@ -14,7 +14,7 @@ const shardKeys = {
 } as const;
 const everywhere = ['api_keys', 'cursor_keys', 'key_uses', 'partners', 'settings'];
 
-/** What a distributed engine refuses, or what would not be the same on every node; each row is a fault. */
+/** Queries for what a distributed engine rejects, or what would differ between nodes. Each row is a fault. */
 const faults = {
   'a unique index that does not begin with the shard key': `
     select i.indexrelid::regclass::text as name
@@ -26,19 +26,19 @@ const faults = {
   'a large table without a primary key': `
     select relation as name from spread
     where not exists (select 1 from pg_index where indrelid = relation::regclass and indisprimary)`,
-  'a reference to a table that is spread': `
+  'a reference to a distributed table': `
     select conname as name from pg_constraint join spread on confrelid = relation::regclass`,
   'a trigger': `
     select tgname as name from pg_trigger where tgrelid in (select oid from ours) and not tgisinternal`,
   'a sequence, a view, or a table of another kind': `select relname as name from ours where relkind not in ('r', 'i')`,
-  'a column that numbers itself': `
+  'an identity column': `
     select attname as name from pg_attribute
     where attrelid in (select oid from ours) and attidentity <> ''`,
   'a rule': `select rulename as name from pg_rewrite where ev_class in (select oid from ours)`,
-  'a default that each node would work out by itself': `
+  'a default that each node would calculate by itself': `
     select attname as name from pg_attribute
     where attrelid in (select oid from ours) and atthasdef and attgenerated = ''`,
-  'a text that is not compared by its bytes': `
+  'a text that is not compared by bytes': `
     select attrelid::regclass || '.' || attname as name from pg_attribute
     where attrelid in (select oid from ours where relkind = 'r') and attnum > 0
       and attcollation not in (0, '"C"'::regcollation)`,
@@ -57,7 +57,7 @@ async function found(client: pg.Client, fault: keyof typeof faults): Promise<str
   return rows.map(({ name }) => name);
 }
 
-test('there is no table but those that are spread by a key and those that go to every node', async (t) => {
+test('every table is either distributed by a key or copied to every node', async (t) => {
   const client = await migrated(t);
   const { rows } = await client.query(
     `select tablename from pg_tables where schemaname = 'public' order by tablename collate "C"`,
@@ -69,31 +69,31 @@ test('there is no table but those that are spread by a key and those that go to 
   );
 });
 
-test('there is nothing in the schema that a distributed engine refuses', async (t) => {
+test('the schema has nothing that a distributed engine rejects', async (t) => {
   const client = await migrated(t);
   for (const fault of Object.keys(faults) as (keyof typeof faults)[]) {
     assert.deepEqual(await found(client, fault), [], fault);
   }
 });
 
-/** Each of these changes brings one of the faults, and only shows that it would be seen. */
+/** Changes that cause each fault, to show that its query finds it. */
 const changes: Readonly<Record<keyof typeof faults, string>> = {
   'a unique index that does not begin with the shard key': 'create unique index on brands (id, partner_id)',
   'a large table without a primary key': 'alter table grants drop constraint grants_pkey',
-  'a reference to a table that is spread':
+  'a reference to a distributed table':
     'create table notes (c text, g text, foreign key (c, g) references grants (customer_id, id))',
   'a trigger': `
     create function nothing() returns trigger language plpgsql as 'begin return new; end';
     create trigger nothing before insert on brands for each row execute function nothing()`,
   'a sequence, a view, or a table of another kind': 'create view names as select name from brands',
-  'a column that numbers itself': 'alter table brands add line bigint generated always as identity',
+  'an identity column': 'alter table brands add line bigint generated always as identity',
   'a rule': 'create rule silent as on insert to brands do instead nothing',
-  'a default that each node would work out by itself':
+  'a default that each node would calculate by itself':
     'alter table brands alter created_at set default now()',
-  'a text that is not compared by its bytes': 'alter table brands add slogan text',
+  'a text that is not compared by bytes': 'alter table brands add slogan text',
 };
 
-test('would see each of those things', async (t) => {
+test('this test notices each of those faults', async (t) => {
   const client = await migrated(t);
   for (const [fault, change] of Object.entries(changes) as [keyof typeof faults, string][]) {
     await client.query(`begin; ${change}`);

@@ -1,4 +1,4 @@
-/** A collector on a real socket, which takes traces as OpenTelemetry's own does, or fails to. */
+/** An OpenTelemetry collector for tests, on a real socket. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,15 +20,15 @@ export interface SentSpan {
 
 interface Collector {
   readonly url: string;
-  /** All that came, as it came. */
+  /** The bodies of all requests. */
   text(): string;
   spans(): SentSpan[];
-  /** Those of one trace: the first is the request's own, the others in the order in which they began. */
+  /** The spans of one request's trace, in the order in which they began. */
   traceOf(requestId: unknown): SentSpan[];
   headers(): readonly IncomingHttpHeaders[];
 }
 
-/** One that is endless takes everything, and is never done with its answer. */
+/** An endless collector accepts everything but never ends its answer. */
 export async function startCollector(t: TestContext, isEndless = false): Promise<Collector> {
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];

@@ -2,9 +2,9 @@ import { textOf } from '../lib/text.ts';
 
 const currencyCode = /^[A-Z]{3}$/;
 
-/** Cents as a person reads them, $1,250.50: by their digits, since a float would round large amounts. */
+/** Formats cents as $1,250.50. The digits are moved as text, because a float would round large amounts. */
 export function money(amount: number, currency: string): string {
-  // What is no amount of cents is shown as it came.
+  // A value that is not an amount in cents is shown as it is.
   const isAmount = Number.isSafeInteger(amount) && currencyCode.test(textOf(currency));
   if (!isAmount) return `${textOf(amount)} ${textOf(currency)}`;
   const format = new Intl.NumberFormat('en-US', { style: 'currency', currency });

@@ -1,4 +1,4 @@
-/** A call as a line for a POSIX shell. The key stays in its variable: the line may be shown to others. */
+/** A request as a curl command for a POSIX shell. The key stays in its variable, so it is not shown. */
 export function curlLine(
   address: string,
   parameters: Readonly<Record<string, string | number | undefined>>,

@@ -1,6 +1,6 @@
 import { commandLineBounds } from '../bounds/command-line.ts';
 
-/** What can show progress; only a terminal does. */
+/** Standard error. Progress is shown only if it is a terminal. */
 interface Screen {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -8,13 +8,13 @@ interface Screen {
 }
 
 interface Progress {
-  /** So many more bytes were taken in. */
+  /** Adds bytes that were read. */
   bytes(more: number): void;
-  /** So many records are done with until now. */
+  /** Sets the number of finished records. */
   done(records: number): void;
-  /** So many records are being written, which takes a while. */
+  /** Shows that this many records are being written. */
   writing(records: number): void;
-  /** Leaves nothing behind. */
+  /** Removes the progress line. */
   clear(): void;
 }
 
@@ -25,10 +25,7 @@ const usualColumns = 80;
 const clearLine = '\r\u001b[K';
 const lineUp = '\u001b[1A';
 
-/**
- * A line that tells how far long work has come: with a bar and the time left where it is known how much there
- * is, otherwise only the number and the rate.
- */
+/** A progress line: a bar and the time left if the total is known, otherwise only the number and the rate. */
 export function createProgress(
   screen: Screen,
   work: 'read' | 'checked',
@@ -39,15 +36,15 @@ export function createProgress(
   const startedAt = now();
   let drawnAt = startedAt;
   let takenBytes = 0;
-  /** What takes the line that is shown away again. */
-  let cleaning = '';
+  /** The escape sequence that removes the shown line. */
+  let eraser = '';
 
-  // A terminal that does not know its width says 0.
+  // A terminal of unknown width reports 0.
   const room = () => (screen.columns || usualColumns) - 1;
 
-  function draw(text: string, after: string, cleanUp: string): void {
-    screen.write(`${cleaning}${text.slice(0, room())}${after}`);
-    cleaning = cleanUp;
+  function draw(text: string, after: string, erasing: string): void {
+    screen.write(`${eraser}${text.slice(0, room())}${after}`);
+    eraser = erasing;
   }
 
   return {
@@ -61,16 +58,16 @@ export function createProgress(
       const share = totalBytes === undefined ? undefined : Math.min(takenBytes / totalBytes, 1);
       draw(progressLine(work, records, (at - startedAt) / 1_000, share, room()), '', clearLine);
     },
-    // The line is ended, because whoever interrupts a write leaves it there.
+    // Ends the line, because an interrupt during a write leaves it on the screen.
     writing: (records) => draw(`writing ${grouped(records)}, all or none …`, '\n', `${lineUp}${clearLine}`),
     clear: () => {
-      if (cleaning !== '') screen.write(cleaning);
-      cleaning = '';
+      if (eraser !== '') screen.write(eraser);
+      eraser = '';
     },
   };
 }
 
-/** Where there is no room for all of it, the figures tell more than the bar. */
+/** Leaves out the bar if there is no room for all. */
 function progressLine(
   work: string,
   records: number,
@@ -91,7 +88,7 @@ function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** Hours only where there are any: 1:02:03, 2:03. */
+/** Formats seconds as 2:03, or 1:02:03 from one hour on. */
 function clock(seconds: number): string {
   const whole = Math.ceil(seconds);
   const parts = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60];

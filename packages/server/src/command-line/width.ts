@@ -1,11 +1,11 @@
-/** How many cells of a terminal a text takes: a Chinese character or an emoji two, a lone accent none. */
+/** The width of a text in terminal cells: 2 for a Chinese character or an emoji, 0 for an accent. */
 
 const plain = /^[\u0020-\u007e]*$/;
 const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
-/** Marks, joiners, and the vowels and finals of a Hangul syllable, which is as wide as its first letter. */
+/** Marks, joiners, and the vowels and final consonants of a Hangul syllable. */
 const withoutWidth = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]/u;
-/** The wide and fullwidth blocks of Unicode's East Asian Width, whose gaps hold nothing else. */
+/** The wide and fullwidth blocks of Unicode's East Asian Width. */
 const wide = new RegExp(
   '[\\u1100-\\u115f\\u2329\\u232a\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3' +
     '\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6' +
@@ -27,7 +27,7 @@ function widthOfCluster(cluster: string): number {
   return cells;
 }
 
-/** A text of so many cells at the most, never cut in the middle of what is read as one character. */
+/** Cuts a text to a width, never within a character that is made of several code points. */
 export function shorten(text: string, cells: number): string {
   if (displayWidth(text) <= cells) return text;
   let shown = '';

@@ -1,4 +1,3 @@
-/** What went wrong with a call, told to whoever made it at a command line. */
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { OperatorError } from '../../lib/operator-error.ts';
@@ -7,7 +6,7 @@ import { type Address, keyVariable } from './settings.ts';
 /** The flag that sets a parameter. */
 type FlagOf = (parameter: string) => string | undefined;
 
-/** What a person can mend, as sentences; anything else as it is. */
+/** An error of the client as sentences that name flags and variables; any other error unchanged. */
 export function explained(error: unknown, address: Address, flagOf: FlagOf): unknown {
   if (!(error instanceof PartnerNetworkError)) return error;
   return new OperatorError(sentencesOf(error, address, flagOf).join('\n'), { cause: error });
@@ -16,46 +15,38 @@ export function explained(error: unknown, address: Address, flagOf: FlagOf): unk
 function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
   const { setBy } = address;
   if (error instanceof ApiError) return [...refusalOf(error, setBy, flagOf), ...remedyOf(error, address)];
-  const said = error.message.replaceAll('baseUrl', setBy);
-  if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    return [said, remedyOfSilence(address)];
-  }
-  return [said];
+  const message = error.message.replaceAll('baseUrl', setBy);
+  const isSilent = error instanceof ConnectionError || error instanceof TimeoutError;
+  return isSilent ? [message, remedyOfSilence(address)] : [message];
 }
 
-/** The service says which header to send, which is not for a person to do here. */
-const unknownKey = 'The service does not know the key.';
-
-/** All of the errors, each with the flag that it is about, and the id of the request. */
+/** All errors of an answer, each with its flag, and the id of the request. */
 function refusalOf({ status, errors, requestId }: ApiError, setBy: string, flagOf: FlagOf): string[] {
   if (errors.length === 0) {
     const remedy = `check ${setBy} and what is on the way to it`;
     return [`The answer, of status ${status}, is not one that the service gives: ${remedy}.`];
   }
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
-  return [
-    ...errors.map(({ code, field, detail }) => {
-      const flag = field === undefined ? undefined : flagOf(field);
-      const said = code === 'UNAUTHORIZED' ? unknownKey : withFlags(detail ?? 'Refused.', flagOf);
-      return `${flag === undefined ? '' : `${flag}: `}${said} (${code})`;
-    }),
-    `The service answered ${status}${request}.`,
-  ];
+  const sentences = errors.map(({ code, field, detail = 'Refused.' }) => {
+    const flag = field === undefined ? undefined : flagOf(field);
+    // The service's own detail says which header to send, which this command does by itself.
+    const what = code === 'UNAUTHORIZED' ? 'The service does not know the key.' : withFlags(detail, flagOf);
+    return `${flag === undefined ? '' : `${flag}: `}${what} (${code})`;
+  });
+  return [...sentences, `The service answered ${status}${request}.`];
 }
 
-/** Parameters that are more than a word, such as grant_id, by their flags. */
+/** Replaces parameters such as grant_id by their flags. */
 function withFlags(detail: string, flagOf: FlagOf): string {
   return detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
 }
 
 function remedyOf({ status, errors }: ApiError, { url, setBy }: Address): string[] {
-  if (status === 401) {
-    const isUnknown = errors.some(({ code }) => code === 'UNAUTHORIZED');
-    const check = isUnknown ? `: check that it is whole, and of the service at ${url}` : '';
-    return [`The key was taken from ${keyVariable}${check}.`];
-  }
   if (status === 404) return [`${setBy} must be the whole base address, with /network/v1 at its end.`];
-  return [];
+  if (status !== 401) return [];
+  const isUnknown = errors.some(({ code }) => code === 'UNAUTHORIZED');
+  const check = isUnknown ? `: check that it is whole, and of the service at ${url}` : '';
+  return [`The key was taken from ${keyVariable}${check}.`];
 }
 
 function remedyOfSilence({ url, setBy }: Address): string {

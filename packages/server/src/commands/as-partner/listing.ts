@@ -1,6 +1,7 @@
-/** What a partner asks the service for, over HTTP and with a key: it needs no database here. */
+/** The commands that a partner runs: they list records over HTTP with an API key, without a database. */
 import { type PageList, PartnerNetwork } from '@partner-network/client';
 import { pageSize } from '@partner-network/contract/limits';
+import { commandLineBounds } from '../../bounds/command-line.ts';
 import { type Command, command } from '../../command-line/command.ts';
 import { curlLine } from '../../command-line/curl.ts';
 import type { Options, Values } from '../../command-line/options.ts';
@@ -8,9 +9,8 @@ import type { Output } from '../../command-line/output.ts';
 import type { Column } from '../../command-line/table.ts';
 import { keepYoungSpaceSmall } from '../../command-line/young-space.ts';
 import { explained } from './errors.ts';
-import { printerFor } from './output.ts';
+import { createPrinter } from './printer.ts';
 import { callOptions, keyVariable } from './settings.ts';
-import { createWaiting } from './waiting.ts';
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
@@ -19,84 +19,106 @@ interface PageParameters {
   readonly limit: number | undefined;
 }
 
-interface Page {
-  readonly cursor?: string;
-}
-
 interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
-  /** The plural under which the records stand in the answer; also the path. */
+  /** The path, and the field that holds the records in the answer. */
   readonly name: 'brands' | 'balances';
   readonly options: O;
-  /** By the wire's own names. */
+  /** The query parameters. */
   parameters(values: Values<O>): Q;
   list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;
   records(page: P): readonly R[];
   readonly columns: readonly Column<R>[];
-  /** Flags that are not called as their parameters are. */
+  /** Flags whose names differ from those of their parameters. */
   readonly flags?: Readonly<Record<string, string>>;
 }
 
-type AnyListing = Pick<PartnerListing<Options, Parameters, Page, unknown>, 'options' | 'flags'>;
-
 type CallValues = Values<typeof callOptions>;
 
-export function partnerListing<O extends Options, Q extends Parameters, P extends Page, R>(
+export function partnerListing<O extends Options, Q extends Parameters, P extends { cursor?: string }, R>(
   listing: PartnerListing<O, Q, P, R>,
 ): Command {
+  const options = { ...listing.options, ...callOptions };
+
+  /** The flag that sets a parameter. */
+  function flagOf(parameter: string): string | undefined {
+    const name = listing.flags?.[parameter] ?? parameter.replaceAll('_', '-');
+    return Object.hasOwn(options, name) ? `--${name}` : undefined;
+  }
+
+  async function printPages(parameters: Q & PageParameters, values: CallValues, output: Output) {
+    keepYoungSpaceSmall();
+    const { all, json, 'base-url': address, 'api-key': apiKey } = values;
+    const waiting = createWaitingRemark(address.url, output);
+    const { onResponse } = waiting;
+    const list = listing.list(
+      new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onResponse }),
+      parameters,
+    );
+    const printer = createPrinter(listing.name, listing.columns, json, output);
+    let last: P | undefined;
+    try {
+      for await (const page of waiting.watch(all ? list.pages() : firstOf(list))) {
+        await printer.add(listing.records(page));
+        last = page;
+      }
+    } catch (error) {
+      await printer.cut();
+      if (last !== undefined) output.remark('The output is incomplete, for not all pages came: list again.');
+      throw explained(error, address, flagOf);
+    }
+    await printer.end(last?.cursor);
+  }
+
   return command({
-    options: { ...listing.options, ...callOptions },
+    options,
     conflicts: ({ curl, json }) =>
       curl && json ? ['--curl prints a command and --json a document: leave one of them out.'] : [],
     run: async (values, _words, output) => {
       const call = values as CallValues;
       const { all, cursor, limit = all ? pageSize.max : undefined } = call;
       const parameters = { ...listing.parameters(values as Values<O>), cursor, limit };
-      if (call.curl) printCurl(listing.name, parameters, call, output);
-      else await printPages(listing, parameters, call, output);
+      if (!call.curl) return printPages(parameters, call, output);
+      output.answer(curlLine(`${call['base-url'].url}/${listing.name}`, parameters, keyVariable));
+      const next = 'While an answer has a cursor, add &cursor= and it for the next one.';
+      if (all) output.remark(`That is one page. ${next}`);
     },
   });
-}
-
-function printCurl(path: string, parameters: Parameters, values: CallValues, output: Output): void {
-  output.answer(curlLine(`${values['base-url'].url}/${path}`, parameters, keyVariable));
-  if (values.all) {
-    output.remark('That is one page. While an answer has a cursor, add &cursor= and it for the next one.');
-  }
-}
-
-async function printPages<O extends Options, Q extends Parameters, P extends Page, R>(
-  listing: PartnerListing<O, Q, P, R>,
-  parameters: Q & PageParameters,
-  { all, json, 'base-url': address, 'api-key': apiKey }: CallValues,
-  output: Output,
-): Promise<void> {
-  const waiting = createWaiting(address.url, output);
-  const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onResponse: waiting.answered });
-  keepYoungSpaceSmall();
-  const list = listing.list(network, parameters);
-  const printer = printerFor(listing, json, output);
-  let last: P | undefined;
-  try {
-    for await (const page of waiting.watch(all ? list.pages() : firstOf(list))) {
-      await printer.add(listing.records(page));
-      last = page;
-    }
-  } catch (error) {
-    await printer.cut();
-    if (last !== undefined) output.remark('The output is incomplete, for not all pages came: list again.');
-    throw explained(error, address, flagsOf(listing));
-  }
-  await printer.end(last?.cursor);
 }
 
 async function* firstOf<P>(list: PromiseLike<P>): AsyncGenerator<P> {
   yield await list;
 }
 
-/** The flag of a parameter, if it has one. */
-function flagsOf({ options, flags }: AnyListing): (parameter: string) => string | undefined {
-  return (parameter) => {
-    const name = flags?.[parameter] ?? parameter.replaceAll('_', '-');
-    return Object.hasOwn({ ...options, ...callOptions }, name) ? `--${name}` : undefined;
+/**
+ * Tells a person at a terminal, once, what a command waits for: the client retries silently. Time that is
+ * spent printing a page does not count.
+ */
+export function createWaitingRemark(address: string, output: Output, isTerminal = process.stderr.isTTY) {
+  let status = 0;
+  let isRemarked = !isTerminal;
+
+  function remark(): void {
+    if (isRemarked) return;
+    isRemarked = true;
+    const answer = status >= 400 ? `, which answered ${status}` : '';
+    output.remark(`Waiting for ${address}${answer}; Ctrl-C ends it.`);
+  }
+
+  return {
+    onResponse: (response: { readonly status: number }) => {
+      status = response.status;
+    },
+    watch: async function* <P>(pages: AsyncIterable<P>): AsyncGenerator<P> {
+      let timer = setTimeout(remark, commandLineBounds.silentWaitMs);
+      try {
+        for await (const page of pages) {
+          clearTimeout(timer);
+          yield page;
+          timer = setTimeout(remark, commandLineBounds.silentWaitMs);
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
   };
 }

@@ -1,4 +1,4 @@
-/** The flags and variables of a partner's call, whichever it is. */
+/** The flags and variables of every command that a partner runs. */
 import { lengths, pageSize } from '@partner-network/contract/limits';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import {
@@ -16,13 +16,13 @@ import {
 export const keyVariable = 'PARTNER_NETWORK_API_KEY';
 export const addressVariable = 'PARTNER_NETWORK_BASE_URL';
 
-/** Where the service is, and the flag or variable that sets it, to be named where it is wrong. */
+/** The address of the service, and the flag or variable that set it, for error messages. */
 export interface Address {
   readonly url: string;
   readonly setBy: string;
 }
 
-/** A sandbox here, unless told otherwise: the first call of a newcomer needs a key alone. */
+/** The default is a sandbox on this machine, so that a newcomer's first call needs only a key. */
 function addressSetting(): Option<Address> {
   const help = `address of the service (${sandboxAddress}, a sandbox here)`;
   const url = setting('URL', addressVariable, httpUrl, sandboxAddress, help);
@@ -58,7 +58,7 @@ export const callOptions = {
   ),
 };
 
-/** Whether it is one that exists is for the service to say. */
+/** Checks only the form; the service knows which keys exist. */
 function apiKey(text: string): string | Problem {
   return /^[\u0021-\u007e]+$/.test(text)
     ? text

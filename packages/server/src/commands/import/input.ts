@@ -34,7 +34,7 @@ export async function* bytesOf(
   }
 }
 
-/** Undefined for what has no size, such as a pipe, or cannot be read, of which the reading tells. */
+/** The size of a file; undefined for a pipe, or for a file that cannot be read, which `bytesOf` reports. */
 export async function sizeOf(file: string): Promise<number | undefined> {
   const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);
   return stats?.isFile() ? stats.size : undefined;

@@ -1,4 +1,4 @@
-/** What an import tells a person. */
+/** The messages of an import on a terminal. */
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Output } from '../../command-line/output.ts';
 import type { ImportFault } from '../../ingest/faults.ts';
@@ -24,7 +24,7 @@ export function remarkRejected(output: Output, { rejected, rejected_count }: Imp
   if (more > 0) output.remark(`… and ${more} more rejected lines.`);
 }
 
-/** Whatever is not named .csv is read as JSON Lines, and so is standard input. */
+/** Suggests --format csv if no line is JSON: only files named .csv are read as CSV. */
 export function remarkFormat(output: Output, { read, rejected, rejected_count }: ImportReport): void {
   const isNoJson = rejected[0]?.errors[0]?.code === 'INVALID_JSON' && rejected_count === read;
   if (isNoJson) output.remark('If this is CSV, pass --format csv.');
@@ -36,7 +36,7 @@ export function summaryOf(report: ImportReport, isDryRun: boolean): string {
   return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
 }
 
-/** On standard error, also with --json, whose document has a fixed shape. */
+/** Printed on standard error even with --json, whose document has no place for warnings. */
 export function remarkWarnings(output: Output, { first, count }: FaultyLines): void {
   for (const { line, errors } of first) remarkFaults(output, 'warning: ', line, errors);
   const more = count() - first.length;

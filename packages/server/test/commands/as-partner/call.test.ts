@@ -12,8 +12,8 @@ import { parseLine } from '../../../src/command-line/parse.ts';
 import { listBalances } from '../../../src/commands/as-partner/balances-list.ts';
 import { listBrands } from '../../../src/commands/as-partner/brands-list.ts';
 import { explained } from '../../../src/commands/as-partner/errors.ts';
+import { createWaitingRemark } from '../../../src/commands/as-partner/listing.ts';
 import { type Address, addressVariable } from '../../../src/commands/as-partner/settings.ts';
-import { createWaiting } from '../../../src/commands/as-partner/waiting.ts';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
 
 const key = { PARTNER_NETWORK_API_KEY: keys.acme };
@@ -206,8 +206,8 @@ test('tells a terminal once what it waits for, when that takes a while', async (
     yield 2;
   };
   for (const isSeen of [true, false]) {
-    const waiting = createWaiting('http://here', output, isSeen);
-    waiting.answered({ status: 503 });
+    const waiting = createWaitingRemark('http://here', output, isSeen);
+    waiting.onResponse({ status: 503 });
     const walk = waiting.watch(pages());
     const first = walk.next();
     t.mock.timers.tick(commandLineBounds.silentWaitMs);

@@ -7,6 +7,4 @@ export const commandLineBounds = {
   silentWaitMs: 1_000,
   /** Milliseconds between two updates of a terminal's progress line. */
   progressMs: 100,
-  /** Room for objects that live for a moment, both halves together; V8 would take up to 64 MiB for it. */
-  youngSpaceBytes: 16 * 1024 * 1024,
 } as const;

@@ -1,6 +1,5 @@
 import type { Command } from '../command-line/command.ts';
 import { required } from '../command-line/options.ts';
-import { keepYoungSpaceSmall } from '../command-line/young-space.ts';
 import type { ImportKind } from '../store/port.ts';
 import { onDatabase, partnerId, printingLines, remarkNothing, requirePartner } from './database.ts';
 
@@ -10,7 +9,6 @@ function exporting(kind: ImportKind): Command {
     run: async (store, values, _words, output) => {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
-      keepYoungSpaceSmall();
       let isStarted = false;
       try {
         await store.exportRecords({ kind, partnerId: partner }, async (lines) => {

@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import { command } from '../command-line/command.ts';
-import { boundYoungSpace } from '../command-line/young-space.ts';
 import { resolveServe } from '../serve/resolve.ts';
 import { serveUntilStopped } from '../serve/run.ts';
 import { openService } from '../serve/service.ts';
@@ -10,7 +9,6 @@ export const serve = command({
   options: serveSettings,
   conflicts: conflictsOfServe,
   run: async (config, _words, output) => {
-    boundYoungSpace();
     const settings = resolveServe(config);
     if (cluster.isWorker) return (await import('../serve/workers/worker.ts')).serveAsWorker(settings);
     if (settings.workers === 1) return serveUntilStopped(settings, openService, output);

@@ -7,7 +7,6 @@ import { curlLine } from '../../command-line/curl.ts';
 import type { Options, Values } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import type { Column } from '../../command-line/table.ts';
-import { keepYoungSpaceSmall } from '../../command-line/young-space.ts';
 import { explained } from './errors.ts';
 import { createPrinter } from './printer.ts';
 import { callOptions, keyVariable } from './settings.ts';
@@ -46,7 +45,6 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
   }
 
   async function printPages(parameters: Q & PageParameters, values: CallValues, output: Output) {
-    keepYoungSpaceSmall();
     const { all, json, 'base-url': address, 'api-key': apiKey } = values;
     const waiting = createWaitingRemark(address.url, output);
     const { onResponse } = waiting;

@@ -3,7 +3,6 @@ import type { Command, Report } from '../../command-line/command.ts';
 import { flag, oneOf, optional, required } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
-import { keepYoungSpaceSmall } from '../../command-line/young-space.ts';
 import { collectFaultyLines } from '../../ingest/faulty-lines.ts';
 import { followRecords } from '../../ingest/follow.ts';
 import { type ImportOptions, importRecords, type Reading, type RecordOptions } from '../../ingest/import.ts';
@@ -50,7 +49,6 @@ function importing(kind: ImportKind): Command {
       ];
     },
     run: async (store, values, [file = ''], output) => {
-      keepYoungSpaceSmall();
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] ?? 'reject' };

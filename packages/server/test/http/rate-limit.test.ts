@@ -1,7 +1,4 @@
-/**
- * What an answer says of the rate, by what a limiter decided.
- * `npm run mutate` runs it for every change that it makes there, which a test with a service is too slow for.
- */
+/** The rate limit headers for each decision, without a service: `npm run mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { admit } from '../../src/http/rate-limit.ts';
@@ -20,13 +17,13 @@ function limiterOf(decision: Decision) {
   return limiter;
 }
 
-test('without a limiter nothing is said', async () => {
+test('without a limiter there are no rate limit headers', async () => {
   const headers = ['X-Request-Id', '1'];
   await admit(undefined, 'brands', 'acme', headers);
   assert.deepEqual(headers, ['X-Request-Id', '1']);
 });
 
-test('an admitted request is told the policy, what is left, and the seconds until more is', async () => {
+test('an admitted request gets the policy, what is left, and the seconds until there is more', async () => {
   const limiter = limiterOf({ isAdmitted: true, left: 12, untilMoreMs: 1_000.5 });
   const headers: string[] = [];
   await admit(limiter, 'brands', 'acme', headers);
@@ -34,7 +31,7 @@ test('an admitted request is told the policy, what is left, and the seconds unti
   assert.deepEqual(headers, ['RateLimit-Policy', '"brands";q=50;w=1', 'RateLimit', '"brands";r=12;t=2']);
 });
 
-test('a refused one is told so, too, and when to come back: whole seconds, and milliseconds', async () => {
+test('a refused request also gets the time to retry, in whole seconds and in milliseconds', async () => {
   const headers: string[] = [];
   const limiter = limiterOf({ isAdmitted: false, left: 0, untilMoreMs: 700.25 });
   await assert.rejects(admit(limiter, 'balances', 'acme', headers), {

@@ -1,6 +1,6 @@
 /**
- * The client as it is published: `npm run client:build` makes packages/client/dist from packages/client/src,
- * which is what the repository itself runs. The JavaScript is left readable, so there are no source maps.
+ * `npm run client:build`: builds the published package in packages/client/dist. The repository itself runs
+ * packages/client/src. The JavaScript stays readable, so there are no source maps.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const client = join(root, 'packages/client');
 
-/** Makes the package in this folder, in place of what is there. */
+/** Replaces the content of the folder with the package. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   for (const [format, file] of [
@@ -35,8 +35,8 @@ export async function buildClient(folder: string): Promise<void> {
 }
 
 /**
- * A declaration says of which module kind it is by its ending, so each is written twice. The compiler leaves
- * the sources' own endings in the imports.
+ * Each declaration is written twice, because its extension decides the module kind: .ts and .cts. The
+ * compiler keeps the .ts of the sources in imports, so it is replaced.
  */
 function writeDeclarations(folder: string): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
@@ -49,7 +49,7 @@ function writeDeclarations(folder: string): void {
   }
 }
 
-/** The one of the workspace is private, so that the sources cannot be published by mistake. */
+/** The manifest of the workspace is private, so that the sources cannot be published by mistake. */
 function publishedManifest(): object {
   const manifest = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
   const { private: _unpublished, exports: _sources, ...kept } = manifest;

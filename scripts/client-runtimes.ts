@@ -1,12 +1,9 @@
-/**
- * Plays one scenario with the packed client in every runtime that it is said to run in, against a real
- * sandbox, and prints what came of it. A runtime that cannot be had here is skipped; one that fails makes the
- * exit status 1.
- */
+/** Runs one scenario with the packed client in every supported runtime, against a real sandbox. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
+import { print, runProgram, wholeRun } from '../bench/lib/program.ts';
 import {
   browserFiles,
   playInPage,
@@ -20,20 +17,26 @@ import { launchChromium } from '../packages/testkit/servers/chromium.ts';
 
 interface Runtime {
   readonly name: string;
-  /** Rejects where there is no such runtime. */
+  /** Rejects if the runtime is not available. */
   version(): Promise<string>;
   play(): Promise<Proof[]>;
 }
 
-await using opened = new AsyncDisposableStack();
-const packed = await packClient();
-const stage = opened.adopt(await startStage(browserFiles(packed)), (running) => running.close());
+const about = `
+Packs the client and runs one scenario with it in Node 20, 22 and 24, Deno, Bun, and a page and a worker of
+Chromium. Skips a runtime that is not available here. Ends with status 1 if a runtime fails.`;
 
-const runtimes = [...programs(packed, stage), ...browsers(`${stage.origin}/page.html`, stage)];
-for (const runtime of runtimes) {
-  const outcome = await attempt(runtime);
-  if (outcome.startsWith('FAILED')) process.exitCode = 1;
-  process.stdout.write(`${runtime.name.padEnd(18)}${outcome}\n`);
+async function runAll(): Promise<boolean> {
+  const packed = await packClient();
+  const stage = await startStage(browserFiles(packed));
+  wholeRun.after(() => stage.close());
+  let isFine = true;
+  for (const runtime of [...programs(packed, stage), ...browsers(`${stage.origin}/page.html`, stage)]) {
+    const outcome = await attempt(runtime);
+    if (outcome.startsWith('FAILED')) isFine = false;
+    print(`${runtime.name.padEnd(18)}${outcome}`);
+  }
+  return isFine;
 }
 
 async function attempt({ version, play }: Runtime): Promise<string> {
@@ -49,7 +52,7 @@ async function attempt({ version, play }: Runtime): Promise<string> {
   }
 }
 
-/** Each comes from npm. In Deno the client may use the network alone; to load it is to read files. */
+/** Fetched from npm. Deno permits the client only the network, and reading files to load it. */
 function programs(client: PackedClient, on: Stage): Runtime[] {
   const deno = ['deno', 'run', '--no-prompt', '--allow-read', '--allow-net=127.0.0.1'];
   const commands: [name: string, source: string, command: string[]][] = [
@@ -74,7 +77,7 @@ function programs(client: PackedClient, on: Stage): Runtime[] {
   });
 }
 
-/** The machine's own Chromium, in which a page of the stage is opened. */
+/** A page of the stage in the machine's Chromium. */
 function browsers(address: string, on: Stage): Runtime[] {
   const inPage = (play: (page: Page, stage: Stage) => Promise<Proof[]>) => async () => {
     await using browser = await launchChromium();
@@ -91,3 +94,5 @@ function browsers(address: string, on: Stage): Runtime[] {
     { name: 'Chromium, worker', version, play: inPage(playInWorker) },
   ];
 }
+
+await runProgram({ usage: 'npm run client:runtimes --', about, options: {}, run: runAll });

@@ -1,4 +1,4 @@
-/** The catalogue of errors as a page. `npm run docs` writes it; a test fails when it is out of date. */
+/** The page of all errors. `npm run docs` writes it; a test fails if it is out of date. */
 import { writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';
@@ -35,7 +35,7 @@ export function errorPage(): string {
 
 function entryOf(code: ErrorCode): string {
   const { category, when } = errorCatalogue[code];
-  // Of the two operations this one can answer with every code.
+  // This operation can return every code.
   const remedy = exampleOf(listBalances, code, setting).detail.replace(/"([^"]*)"/, '`$1`');
   return `### \`${code}\`\n\n\`${category}\`. ${when}\n\n**What to do.** ${remedy}\n`;
 }

@@ -1,4 +1,4 @@
-/** The codes in importing.md. `npm run docs` writes them; a test fails when they are out of date. */
+/** The table of codes in importing.md. `npm run docs` writes it; a test fails if it is out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';
 
@@ -6,7 +6,7 @@ export const importPagePath = new URL('../docs/operators/importing.md', import.m
 
 const heading = '| code | what it says |\n|---|---|\n';
 
-/** The page as it is, with the table as it should be. */
+/** The current page with the current table. */
 export function importPage(): string {
   const [text = ''] = readFileSync(importPagePath, 'utf8').split(heading);
   const rows = Object.entries(importSentences).map(([code, sentence]) => `| \`${code}\` | ${sentence} |\n`);

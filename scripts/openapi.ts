@@ -1,4 +1,4 @@
-/** docs/openapi.json, made from the contract. `npm run docs` writes it; a test fails when it is old. */
+/** docs/openapi.json from the contract. `npm run docs` writes it; a test fails if it is out of date. */
 import { writeFileSync } from 'node:fs';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 

@@ -1,7 +1,7 @@
 /**
- * Fetches the library that shows the reference at /docs, checks it against what is recorded of it, and keeps
- * its one bundled file, compressed: as a dependency it would bring 270 packages and 290 MB along, all unused.
- * `npm run reference:renew` makes the file anew, `npm run reference:renew -- VERSION` takes another version.
+ * `npm run reference:renew [-- VERSION]`: fetches the library of the reference page at /docs, checks its
+ * digest, and stores its one bundled file, compressed. As a dependency it would install 270 unused packages
+ * with 290 MB.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -35,7 +35,7 @@ try {
   const { license } = JSON.parse(unpack('package.json').toString());
   assert.equal(license, record.license, 'The license changed: read it, and change the record and its text.');
 
-  // A package without the text of its license has that of the repository it is made from, as it is kept here.
+  // If the package has no license text, the stored one from its repository stays.
   if (entries.includes('package/LICENSE')) {
     writeFileSync(
       new URL('LICENSE-scalar.txt', folder),

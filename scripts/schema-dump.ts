@@ -1,6 +1,6 @@
 /**
- * The schema of each engine as its migrations leave it, to be read, and compared in a review. `npm run
- * schema` writes both files; a test fails when they are out of date.
+ * The schema of each engine after all migrations, to be read and reviewed. `npm run schema` writes both
+ * files; a test fails if they are out of date.
  */
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -20,7 +20,7 @@ export const sqliteSchemaPath = new URL('sqlite/schema.sql', store);
 
 const heading = '-- What the migrations amount to, made by "npm run schema". Nothing runs it.';
 
-// From the catalogs, and not by pg_dump, whose text is another one in each version.
+// Read from the catalogs, because the output of pg_dump depends on its version.
 
 const functionsQuery = `
   select rtrim(pg_get_functiondef(oid), e' \\n') as text
@@ -45,7 +45,7 @@ const columnsQuery = `
   where attrelid = $1 and attnum > 0 and not attisdropped
   order by attnum`;
 
-/** But for "not null", which stands with its column, and in later versions here, too. */
+/** Without "not null", which is printed with its column. Later versions list it here, too. */
 const constraintsQuery = `
   select 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) as text
   from pg_constraint where conrelid = $1 and contype <> 'n'
@@ -57,7 +57,7 @@ const indexesQuery = `
   where indrelid = $1 and not exists (select 1 from pg_constraint where conindid = indexrelid)
   order by pg_get_indexdef(indexrelid) collate "C"`;
 
-/** The session is changed: constant times are written as it writes times. */
+/** Changes the session's time settings, which decide how constant times are printed. */
 export async function postgresSchema(client: pg.Client): Promise<string> {
   await client.query(`set timezone to 'UTC'; set datestyle to 'ISO'`);
   const texts = async (query: string, ...values: unknown[]): Promise<string[]> =>

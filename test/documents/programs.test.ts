@@ -16,7 +16,8 @@ const run = (name: string, flag: string) =>
 
 test('every program has a help, and refuses unknown flags with status 2', async () => {
   const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
-  for (const name of ['bench', ...benches, 'chaos', 'fuzz', 'rolling', 'hostile', 'faults:import']) {
+  const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes'];
+  for (const name of ['bench', ...benches, ...others]) {
     const { stdout } = await run(name, '--help');
     assert.ok(stdout.startsWith(`Usage: npm run ${name} -- [FLAGS]\n`), stdout);
     assert.match(stdout, /\n {2}--help +this text\n$/);

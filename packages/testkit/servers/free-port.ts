@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * From below the ports that systems give to outgoing connections, so that it stays free while the server
- * that had it is down.
+ * A port below the range of outgoing connections, so that it stays free while its server is down.
  */
 export async function freePort(): Promise<number> {
   while (true) {

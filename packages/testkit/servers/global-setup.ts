@@ -1,10 +1,10 @@
-/** Before and after all test files of `npm test`: the one Postgres server on which they make databases. */
+/** Starts one Postgres server for all test files of `npm test`, which create their databases on it. */
 import { openLifetime } from '../fixtures/lifetime.ts';
 import { startPostgres, withoutOwnServers } from './postgres-start.ts';
 
 const wholeRun = openLifetime();
 
-/** What stands in the environment here is inherited by the process of each test file. */
+/** The processes of test files inherit the environment. */
 export async function globalSetup(): Promise<void> {
   if (process.env.TEST_DATABASE_URL || withoutOwnServers()) return;
   const server = await startPostgres(wholeRun);

@@ -1,4 +1,4 @@
-/** A real HAProxy with the configuration that docs/operators shows, in front of two instances. */
+/** A real HAProxy with the configuration of docs/operators, in front of two instances. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export const haproxyConfig = fileURLToPath(new URL('../../../docs/operators/hapr
 
 const [program] = programsOnPath(['haproxy'], ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']);
 
-/** What a test that needs it is skipped for. */
+/** Why tests with HAProxy are skipped, or false. */
 export const withoutHaproxy =
   program === undefined && 'needs HAProxy (apt-get install haproxy, brew install haproxy)';
 
@@ -29,13 +29,13 @@ export interface Balancer {
   readonly port: number;
   /** Resolves when it sends requests to all of the instances. */
   untilAllUp(): Promise<void>;
-  /** A new process takes the place of the old one, which ends when its connections do. */
+  /** Starts a new process. The old one ends when its connections are closed. */
   reload(): void;
-  /** What it said so far, such as which instance is down, and why. */
+  /** Its output so far, such as which instance is down and why. */
   words(): string;
 }
 
-/** `adapt` changes the configuration, for what is not as operators should have it. */
+/** `adapt` changes the configuration for a test. */
 export async function startHaproxy(
   t: Lifetime,
   [one, two]: readonly [Behind, Behind],
@@ -93,7 +93,7 @@ export async function startHaproxy(
   };
 }
 
-/** What HAProxy has against the configuration; nothing where it would start with it. */
+/** What HAProxy reports about the configuration; empty if it is valid. */
 export function faultsOfConfig(): string {
   const [behind, port] = ['127.0.0.1:1', '1'];
   const env = {
@@ -104,13 +104,13 @@ export function faultsOfConfig(): string {
   return status === 0 ? '' : stderr;
 }
 
-/** What HAProxy thinks of each instance. */
+/** The state of each instance. */
 async function statesOf(control: string): Promise<string[]> {
   const socket = connect(control);
   socket.end('show stat\n');
   const [heading = '', ...rows] = (await text(socket)).split('\n').map((line) => line.split(','));
   const column = heading.indexOf('status');
   const servers = rows.filter(([proxy, name]) => proxy === 'network' && name !== 'BACKEND');
-  if (servers.length === 0) throw new Error('HAProxy tells of no instance.');
+  if (servers.length === 0) throw new Error('HAProxy reports no instance.');
   return servers.map((row) => row[column]!);
 }

@@ -1,8 +1,8 @@
-/** Programs of the machine that tests use. */
+/** Finds programs of the machine. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where programs of these names stand, in the order of the PATH; after it in the order of more folders. */
+/** The paths of executables with these names: first on the PATH, then in other folders. */
 export function programsOnPath(names: readonly string[], moreFolders: readonly string[] = []): string[] {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...moreFolders];
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).filter(isExecutable);

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** A way to a server on which things can go wrong. */
+/** A TCP proxy in front of a server, which can delay and drop data. */
 interface Proxy {
   readonly port: number;
-  /** From now on everything takes this much longer. */
+  /** Delays all data by this time. */
   delay(ms: number): void;
-  /** The connections that are open now stay open, and nothing comes through them any more. */
+  /** Open connections stay open, but pass no data any more. */
   swallow(): void;
-  /** How often a server was asked anew, after it had answered or at first. */
+  /** The number of requests: data for the server, first or after an answer. */
   questions(): number;
-  /** What each connection has sent to the server so far, in the order in which they were opened. */
+  /** The data that each connection has sent to the server, in the order of opening. */
   sent(): readonly Buffer[];
 }
 

@@ -10,7 +10,9 @@ import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 const windowMs = 1_000;
 /** Logs have whole milliseconds. */
 const roundingMs = 1;
-const promise = `never more than ${brandsPerSecond} brands requests of a partner admitted in a second`;
+const promise =
+  `never more than ${brandsPerSecond} brands requests of a partner admitted in a second ` +
+  `(${2 * brandsPerSecond} if Redis is lost or returns)`;
 
 type Judged = Pick<Course, 'recorder' | 'logs' | 'redisSwitches'>;
 

@@ -106,7 +106,6 @@ export async function openRedisLink(
     async close() {
       state = 'closed';
       clearTimeout(nextHeartbeat);
-      redis.off('close', lose);
       // Also if Redis is lost: otherwise the other instances would count this one for 3 more seconds.
       await inTime(redis.zrem(instances, instance));
       redis.disconnect();

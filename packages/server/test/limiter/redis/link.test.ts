@@ -40,12 +40,12 @@ async function openAnswering(t: TestContext, minInstances = 1) {
   return { ...opened, redis, pass, isAnswering, count };
 }
 
-/** Sends a request to a Redis that no longer replies, and waits until its time is over. */
+/** Sends requests to a Redis that no longer replies, and waits until their time is over. */
 async function loseRedis({ link, redis, pass }: Awaited<ReturnType<typeof openAnswering>>): Promise<void> {
   redis.freeze();
-  const decision = link.admit('log', 10);
+  const decisions = [link.admit('log', 10), link.admit('log', 10)];
   await pass(redisBudgetMs);
-  assert.equal(await decision, undefined);
+  assert.deepEqual(await Promise.all(decisions), [undefined, undefined]);
 }
 
 test('the connection uses the address, reconnects after a second, and never sends a command again', () => {
@@ -135,7 +135,7 @@ test('a silent connection is closed after a second, and the next one opened a se
 });
 
 test('a connection that closes loses Redis, and the next one is opened after a second', async (t) => {
-  const { redis, pass, isAnswering } = await openAnswering(t);
+  const { redis, pass, isAnswering, logged } = await openAnswering(t);
   redis.hangUp();
   await settle();
   assert.equal(await isAnswering(), false);
@@ -143,6 +143,11 @@ test('a connection that closes loses Redis, and the next one is opened after a s
   assert.deepEqual([redis.connections(), await isAnswering()], [1, false]);
   await pass(10 + 2 * redisProbeMs);
   assert.deepEqual([redis.connections(), await isAnswering()], [2, true]);
+  const before = logged().length;
+  redis.freeze();
+  redis.hangUp();
+  await pass(redisSilenceMs + redisProbeMs);
+  assert.deepEqual(logged().slice(before), [lost('no answer')], 'a second after the connection closed');
 });
 
 for (const state of ['answering', 'lost'] as const) {

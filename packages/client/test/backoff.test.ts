@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { PartnerNetwork } from '../src/index.ts';
 import { rejectionOf } from './support/rejection.ts';
 
-/** How long each retry waits when chance is at its highest, or this. No wait is real. */
+/** The time that each retry waits, if `Math.random` returns `chance`. No time passes. */
 async function waits(t: TestContext, maxRetries: number, answer: () => Promise<Response>, chance = 1) {
   const asked: number[] = [];
   const setTimer = globalThis.setTimeout;
@@ -20,40 +20,44 @@ async function waits(t: TestContext, maxRetries: number, answer: () => Promise<R
   return asked;
 }
 
-test('backs off by up to half a second, twice as much each time, and never over 8 s', async (t) => {
+test('waits up to half a second, twice as long each time, and never over 8 s', async (t) => {
   const unreachable = () => Promise.reject(new TypeError('fetch failed'));
   assert.deepEqual(await waits(t, 7, unreachable), [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
 });
 
-test('any part of a backoff is waited, as chance has it', async (t) => {
+test('waits a random part of the backoff', async (t) => {
   const unreachable = () => Promise.reject(new TypeError('fetch failed'));
   assert.deepEqual(await waits(t, 2, unreachable, 0.25), [125, 250]);
 });
 
-/** As it would be if nothing had been asked. */
+/** The waits if the answer asks for no time. */
 const backoff = [500, 1_000, 2_000];
 
-/** A time so much after that of the answer, by a clock that is slow. */
+/** A time `ms` after that of the answer, by a clock that is an hour slow. */
 function atAnHourAgo(ms: number) {
   const date = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;
   return { date: new Date(date).toUTCString(), 'retry-after': new Date(date + ms).toUTCString() };
 }
 
 for (const [promise, headers, expected] of [
-  ['Retry-After-Ms is waited for, and counts before', { 'retry-after-ms': '700', 'retry-after': '9' }, 700],
-  ['Retry-After is waited for, in seconds', { 'retry-after': '9' }, 9_000],
-  ['a minute is waited for', { 'retry-after': '60' }, 60_000],
-  ['half a millisecond is one', { 'retry-after-ms': '0.5' }, 1],
-  ['half a second is no date', { 'retry-after': '0.5' }, 500],
-  ['the first of two counts', { 'retry-after': '1, 2' }, 1_000],
-  ['a time is one of the clock that told it', atAnHourAgo(2_000), 2_000],
-  ['a date that is none counts for nothing', { 'retry-after': 'Sun, 99 Foo 2099 GMT' }, backoff],
-  ['what is no time counts for nothing', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, backoff],
-  ['an empty one counts for nothing', { 'retry-after-ms': '', 'retry-after': '' }, backoff],
-  ['what only looks like a date counts for nothing', { 'retry-after': '2099-01' }, backoff],
-  ['no time at all is backed off from', { 'retry-after-ms': '0' }, backoff],
-  ['no seconds at all are backed off from', { 'retry-after': '0' }, backoff],
-  ['a time that is past is backed off from', { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' }, backoff],
+  [
+    'waits for Retry-After-Ms, which counts before Retry-After',
+    { 'retry-after-ms': '700', 'retry-after': '9' },
+    700,
+  ],
+  ['waits for Retry-After, in seconds', { 'retry-after': '9' }, 9_000],
+  ['waits for a minute', { 'retry-after': '60' }, 60_000],
+  ['rounds up to a millisecond', { 'retry-after-ms': '0.5' }, 1],
+  ['reads half a second', { 'retry-after': '0.5' }, 500],
+  ['takes the first of two values', { 'retry-after': '1, 2' }, 1_000],
+  ['compares a time with the clock of the server', atAnHourAgo(2_000), 2_000],
+  ['ignores an invalid date', { 'retry-after': 'Sun, 99 Foo 2099 GMT' }, backoff],
+  ['ignores a value that is no time', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, backoff],
+  ['ignores an empty value', { 'retry-after-ms': '', 'retry-after': '' }, backoff],
+  ["ignores a date that is not in HTTP's format", { 'retry-after': '2099-01' }, backoff],
+  ['backs off from 0 ms', { 'retry-after-ms': '0' }, backoff],
+  ['backs off from 0 s', { 'retry-after': '0' }, backoff],
+  ['backs off from a time in the past', { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' }, backoff],
 ] as const) {
   test(promise, async (t) => {
     const busy = async () => new Response('', { status: 503, headers });
@@ -75,8 +79,8 @@ for (const [form, write] of [
   });
 }
 
-for (const status of [400, 401, 403, 404, 408, 409, 501, 505]) {
-  test(`a ${status} is not tried again`, async (t) => {
-    assert.deepEqual(await waits(t, 3, async () => new Response('', { status })), []);
-  });
-}
+test('statuses that will not change are not retried', async (t) => {
+  for (const status of [400, 401, 403, 404, 408, 409, 501, 505]) {
+    assert.deepEqual(await waits(t, 3, async () => new Response('', { status })), [], String(status));
+  }
+});

@@ -26,7 +26,7 @@ const balances = (params: ListBalancesParams) => (network: PartnerNetwork) => ne
 
 type Call = (network: PartnerNetwork) => PromiseLike<unknown>;
 
-/** What the service answers, and what it becomes. */
+/** Refusals of the service, and the class of error that each becomes. */
 const refusals: readonly [kind: typeof ApiError, status: number, code: string, key: string, call: Call][] = [
   [InvalidRequestError, 400, 'VALUE_TOO_HIGH', keys.acme, (network) => network.brands.list({ limit: 101 })],
   [InvalidRequestError, 400, 'INVALID_CURSOR', keys.acme, (network) => network.brands.list({ cursor: 'x' })],
@@ -40,7 +40,7 @@ const refusals: readonly [kind: typeof ApiError, status: number, code: string, k
   [GrantError, 403, 'GRANT_NOT_FOUND', keys.acme, balances({ ...ofAlice, customer_id: 'zoe' })],
 ];
 
-test('each refusal of the service is an error of its class, and is not tried again', async (t) => {
+test('each refusal of the service is an error of its class, and is not retried', async (t) => {
   const { connect } = await startNetwork(t);
   for (const [kind, status, code, apiKey, call] of refusals) {
     const attempts: number[] = [];
@@ -54,10 +54,9 @@ test('each refusal of the service is an error of its class, and is not tried aga
   }
 });
 
-test('an error carries what the service said, of its first record and of all', async (t) => {
+test('an error has the values of the first record, and all records', async (t) => {
   const { connect } = await startNetwork(t);
-  const error = await rejectionOf(connect().brands.list({ limit: 0, reference_id: '' }));
-  assert.ok(error instanceof InvalidRequestError);
+  const error = await rejectionOf(connect().brands.list({ limit: 0, reference_id: '' }), InvalidRequestError);
   assert.deepEqual(
     error.errors.map(({ code, field }) => [code, field]),
     [
@@ -75,27 +74,27 @@ test('an error carries what the service said, of its first record and of all', a
   assert.match(error.stack ?? '', /^InvalidRequestError: 400 VALUE_TOO_LOW/);
 });
 
-test('over the rate, the error tells when to come back', async (t) => {
+test('an error over the rate limit says when to retry', async (t) => {
   const { connect } = await startNetwork(t, { limiters: { brands: createMemoryLimiter(1, () => 0) } });
   const network = connect({ maxRate: 0, maxRetries: 0 });
   await network.brands.list();
-  const error = await rejectionOf(network.brands.list());
-  assert.ok(error instanceof RateLimitError);
+  const error = await rejectionOf(network.brands.list(), RateLimitError);
   assert.equal(error.retryAfterMs, 1_000);
 });
 
 test('a fault of the service is a ServerError', async (t) => {
   const { connect, service } = await startNetwork(t);
   await service.database.execute('drop table brands');
-  const error = await rejectionOf(connect({ maxRetries: 0 }).brands.list());
-  assert.ok(error instanceof ServerError);
+  const error = await rejectionOf(connect({ maxRetries: 0 }).brands.list(), ServerError);
   assert.deepEqual([error.status, error.code], [500, 'INTERNAL_SERVER_ERROR']);
 });
 
-test('a base address without the prefix is told as the service tells it', async (t) => {
+test('a base address without the prefix is NOT_FOUND', async (t) => {
   const { connect, baseUrl } = await startNetwork(t);
-  const error = await rejectionOf(connect({ baseUrl: new URL(baseUrl).origin }).brands.list());
-  assert.ok(error instanceof InvalidRequestError);
+  const error = await rejectionOf(
+    connect({ baseUrl: new URL(baseUrl).origin }).brands.list(),
+    InvalidRequestError,
+  );
   assert.deepEqual([error.status, error.code], [404, 'NOT_FOUND']);
 });
 
@@ -106,7 +105,7 @@ const foreign: readonly [promise: string, status: number, body: string, kind: ty
   ['a 400 of a category that does not exist yet', 400, records('NEW_ERROR', 'NEW_CODE'), InvalidRequestError],
   ['a 401 without a word', 401, '', AuthenticationError],
   ['a 429 without a word', 429, 'slow down', RateLimitError],
-  ['a 418 of a category that is named as what every object has', 418, records('constructor', 'X'), ApiError],
+  ['a 418 of a category named like a property of every object', 418, records('constructor', 'X'), ApiError],
   ['a 403 of a firewall', 403, '<html></html>', ApiError],
   ['a 409 with a new code of a known category', 409, records('GRANT_ERROR', 'NEW_CODE'), GrantError],
   ['errors that are no list', 422, '{"errors":{}}', ApiError],
@@ -120,22 +119,16 @@ function records(category: string, code: string): string {
 for (const [promise, status, body, kind] of foreign) {
   test(`${promise} is ${kind.name}`, async (t) => {
     const { baseUrl } = await startScripted(t, () => ({ status, body }));
-    const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list());
-    assert.ok(error instanceof ApiError);
+    const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list(), ApiError);
     assert.equal(error.constructor, kind);
     const { code, message } = error;
-    assert.equal(error.status, status);
-    assert.equal(code, /"code":"(\w+)"/.exec(body)?.[1]);
-    assert.equal(
-      message.startsWith(code === undefined ? `${status}: ` : `${status} ${code}.`),
-      true,
-      message,
-    );
+    assert.deepEqual([error.status, code], [status, /"code":"(\w+)"/.exec(body)?.[1]]);
+    assert.ok(message.startsWith(code === undefined ? `${status}: ` : `${status} ${code}.`), message);
     assert.doesNotMatch(message, /undefined|<html>/);
   });
 }
 
-test('leaves out of an error record what is no string, and a record without a code', async (t) => {
+test('ignores fields of an error record that are no strings, and records without a code', async (t) => {
   const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
   const errors = [
     null,
@@ -144,8 +137,7 @@ test('leaves out of an error record what is no string, and a record without a co
     { category: 'GRANT_ERROR', code: 7 },
   ];
   const { baseUrl } = await startScripted(t, () => ({ status: 403, body: JSON.stringify({ errors }) }));
-  const error = await rejectionOf(connectTo(baseUrl).brands.list());
-  assert.ok(error instanceof GrantError);
+  const error = await rejectionOf(connectTo(baseUrl).brands.list(), GrantError);
   assert.equal(error.message, '403 GRANT_REVOKED.');
   assert.deepEqual([error.detail, error.field], [undefined, undefined]);
   assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Told.' }]);
@@ -158,38 +150,32 @@ for (const [promise, answer] of Object.entries({
   'has a cursor that is a number': { brands: [], cursor: 7 },
   'has something else than records': { brands: [{ id: 'one' }, null] },
 })) {
-  test(`a 200 that ${promise} is told as no page, at once`, async (t) => {
+  test(`a 200 that ${promise} is an error at once`, async (t) => {
     const { baseUrl, targets } = await startScripted(t, () => answer);
-    const error = await rejectionOf(connectTo(baseUrl).brands.list());
-    assert.ok(error instanceof ApiError);
+    const error = await rejectionOf(connectTo(baseUrl).brands.list(), ApiError);
     assert.match(error.message, /^200: the answer is no page of brands; check baseUrl\./);
     assert.equal(targets.length, 1);
   });
 }
 
-test('a null cursor ends a walk as an absent one does', async (t) => {
+test('a null cursor ends a walk', async (t) => {
   const { baseUrl } = await startScripted(t, () => ({ brands: [], cursor: null }));
   assert.equal(await (await connectTo(baseUrl).brands.list()).next(), null);
 });
 
-test('a body that never ends is let go of', async () => {
+test('a body that never ends is cut off', async (t) => {
   const blank = new Uint8Array(1_024 * 1_024).fill(0x20);
-  let attempts = 0;
-  const fetch = async () => {
-    attempts += 1;
-    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(blank) }));
-  };
-  const error = await rejectionOf(offline({ fetch }).brands.list());
-  assert.ok(error instanceof ApiError);
+  const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(blank) });
+  const fetch = t.mock.fn(async () => new Response(endless()));
+  const error = await rejectionOf(offline({ fetch }).brands.list(), ApiError);
   assert.match(error.message, /^200: the answer is too long to be a page/);
-  assert.equal(attempts, 1);
+  assert.equal(fetch.mock.callCount(), 1);
 });
 
-test('an error whose body breaks off is told by its status', async () => {
+test('an error whose body breaks off has its status', async () => {
   const broken = () => new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
   const fetch = async () => new Response(broken(), { status: 403 });
-  const error = await rejectionOf(offline({ fetch }).brands.list());
-  assert.ok(error instanceof ApiError);
+  const error = await rejectionOf(offline({ fetch }).brands.list(), ApiError);
   assert.equal(error.status, 403);
 });
 
@@ -197,28 +183,26 @@ for (const [status, kind, attempts] of [
   [401, AuthenticationError, 1],
   [429, RateLimitError, 2],
 ] as const) {
-  test(`a ${status} whose body does not come in time is told by its status`, async (t) => {
+  test(`a ${status} whose body is late has its status`, async (t) => {
     const body = () => new ReadableStream({ pull: () => new Promise(() => {}) });
     const headers = { 'retry-after-ms': '1' };
     const fetch = async () => new Response(body(), { status, headers });
     const onRequest = t.mock.fn();
     const network = offline({ fetch, onRequest, timeoutMs: 30, maxRetries: 1 });
-    const error = await rejectionOf(network.brands.list());
-    assert.ok(error instanceof kind);
+    const error = await rejectionOf(network.brands.list(), kind);
     assert.equal(error.retryAfterMs, 1);
     assert.equal(onRequest.mock.callCount(), attempts);
   });
 }
 
-test('a redirect is not followed, and told', async (t) => {
+test('a redirect is an error, and is not followed', async (t) => {
   const { network, way } = await startFaultyNetwork(t, ['redirect']);
-  const error = await rejectionOf(network.brands.list());
-  assert.ok(error instanceof ApiError);
+  const error = await rejectionOf(network.brands.list(), ApiError);
   assert.match(error.message, /^301: a redirect, .*check baseUrl\.$/);
   assert.equal(way.targets.length, 1);
 });
 
-test('the stack of an error leads to the line that made the call', async () => {
+test('the stack of an error contains the line of the call', async () => {
   const network = offline({ fetch: () => Promise.reject(new Error('no')), maxRetries: 0 });
   async function awaiting() {
     await network.brands.list();
@@ -232,7 +216,7 @@ test('the stack of an error leads to the line that made the call', async () => {
   }
 });
 
-test('an error is the same where a program has changed what a stack is', async (t) => {
+test('an error does not depend on how a program makes stacks', async (t) => {
   const network = offline({ fetch: () => Promise.reject(new Error('no')), maxRetries: 0 });
   const { prepareStackTrace } = Error;
   t.after(() => Object.assign(Error, { prepareStackTrace }));
@@ -240,7 +224,7 @@ test('an error is the same where a program has changed what a stack is', async (
   assert.ok((await rejectionOf(network.brands.list())) instanceof ConnectionError);
 });
 
-test('a service that is not there is a ConnectionError that says why', async (t) => {
+test('an unreachable service is a ConnectionError with the reason', async (t) => {
   const { baseUrl, service } = await startNetwork(t);
   await service.close();
   const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list());
@@ -249,11 +233,10 @@ test('a service that is not there is a ConnectionError that says why', async (t)
   assert.equal((error.cause as { code: string }).code, 'ECONNREFUSED');
 });
 
-test('an answer that is not JSON is told without repeating any of it', async (t) => {
+test('the error for an answer that is not JSON repeats nothing of it', async (t) => {
   const { baseUrl } = await startScripted(t, () => ({ body: '{"balances":[{"amount":4242x' }));
   const list = connectTo(baseUrl, { maxRetries: 0 }).balances.list(ofAlice);
-  const error = await rejectionOf(list);
-  assert.ok(error instanceof ConnectionError);
+  const error = await rejectionOf(list, ConnectionError);
   assert.match(error.message, /answered with 200, but not in whole JSON\.$/);
   assert.doesNotMatch(`${error.stack}${error.cause}`, /4242/);
 });

@@ -21,26 +21,18 @@ function assertRefused(options: object, message: RegExp): void {
   );
 }
 
-test('says in a sentence what is wrong with the key', () => {
+test('says in a sentence what is wrong with the key or the address', () => {
   for (const apiKey of [undefined, null, '', ' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}]) {
     assertRefused({ apiKey }, /^apiKey must be the whole of an API key, without spaces or line breaks\.$/);
   }
-});
-
-test('says in a sentence what is wrong with the address', () => {
-  for (const baseUrl of [
-    undefined,
-    '',
-    'network.example/network/v1',
-    '/network/v1',
-    'ftp://network.example/network/v1',
-    'https://user@network.example/network/v1',
-    'https://:password@network.example/network/v1',
-    'https://network.example/network/v1?',
-    'https://network.example/network/v1?limit=1',
-    'https://network.example/network/v1#top',
+  const { baseUrl } = good;
+  const credentials = ['https://user@network.example/v1', 'https://:password@network.example/v1'];
+  for (const wrong of [
+    ...[undefined, '', 'network.example/network/v1', '/network/v1', 'ftp://network.example/v1'],
+    ...[...credentials, `${baseUrl}?`, `${baseUrl}?limit=1`, `${baseUrl}#top`],
   ]) {
-    assertRefused({ baseUrl }, /^baseUrl must be an address like https:\/\/HOST\/network\/v1, without/);
+    const message = /^baseUrl must be an address like https:\/\/HOST\/network\/v1, without/;
+    assertRefused({ baseUrl: wrong }, message);
   }
 });
 
@@ -55,7 +47,7 @@ test('says in a sentence what is wrong with a number, of the client or of a call
   assertRefused({ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647\.$/);
 });
 
-test('says in a sentence what is no function, and what is no signal', () => {
+test('says in a sentence that an option is no function or no signal', () => {
   for (const name of ['fetch', 'onRequest', 'onResponse']) {
     assertRefused({ [name]: 'https://network.example' }, new RegExp(`^${name} must be a function\\.$`));
   }
@@ -68,7 +60,7 @@ test('says in a sentence what is no function, and what is no signal', () => {
   }
 });
 
-test('names the options that there are in place of one that there is not', () => {
+test('names the valid options if one is unknown', () => {
   assertRefused({ timeout: 5 }, /^There is no option timeout here; there are apiKey, .*, timeoutMs, /);
   for (const option of ['timeout', 'maxRate']) {
     const message = `There is no option ${option} here; there are signal, timeoutMs, maxRetries.`;
@@ -76,13 +68,13 @@ test('names the options that there are in place of one that there is not', () =>
   }
 });
 
-test('refuses a signal or its controller in place of the options, which would end nothing', () => {
+test('refuses a signal or its controller that is passed instead of the options', () => {
   for (const wrong of [new AbortController().signal, new AbortController()]) {
     assert.throws(() => offline().brands.list({}, wrong as CallOptions), /There is no option \w+ here/);
   }
 });
 
-test('takes null for an option, or for all of them, as left out', async () => {
+test('takes null for an option, or for all options, as absent', async () => {
   const names = ['timeoutMs', 'maxRetries', 'maxRate', 'onRequest', 'onResponse'];
   const network = offline(Object.fromEntries(names.map((name) => [name, null])));
   const call = { signal: null, timeoutMs: null, maxRetries: null } as unknown as CallOptions;
@@ -96,7 +88,7 @@ test('takes null for an option, or for all of them, as left out', async () => {
   assert.ok(new PlainPartnerNetwork({ ...good, fetch: null }));
 });
 
-test('forgives slashes at the end of the address', async () => {
+test('accepts slashes at the end of the address', async () => {
   for (const end of ['', '/', '//']) {
     const urls: string[] = [];
     const network = offline({
@@ -108,7 +100,7 @@ test('forgives slashes at the end of the address', async () => {
   }
 });
 
-test('sends the key in a header, by the fetch that it is given, and follows no redirect', async () => {
+test('sends the key in a header through the given fetch, and follows no redirect', async () => {
   let sent: [string, RequestInit] | undefined;
   const fetch = async (url: string, init: RequestInit) => {
     sent = [url, init];
@@ -122,14 +114,14 @@ test('sends the key in a header, by the fetch that it is given, and follows no r
   assert.ok(signal instanceof AbortSignal);
 });
 
-test('uses the fetch of the platform as it is when a call is made', async (t) => {
+test('uses the global fetch of the moment of the call', async (t) => {
   const network = new PartnerNetwork(good);
   const { mock } = t.mock.method(globalThis, 'fetch', async () => Response.json({ brands: [] }));
   await network.brands.list();
   assert.equal(mock.callCount(), 1);
 });
 
-test('tells the hooks of each attempt and each answer', async (t) => {
+test('calls the hooks for each attempt and each answer', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const events: (RequestEvent | ResponseEvent)[] = [];
   const note = (event: RequestEvent | ResponseEvent) => void events.push(event);
@@ -155,8 +147,8 @@ test('tells the hooks of each attempt and each answer', async (t) => {
   );
 });
 
-test('a call rejects with what a hook throws, and is not tried again', async () => {
-  // As it is when the hook makes a call itself.
+test('a call rejects with the error of its hook, and is not retried', async (t) => {
+  // An error that would be retried if the call itself had failed with it.
   const bug = new ConnectionError('a bug of the hook');
   const throwing = () => {
     throw bug;
@@ -167,31 +159,23 @@ test('a call rejects with what a hook throws, and is not tried again', async () 
     { onRequest: () => Promise.reject(bug) },
     { onResponse: () => Promise.reject(bug) },
   ] satisfies Partial<PartnerNetworkOptions>[]) {
-    let sent = 0;
-    const fetch = async () => {
-      sent += 1;
-      return Response.json({ brands: [] });
-    };
+    const fetch = t.mock.fn(async () => Response.json({ brands: [] }));
     assert.equal(await rejectionOf(offline({ fetch, ...hooks }).brands.list()), bug);
-    assert.equal(sent, 'onRequest' in hooks ? 0 : 1);
+    assert.equal(fetch.mock.callCount(), 'onRequest' in hooks ? 0 : 1);
   }
 });
 
-test('a call that is given up in its hook sends nothing', async () => {
-  let sent = 0;
-  const fetch = async () => {
-    sent += 1;
-    return Response.json({ brands: [] });
-  };
+test('a call that is aborted in its hook sends nothing', async (t) => {
+  const fetch = t.mock.fn(async () => Response.json({ brands: [] }));
   const controller = new AbortController();
   const onRequest = async () => controller.abort(new Error('enough'));
   const network = offline({ fetch, onRequest });
   await assert.rejects(network.brands.list({}, { signal: controller.signal }), { message: 'enough' });
   await new Promise(setImmediate);
-  assert.equal(sent, 0);
+  assert.equal(fetch.mock.callCount(), 0);
 });
 
-test('where there is no fetch, a call says so at once', async (t) => {
+test('a call fails at once if there is no fetch', async (t) => {
   const network = new PartnerNetwork(good);
   const message = 'There is no fetch here: pass one as an option.';
   const mocked = t.mock.property(globalThis, 'fetch');
@@ -201,14 +185,10 @@ test('where there is no fetch, a call says so at once', async (t) => {
   }
 });
 
-test('an option of a call counts before that of the client', async () => {
-  let sent = 0;
-  const fetch = async () => {
-    sent += 1;
-    return new Promise<Response>(() => {});
-  };
+test('an option of a call overrides that of the client', async (t) => {
+  const fetch = t.mock.fn(async () => new Promise<Response>(() => {}));
   const network = offline({ fetch, timeoutMs: 60_000, maxRetries: 3 });
   const error = await rejectionOf(network.brands.list({}, { timeoutMs: 1, maxRetries: 0 }));
   assert.match(String(error), /^TimeoutError: .* within 1 ms\.$/);
-  assert.equal(sent, 1);
+  assert.equal(fetch.mock.callCount(), 1);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { keys } from '../../testkit/fixtures/fixture.ts';
-import { PartnerNetwork, PartnerNetworkError, type PartnerNetworkOptions } from '../src/index.ts';
+import { PartnerNetwork, PartnerNetworkError } from '../src/index.ts';
 import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
 import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
@@ -10,7 +10,7 @@ import { startScripted } from './support/scripted.ts';
 
 const apiKey = keys.acme;
 
-/** All that printing, copying and looking through something shows of it. */
+/** Everything that is visible when a value is printed, copied or searched. */
 function shownOf(thing: unknown): string {
   const shown = [String(thing), inspect(thing, { showHidden: true, depth: Infinity, getters: true })];
   const seen = new Set<unknown>();
@@ -42,7 +42,7 @@ function assertSecret(thing: unknown, key = apiKey): void {
   }
 }
 
-test('this test sees a key wherever it is', () => {
+test('the search of this test finds a key in any place', () => {
   const hidden = Object.defineProperty({}, 'hidden', { value: { apiKey }, enumerable: false });
   class Holder {}
   Object.defineProperty(Holder.prototype, 'held', { value: apiKey });
@@ -52,7 +52,7 @@ test('this test sees a key wherever it is', () => {
   }
 });
 
-test('neither the client, nor a list, nor a page shows the key', async (t) => {
+test('the client, a list and a page do not show the key', async (t) => {
   const network = (await startNetwork(t)).connect();
   const list = network.brands.list({ limit: 1 });
   const page = await list;
@@ -61,7 +61,7 @@ test('neither the client, nor a list, nor a page shows the key', async (t) => {
   }
 });
 
-test('no error of the service shows the key, even where something on the way repeats it', async (t) => {
+test('no error of the service shows the key, even if a proxy repeats it', async (t) => {
   const { network, service } = await startFaultyNetwork(t, [
     'none',
     'key in the error',
@@ -69,8 +69,10 @@ test('no error of the service shows the key, even where something on the way rep
     'redirect',
   ]);
   for (let call = 0; call < 4; call += 1) {
-    const error = await rejectionOf(network.brands.list({ limit: 0 }, { maxRetries: 0 }));
-    assert.ok(error instanceof PartnerNetworkError);
+    const error = await rejectionOf(
+      network.brands.list({ limit: 0 }, { maxRetries: 0 }),
+      PartnerNetworkError,
+    );
     assertSecret(error);
     if (call === 1) assert.match(error.message, /You sent \[API key\]\./);
   }
@@ -78,7 +80,7 @@ test('no error of the service shows the key, even where something on the way rep
   assertSecret(await rejectionOf(network.brands.list({}, { maxRetries: 0 })));
 });
 
-test('an answer that repeats the key wherever it can shows it to nobody', async (t) => {
+test('an answer that repeats the key in every field does not show it', async (t) => {
   const escaped = `\\u${apiKey.charCodeAt(0).toString(16).padStart(4, '0')}${apiKey.slice(1)}`;
   const record = `{"code":"${escaped}","category":"${apiKey}","detail":"${apiKey}","${apiKey}":"${escaped}"}`;
   const headers = { 'x-request-id': `to ${apiKey}`, 'retry-after': apiKey };
@@ -86,8 +88,7 @@ test('an answer that repeats the key wherever it can shows it to nobody', async 
   const { baseUrl } = await startScripted(t, () => answer);
   const events: object[] = [];
   const network = connectTo(baseUrl, { onResponse: (event) => void events.push(event) });
-  const error = await rejectionOf(network.brands.list());
-  assert.ok(error instanceof PartnerNetworkError);
+  const error = await rejectionOf(network.brands.list(), PartnerNetworkError);
   assert.equal(error.message, '400 [API key]: [API key] (request to [API key])');
   assert.equal(events.length, 1);
   assertSecret([error, events]);
@@ -97,34 +98,40 @@ test('no error of a connection shows the key', async (t) => {
   const faults = ['cut before the answer', 'cut in the body', 'broken JSON', 'silence'] as const;
   const { network } = await startFaultyNetwork(t, [...faults]);
   for (const _ of faults) {
-    const error = await rejectionOf(network.brands.list({}, { timeoutMs: 300, maxRetries: 0 }));
-    assert.ok(error instanceof PartnerNetworkError);
+    const error = await rejectionOf(
+      network.brands.list({}, { timeoutMs: 300, maxRetries: 0 }),
+      PartnerNetworkError,
+    );
     assertSecret(error);
   }
 });
 
-test('what an own fetch throws is told without the key, wherever it held it', async () => {
+test('an error of a custom fetch is reported without the key', async () => {
   const request = { headers: { authorization: `Bearer ${apiKey}` } };
   const inner = Object.assign(new Error(`Bearer ${apiKey} was refused`), { request, code: 'EODD' });
   const outer = Object.assign(new TypeError('failed', { cause: inner }), { config: request });
   const named = Object.assign(new Error(''), { name: apiKey, code: `E${apiKey}` });
   for (const thrown of [inner, outer, named, apiKey, request, null, undefined, Object.create(null)]) {
     const fetch = () => Promise.reject(thrown);
-    const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
-    assert.ok(error instanceof PartnerNetworkError);
+    const error = await rejectionOf(
+      offline({ apiKey, fetch, maxRetries: 0 }).brands.list(),
+      PartnerNetworkError,
+    );
     assertSecret(error);
   }
   const fetch = () => {
     throw outer;
   };
-  const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
-  assert.ok(error instanceof PartnerNetworkError);
+  const error = await rejectionOf(
+    offline({ apiKey, fetch, maxRetries: 0 }).brands.list(),
+    PartnerNetworkError,
+  );
   assert.match(error.message, /did not answer: EODD\.$/);
   assert.equal((error.cause as Error).message, 'Bearer [API key] was refused');
   assertSecret(error);
 });
 
-test('what has neither message nor code is told by its name', async () => {
+test('an error without message and code is reported by its name', async () => {
   for (const [thrown, told] of [
     [new AggregateError([]), 'AggregateError'],
     [Object.create(null), 'it gave no reason'],
@@ -136,17 +143,19 @@ test('what has neither message nor code is told by its name', async () => {
   }
 });
 
-test('a cause that leads back to itself is told once', async () => {
+test('a chain of causes that contains itself is reported once', async () => {
   const looped = new Error(`Bearer ${apiKey} goes round`);
   looped.cause = new Error('and round', { cause: looped });
   const fetch = () => Promise.reject(looped);
-  const error = await rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list());
-  assert.ok(error instanceof PartnerNetworkError);
+  const error = await rejectionOf(
+    offline({ apiKey, fetch, maxRetries: 0 }).brands.list(),
+    PartnerNetworkError,
+  );
   assert.match(error.message, /round\.$/);
   assertSecret(error);
 });
 
-test('the hooks are not given the key, even when it was passed as a parameter', async (t) => {
+test('hooks do not get the key, even if it was passed as a parameter', async (t) => {
   const { connect } = await startNetwork(t);
   const events: object[] = [];
   const note = (event: object) => void events.push(event);
@@ -156,15 +165,10 @@ test('the hooks are not given the key, even when it was passed as a parameter', 
   assertSecret(events);
 });
 
-for (const [promise, options] of Object.entries<Partial<PartnerNetworkOptions>>({
-  'a key with a line break': { apiKey: `${apiKey}\n` },
-  'a key with a space': { apiKey: ` ${apiKey}` },
-  'a key with dots in its middle': { apiKey: `${apiKey}…` },
-  'a key in place of the address': { baseUrl: apiKey },
-  'a key as the user of the address': { baseUrl: `https://${apiKey}@network.example/network/v1` },
-  'a key in the query of the address': { baseUrl: `https://network.example/network/v1?key=${apiKey}` },
-})) {
-  test(`${promise} is refused without repeating it`, () => {
+test('an invalid key, or a key in an invalid address, is refused without repeating it', () => {
+  const keysWithMore = [`${apiKey}\n`, ` ${apiKey}`, `${apiKey}…`].map((key) => ({ apiKey: key }));
+  const addresses = [apiKey, `https://${apiKey}@network.example/v1`, `https://network.example?key=${apiKey}`];
+  for (const options of [...keysWithMore, ...addresses.map((baseUrl) => ({ baseUrl }))]) {
     const all = { apiKey, baseUrl: 'https://network.example/network/v1', ...options };
     assert.throws(
       () => new PartnerNetwork(all),
@@ -174,10 +178,10 @@ for (const [promise, options] of Object.entries<Partial<PartnerNetworkOptions>>(
         return true;
       },
     );
-  });
-}
+  }
+});
 
-test('a key in the path of the address is not repeated either', async () => {
+test('a key in the path of the address is not repeated', async () => {
   const baseUrl = `https://network.example/${apiKey}`;
   const fetch = () => Promise.reject(new Error('no'));
   const error = await rejectionOf(offline({ apiKey, baseUrl, fetch, maxRetries: 0 }).brands.list());

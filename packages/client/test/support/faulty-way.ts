@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What becomes of one request on its way. */
+/** What the proxy does to one request. */
 export type Fault =
   | 'none'
   | 'cut before the answer'
@@ -26,20 +26,20 @@ export type Fault =
   | 'HTML 200'
   | 'key in the error';
 
-/** How late a late answer is, or the rest of one. */
+/** The delay of a late answer, or of the rest of one. */
 export const latenessMs = 300;
 
-/** A proxy that speaks HTTP byte by byte, and does to each request what the test says. */
+/** A proxy on a raw socket that does to each request what the test says. */
 export interface FaultyWay {
   readonly baseUrl: string;
-  /** The targets that were asked for, in the order in which they came. */
+  /** The targets of all requests, in order. */
   readonly targets: string[];
-  /** How many connections there were so far, and how many are open. */
+  /** The number of connections so far, and of open ones. */
   connections(): number;
   open(): number;
 }
 
-/** Takes a fault from the front for each request; without one it is let through. */
+/** Takes the next fault for each request; without one the request is forwarded. */
 export async function startFaultyWay(t: TestContext, port: number, faults: Fault[]): Promise<FaultyWay> {
   const sockets = new Set<Socket>();
   const targets: string[] = [];
@@ -78,7 +78,7 @@ function message(head: string, body: string): string {
   return `HTTP/1.1 ${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** The answers that come from the way itself, and not from the service. */
+/** The answers of the proxy itself. */
 const ownAnswers: Partial<Record<Fault, string>> = {
   'HTML 502': message('502 Bad Gateway\r\ncontent-type: text/html', html),
   'empty 504': message('504 Gateway Timeout', ''),
@@ -115,13 +115,13 @@ async function answer(near: Socket, head: string, fault: Fault, port: number, ag
   }
 }
 
-/** As a proxy does that shows whoever asks what it was asked. */
+/** An error that repeats the key, as a debugging proxy might. */
 function echoed(head: string): string {
   const key = /^authorization: Bearer (.*)$/im.exec(head)?.[1];
   return JSON.stringify({ errors: [{ category: 'X', code: 'ECHO', detail: `You sent ${key}.` }] });
 }
 
-/** The service's own answer, byte for byte, and where its body begins. */
+/** The service's answer, byte for byte, and the position of its body. */
 function ask(port: number, agent: Agent, head: string): Promise<{ bytes: Buffer; bodyAt: number }> {
   const [first = '', ...lines] = head.trimEnd().split('\r\n');
   const headers = lines.map((line) => line.split(/: (.*)/).slice(0, 2)).filter(([name]) => name !== 'host');

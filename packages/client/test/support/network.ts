@@ -10,7 +10,7 @@ type Choices = Partial<PartnerNetworkOptions>;
 interface TestNetwork {
   readonly service: TestService;
   readonly baseUrl: string;
-  /** A client of it, by the key of the partner that most of the fixture's records belong to. */
+  /** A client with the key of the partner that owns most records of the fixture. */
   connect(options?: Choices): PartnerNetwork;
 }
 
@@ -31,7 +31,7 @@ export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwor
   return new PartnerNetwork({ apiKey: keys.acme, baseUrl, ...options });
 }
 
-/** The service behind a way on which these things happen, one to a request. Retries do not wait. */
+/** The service behind a proxy that does one of the faults to each request. Retries do not wait. */
 export async function startFaultyNetwork(
   t: TestContext,
   faults: Fault[],
@@ -43,7 +43,7 @@ export async function startFaultyNetwork(
   return { service, way, network: connectTo(way.baseUrl, options) };
 }
 
-/** So many more brands, each under a reference of its own. */
+/** Adds brands, each with its own reference. */
 export async function addBrands({ store }: TestService, count: number): Promise<void> {
   const values = Array.from({ length: count }, (_, index) => {
     const number = String(index).padStart(4, '0');

@@ -1,6 +1,6 @@
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
 
-/** A client whose answers are made here, for what is about the client alone. */
+/** A client without a network: its fetch returns one brand. */
 export function offline(options: Partial<PartnerNetworkOptions> = {}): PartnerNetwork {
   return new PartnerNetwork({
     apiKey: 'x',

@@ -1,4 +1,4 @@
-/** The client as a partner gets it: built, packed by npm, and unpacked where a program would look for it. */
+/** The client as a partner gets it: built, packed by npm, and installed into a folder. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +10,12 @@ export interface PackedClient {
   readonly folder: string;
   /** Where the package is in that folder. */
   readonly installed: string;
-  /** What npm calls it. */
+  /** The file name of the tarball. */
   readonly filename: string;
   readonly tarball: Uint8Array<ArrayBuffer>;
 }
 
-/** It is gone when this process ends. */
+/** The folder is removed when this process ends. */
 export async function packClient(): Promise<PackedClient> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,16 @@
-/** What a call rejects with. */
-export async function rejectionOf(call: PromiseLike<unknown>): Promise<unknown> {
+import assert from 'node:assert/strict';
+
+// biome-ignore lint/suspicious/noExplicitAny: a class of errors with any constructor.
+type Kind<T> = abstract new (...values: any[]) => T;
+
+/** What a call rejects with; if `kind` is given, an error of this class. */
+export function rejectionOf(call: PromiseLike<unknown>): Promise<unknown>;
+export function rejectionOf<T>(call: PromiseLike<unknown>, kind: Kind<T>): Promise<T>;
+export async function rejectionOf(call: PromiseLike<unknown>, kind?: Kind<unknown>): Promise<unknown> {
   try {
     await call;
   } catch (error) {
+    if (kind !== undefined) assert.ok(error instanceof kind, String(error));
     return error;
   }
   throw new Error('It did not reject.');

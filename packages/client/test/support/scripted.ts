@@ -9,7 +9,7 @@ interface ScriptedAnswer {
   readonly body?: string;
 }
 
-/** A server for what the service never does: it answers by the test's script. */
+/** A server that answers as the test says, for answers that the service never gives. */
 export async function startScripted(
   t: TestContext,
   script: (url: URL, request: IncomingMessage) => ScriptedAnswer | object,

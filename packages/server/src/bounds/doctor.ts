@@ -1,16 +1,20 @@
 export const doctorBounds = {
-  /** Fewer than this many open files are too few: each caller takes one. */
+  /** Open files that a process should be allowed to have: each connection takes one. */
   openFiles: 4_096,
-  /** Further apart than this, clocks disagree on which keys and grants have expired. */
+  /** Milliseconds that clocks may differ before they disagree on which keys and grants have expired. */
   clockSkewMs: 1_000,
+  /** Readings of the database's clock; the fastest one counts. */
   doctorClockLooks: 3,
-  /** How long a question of `doctor` to a database may take there, and with the way to it. */
+  /** Milliseconds after which the database ends a statement of `doctor`. */
   doctorStatementMs: 1_000,
+  /** Milliseconds that `doctor` waits for such a statement, network included. */
   doctorAnswerMs: 1_500,
-  /** How often it looks whether a replica has caught up. */
+  /** Milliseconds between two looks at whether a replica has caught up. */
   doctorLagMs: 50,
+  /** Milliseconds for all that `doctor` asks of Redis. */
   doctorRedisMs: 2_000,
-  /** It tells of keys that expire within a week, and of so many of them each by itself. */
+  /** Milliseconds before its expiry from which on a key is reported. */
   expiryWarningMs: 7 * 24 * 3_600_000,
+  /** Expiring keys that are listed one by one. */
   doctorShownKeys: 20,
 } as const;

@@ -1,35 +1,34 @@
 import { type Finding, failed, ok, skipped, warning } from '../lib/finding.ts';
 import type { RedisInspected } from '../limiter/redis/inspect.ts';
 import { ratesOf } from '../serve/settings.ts';
-import { type Check, insideDatabase } from './examination.ts';
+import { type Check, insideDatabase } from './check.ts';
 
 export const checkRedis: Check = async ({ redis }) =>
   (await redis)?.finding ?? ok('None is set: the rate limit is counted by each instance for itself.');
 
 const howToShare = 'Give all instances the same --redis, so that they count together.';
 
-/** Whether those who serve this database count the rate limit together. Workers of one instance always do. */
+/** Whether the instances that serve this database share one rate limit. Workers of an instance always do. */
 export const checkInstances = insideDatabase(async (inspection, { config, redis }) => {
   if (Object.values(ratesOf(config)).every((rate) => rate === 0)) {
     return ok('No rate is set, so instances have nothing to count together.');
   }
   const count = await inspection.instances();
   const shared = await redis;
-  return count === undefined ? judgeUncounted(shared) : judge(count, shared);
-});
-
-/** The embedded database does not know who serves it: nobody can tell here that a Redis was forgotten. */
-function judgeUncounted(shared: RedisInspected | undefined): Finding {
+  if (count !== undefined) return judgeInstances(count, shared);
+  // The embedded database does not know its instances, so a forgotten Redis cannot be noticed.
   if (shared !== undefined)
     return ok('Those who serve the embedded database with this --redis count together.');
   return skipped(
     'How many instances serve the embedded database cannot be seen. One needs no Redis; ' +
       'several without one would each count the rate limit for itself.',
   );
-}
+});
 
-/** By how many serve the database, and what is known of the Redis that is to be shared, if there is any. */
-export function judge(count: number, shared: Pick<RedisInspected, 'instances'> | undefined): Finding {
+type Shared = Pick<RedisInspected, 'instances'>;
+
+/** Compares the instances of the database with those of the Redis, if one is set. */
+export function judgeInstances(count: number, shared: Shared | undefined): Finding {
   if (count === 0) return ok('No instance serves this database now.');
   const serving = `${count === 1 ? '1 instance serves' : `${count} instances serve`} this database now`;
   if (shared === undefined) {

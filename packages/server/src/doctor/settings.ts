@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
+import { doctorBounds } from '../bounds/doctor.ts';
 import { isPublicAddress } from '../images/public-address.ts';
 import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
 import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../serve/settings.ts';
-import type { Check } from './examination.ts';
+import type { Check } from './check.ts';
 
-/** What is wrong with settings that each are right; a wrong one was told already. */
+/** Checks settings against each other. Each one alone was checked when it was parsed. */
 export const checkSettings: Check = async ({ config }) => {
   const { environment } = databaseConfig(config);
   const isProduction = environment === 'production';
@@ -30,7 +31,7 @@ function samePort(config: ServeConfig): Finding | undefined {
   );
 }
 
-/** Tried on a free port: the service may be there already. Names are not looked up, which may take long. */
+/** Listens on a free port, because the service may use its own already. Names are not looked up: too slow. */
 async function foreignHost(flag: string, host: string): Promise<Finding | undefined> {
   if (isIP(host) === 0) return undefined;
   const server = createServer();
@@ -46,7 +47,7 @@ async function foreignHost(flag: string, host: string): Promise<Finding | undefi
   }
 }
 
-/** Where partners are sent for the image of a brand without one. A sandbox may be for this machine alone. */
+/** The public URL is sent to partners as the image of a brand without one. A sandbox may be local only. */
 function uncallable(config: ServeConfig, isProduction: boolean): Finding | undefined {
   const { host, port, 'public-url': given } = config;
   const url = given ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
@@ -58,7 +59,7 @@ function uncallable(config: ServeConfig, isProduction: boolean): Finding | undef
   );
 }
 
-/** Metrics tell how busy we are, and each question whether we are ready is one to the database. */
+/** Metrics show the load, and each readiness check reads from the database: keep both private. */
 function openOperations(host: string): Finding | undefined {
   if (!everyInterface.includes(host) && !isPublicAddress(host)) return undefined;
   return warning(
@@ -70,3 +71,13 @@ function openOperations(host: string): Finding | undefined {
 function isLoopback(name: string): boolean {
   return /^127\.|(^|\.)localhost$/.test(name) || name === '::1';
 }
+
+export const checkOpenFiles: Check = async ({ openFiles }) => {
+  if (openFiles === undefined) return ok('This system sets no limit.');
+  const detail = `A process may have ${openFiles} files open here`;
+  if (openFiles >= doctorBounds.openFiles) return ok(`${detail}.`);
+  return warning(
+    `${detail}, and each caller takes one.`,
+    `Allow at least ${doctorBounds.openFiles} where the service is started: ulimit -n, or LimitNOFILE of systemd.`,
+  );
+};

@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { judge } from '../../src/doctor/clock.ts';
+import { judgeClock as judge } from '../../src/doctor/database.ts';
 import { assertFinding } from './examined.ts';
 
 test('calls clocks apart only when the way to the database cannot explain it', () => {

@@ -4,22 +4,22 @@ import type { ServeConfig } from '../serve/settings.ts';
 import type { Inspected, Inspection } from '../store/inspection.ts';
 import type { Stamp } from '../store/sql/schema.ts';
 
-/** What checks are made from. Servers are looked at from the start, all at once. */
+/** The input of all checks. Database, replicas and Redis are inspected at the same time. */
 export interface Examination {
   readonly config: ServeConfig;
   readonly nowMs: () => number;
-  /** How many files this process may have open; nothing where the system has no such limit. */
+  /** The number of files that this process may open; undefined if the system sets no limit. */
   readonly openFiles: number | undefined;
   readonly database: Promise<Inspected>;
   readonly replicas: Promise<readonly Finding[]>;
-  /** Nothing without a Redis in the settings. */
+  /** Undefined if no Redis is set. */
   readonly redis: Promise<RedisInspected | undefined>;
 }
 
-/** One thing to look at. It throws what it cannot explain. */
+/** Checks one thing. Throws an error that it cannot explain. */
 export type Check = (examination: Examination) => Promise<Finding>;
 
-/** A check of what is inside the database, which is skipped when that cannot be looked at. */
+/** A check that reads from the database; skipped if the database cannot be read. */
 export function insideDatabase(
   check: (inspection: Inspection, examination: Examination) => Promise<Finding>,
 ): Check {
@@ -30,14 +30,14 @@ export function insideDatabase(
   };
 }
 
-/** The same for one of what only a database of ours has. */
-export function insideOurDatabase(
-  check: (found: { inspection: Inspection; stamp: Stamp }, examination: Examination) => Promise<Finding>,
+/** A check that also needs our schema; skipped if the database does not have it. */
+export function insideSchema(
+  check: (inspection: Inspection, examination: Examination, stamp: Stamp) => Promise<Finding>,
 ): Check {
   return insideDatabase(async (inspection, examination) => {
-    // What keeps it from being read is told by the check of the schema.
+    // The check of the schema reports why the stamp cannot be read.
     const stamp = await inspection.stamp().catch(() => undefined);
     if (stamp === undefined) return skipped('The database has no schema of ours, or none that may be read.');
-    return check({ inspection, stamp }, examination);
+    return check(inspection, examination, stamp);
   });
 }

@@ -1,23 +1,28 @@
 export const ingestBounds = {
+  /** Bytes of a line, or of a CSV record. */
   importLineBytes: 1024 * 1024,
+  /** Records written together. */
   importBatchRecords: 500,
-  /** Long records fill a batch sooner: its rows, their text and the batch before it are held at once. */
+  /** Characters written together: a batch, its text and the batch before it are in memory at once. */
   importBatchCharacters: 1024 * 1024,
   /** Batches queued for the thread that writes to the embedded database. */
   importBatchesAhead: 4,
-  /** What goes to Postgres at once: much, since each time it is asked and answered three times. */
+  /** Characters per COPY to Postgres: each COPY takes three round trips. */
   importCopyCharacters: 1024 * 1024,
+  /** Rejected lines in the report. */
   importReportedLines: 1_000,
+  /** Rejected lines shown without --json. */
   importShownLines: 20,
-  /** Four times as much takes 40 MB more for what is cut out of it, and is no faster. */
+  /** Bytes read from a file at once. Four times as many take 40 MB more memory and are no faster. */
   importReadBytes: 64 * 1024,
-  /** A line of 1 MiB can have 90,000 unknown fields; nobody reads more than this many faults of it. */
+  /** Faults reported per line: a line of 1 MiB can have 90,000 unknown fields. */
   importFaultsOfLine: 50,
-  /** A line of a feed waits this long for others to go with it; the rest of 100 ms is for the commit. */
+  /** Milliseconds that a line of a feed waits for others; the rest of 100 ms is for the commit. */
   followCommitMs: 50,
-  /** How long a feed waits for a database that is away or locked, and between attempts. */
-  followPatienceMs: 30_000,
+  /** Milliseconds for which a feed retries while the database is unreachable or locked. */
+  followRetryLimitMs: 30_000,
+  /** Milliseconds between two attempts. */
   followRetryMs: 500,
-  /** How much longer it waits when it is told to end. */
+  /** Milliseconds for which it retries after it is told to stop. */
   followStoppedMs: 5_000,
 } as const;

@@ -59,7 +59,10 @@ assertBound(limiter.instanceStaleMs > 2 * limiter.heartbeatMs, 'an instance surv
 
 assertBound(ingest.importLineBytes <= lengths.metadataValue, 'imported metadata can be sent');
 assertBound(ingest.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
-assertBound(ingest.followStoppedMs < ingest.followPatienceMs, 'a stopped import retries for a shorter time');
+assertBound(
+  ingest.followStoppedMs < ingest.followRetryLimitMs,
+  'a stopped import retries for a shorter time',
+);
 assertBound(
   receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
   'a kill loses < 1 s of receipts',

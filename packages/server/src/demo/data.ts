@@ -1,4 +1,4 @@
-/** The sandbox's demo data: always the same, so that documentation, tests and screenshots can rely on it. */
+/** The demo data of the sandbox. Always the same, because documentation and tests rely on it. */
 import { apiKeyOf } from '../auth/api-key.ts';
 import { formatId } from '../lib/ids.ts';
 import { toTime } from '../lib/times.ts';
@@ -110,7 +110,7 @@ export const demoPartners = [
   },
 ] as const satisfies readonly DemoPartner[];
 
-/** Fixed and public: they are test keys, so no production database takes them. */
+/** Fixed, public keys. They are sandbox keys, so no production database accepts them. */
 function demoKey(words: string): string {
   return apiKeyOf('sandbox', words.padEnd(43, '0'));
 }
@@ -144,8 +144,8 @@ export const demoKeys = [
   },
 ] as const;
 
-/** Numbers that look like chance and are the same every time (mulberry32). */
-function chanceFrom(seed: number): () => number {
+/** A seeded random number generator (mulberry32). */
+function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -155,31 +155,31 @@ function chanceFrom(seed: number): () => number {
   };
 }
 
-function hex(chance: () => number, digits: number): string {
-  return Array.from({ length: digits }, () => Math.floor(chance() * 16).toString(16)).join('');
+function hex(random: () => number, digits: number): string {
+  return Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
 }
 
-/** A brand for each pair of words, some of them without the optional fields. */
+/** One brand per pair of words; some lack optional fields. */
 export function demoBrands({ category, adjectives, nouns }: DemoPartner, seed: number): object[] {
-  const chance = chanceFrom(seed);
+  const random = randomFrom(seed);
   const names = adjectives.flatMap((adjective) => nouns.map((noun) => `${adjective} ${noun}`));
   return names.map((name, index) => {
     const createdMs = firstDayMs + index * 7 * hourMs + seed * 60_000;
     const slug = name.toLowerCase().replace(/[^a-z]+/g, '-');
     return {
-      id: formatId('BRAND', createdMs, 0, hex(chance, 16)),
+      id: formatId('BRAND', createdMs, 0, hex(random, 16)),
       name,
       created_at: toTime(createdMs),
-      updated_at: toTime(createdMs + Math.floor(chance() * 90 * 24) * hourMs),
+      updated_at: toTime(createdMs + Math.floor(random() * 90 * 24) * hourMs),
       reference_id: `shop-${index + 1}`,
-      ...(chance() < 0.85 && { color: `#${hex(chance, 6).toUpperCase()}` }),
-      ...(chance() < 0.7 && { profile_image_url: `https://images.example.com/logos/${slug}.png` }),
-      ...(chance() < 0.6 && { metadata: { category, region: chance() < 0.5 ? 'us-east' : 'us-west' } }),
+      ...(random() < 0.85 && { color: `#${hex(random, 6).toUpperCase()}` }),
+      ...(random() < 0.7 && { profile_image_url: `https://images.example.com/logos/${slug}.png` }),
+      ...(random() < 0.6 && { metadata: { category, region: random() < 0.5 ? 'us-east' : 'us-west' } }),
     };
   });
 }
 
-/** Customers by number: what their balances show. */
+/** The balances of each customer, in cents. */
 const amounts: Readonly<Record<string, readonly number[]>> = {
   CUSTOMER_1001: [125_050, 9_999, 4_200_000],
   CUSTOMER_1002: [0],
@@ -196,12 +196,12 @@ const amounts: Readonly<Record<string, readonly number[]>> = {
 };
 
 export function demoBalances(): object[] {
-  const chance = chanceFrom(100);
+  const random = randomFrom(100);
   return Object.entries(amounts).flatMap(([customer_id, list], customer) =>
     list.map((amount, index) => {
       const createdMs = firstDayMs + (customer * 200 + index) * hourMs;
       return {
-        id: formatId('BAL', createdMs, 0, hex(chance, 16)),
+        id: formatId('BAL', createdMs, 0, hex(random, 16)),
         customer_id,
         type: 'CHECKING',
         currency: 'USD',
@@ -213,7 +213,7 @@ export function demoBalances(): object[] {
   );
 }
 
-/** Northwind may read 1001 to 1005; its grants for 1006 to 1009 are over; 1010 is Bluebird's. */
+/** Northwind may read 1001 to 1005; its grants for 1006 to 1009 have ended. */
 export function demoGrants(): object[] {
   const granted = { created_at: toTime(firstDayMs), updated_at: toTime(firstDayMs) };
   const northwind = { partner_id: 'PARTNER_NORTHWIND', ...granted };

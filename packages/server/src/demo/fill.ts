@@ -4,22 +4,23 @@ import { OperatorError } from '../lib/operator-error.ts';
 import { AlreadyExists, type ImportKind, type Store } from '../store/port.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
-/** Fills an empty sandbox with the demo data, through the checks that every import goes through. */
+/** Fills an empty sandbox with the demo data, which is checked like any import. */
 export async function fillWithDemo(store: Store): Promise<void> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data and its public keys belong in a sandbox only.');
   }
   const partners = new Set((await store.listPartners()).map(({ id }) => id));
-  const isSomebodys = partners.size > 0 && !partners.has(demoPartners[0].id);
-  // Grants come last: where they are, all is there; where they are not, an earlier start was cut off.
+  const isInUse = partners.size > 0 && !partners.has(demoPartners[0].id);
+  // Grants are written last: if they are missing, an earlier start was interrupted.
   const isFilled = (await store.listGrants(demoPartners[0].id, undefined)).length > 0;
-  if (isSomebodys || isFilled) return;
+  if (isInUse || isFilled) return;
 
   const created_at = '2025-01-06T09:00:00.000Z';
-  for (const { id, name } of demoPartners) await unlessThere(store.createPartner({ id, name, created_at }));
+  for (const { id, name } of demoPartners)
+    await ignoreExisting(store.createPartner({ id, name, created_at }));
   for (const { text, ...key } of demoKeys) {
     const onFile = { ...key, name: 'demo', last_four: text.slice(-4), created_at };
-    await unlessThere(store.createKey(onFile, digestOfKey(text)));
+    await ignoreExisting(store.createKey(onFile, digestOfKey(text)));
   }
   for (const [index, partner] of demoPartners.entries()) {
     await fill(store, 'brands', demoBrands(partner, index + 1), partner.id);
@@ -28,8 +29,8 @@ export async function fillWithDemo(store: Store): Promise<void> {
   await fill(store, 'grants', demoGrants());
 }
 
-/** An earlier start, or another at the same time, may have made it. */
-async function unlessThere(creation: Promise<void>): Promise<void> {
+/** Another start, earlier or at the same time, may have created it. */
+async function ignoreExisting(creation: Promise<void>): Promise<void> {
   await creation.catch((error) => {
     if (!(error instanceof AlreadyExists)) throw error;
   });

@@ -3,21 +3,24 @@ import type { ImportRow } from '../store/port.ts';
 
 interface Batch {
   add(row: ImportRow): void;
-  /** Whether it is to be written before more is added, for its rows or for the text in them. */
+  /** Whether it must be written before more rows are added. */
   isFull(): boolean;
   isEmpty(): boolean;
-  /** All that was added; it is empty then. */
+  /** Returns the rows and empties the batch. */
   take(): readonly ImportRow[];
 }
 
-/** Rows that are written together: many small ones, or a few of which each holds a mebibyte. */
+/** Rows that are written together, limited in number and in text: a row may hold 1 MiB. */
 export function createBatch(): Batch {
   let rows: ImportRow[] = [];
   let characters = 0;
   return {
     add: (row) => {
       rows.push(row);
-      characters += charactersOf(row);
+      for (const column in row) {
+        const value = row[column];
+        if (typeof value === 'string') characters += value.length;
+      }
     },
     isFull: () =>
       rows.length >= ingestBounds.importBatchRecords || characters >= ingestBounds.importBatchCharacters,
@@ -29,13 +32,4 @@ export function createBatch(): Batch {
       return taken;
     },
   };
-}
-
-function charactersOf(row: ImportRow): number {
-  let characters = 0;
-  for (const column in row) {
-    const value = row[column];
-    if (typeof value === 'string') characters += value.length;
-  }
-  return characters;
 }

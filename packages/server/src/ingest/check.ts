@@ -11,17 +11,14 @@ type Value = string | number | undefined;
 interface Checked {
   readonly fields: Record<string, Value>;
   readonly faults: ImportFault[];
-  /** What looks like personal data, apart, because it may be allowed. */
+  /** Apparent personal data, kept apart because it may be allowed. */
   readonly personal: ImportFault[];
 }
 
-/** A rule turns a field's value into what is stored, or adds to the faults. */
+/** Returns the value to store, or adds a fault. */
 type Rule = (value: unknown, field: string, faults: ImportFault[]) => Value;
 
-/**
- * Checks a record against its schema, field by field, and reports all that is wrong with it at once. The
- * watched fields are looked through for personal data.
- */
+/** Checks a record against its schema and reports all faults. Looks for personal data in `watched` fields. */
 export function createChecker(
   schema: RecordSchema,
   watched: readonly string[] = [],
@@ -72,16 +69,16 @@ function ruleOf(schema: FieldSchema): Rule {
   return stringRule(schema);
 }
 
-/** Of several faults the first counts: kind, character, empty, then its own rule. */
+/** Reports the first fault only: type, characters, empty, then the rule of the field. */
 function stringRule(schema: FieldSchema): Rule {
-  const storedAtOnce = storedAtOnceOf(schema);
+  const storedForm = storedFormOf(schema);
   const ownFault = ownFaultOf(schema);
   return (value, field, faults) => {
     if (typeof value !== 'string') {
       faults.push(importFault('EXPECTED_STRING', field));
       return undefined;
     }
-    const stored = storedAtOnce(value);
+    const stored = storedForm(value);
     if (stored !== undefined) return stored;
     const fault = commonFault(value, field) ?? ownFault(value, field);
     if (fault === undefined) return value;
@@ -90,8 +87,8 @@ function stringRule(schema: FieldSchema): Rule {
   };
 }
 
-/** A time, or one of a few words, is what it must be or it is not: then nothing else can be wrong with it. */
-function storedAtOnceOf(schema: FieldSchema): (text: string) => string | undefined {
+/** The stored form of a valid time or enum value, which needs no other check. */
+function storedFormOf(schema: FieldSchema): (text: string) => string | undefined {
   if (schema.format === 'date-time') return normalizeTime;
   const words = schema.enum ?? [];
   return (text) => (words.includes(text) ? text : undefined);
@@ -102,7 +99,7 @@ function commonFault(text: string, field: string): ImportFault | undefined {
   return text === '' ? importFault('VALUE_EMPTY', field) : undefined;
 }
 
-/** What a schema says beyond being a string, of a text that is not stored at once. */
+/** Checks a clean, non-empty text against the rule of its field. */
 function ownFaultOf(schema: FieldSchema): (text: string, field: string) => ImportFault | undefined {
   const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1 } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
@@ -112,7 +109,7 @@ function ownFaultOf(schema: FieldSchema): (text: string, field: string) => Impor
     if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
     if (allowed !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed });
     if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
-    // The shortest address, "http://" and a letter, is as long as it must be.
+    // The minimum length needs no check: every valid address has at least 8 characters.
     if (schema.format === 'uri' && !isWebAddress(text))
       return importFault('INVALID_URL', field, { min, max });
     return undefined;
@@ -123,8 +120,7 @@ function integerRule(schema: FieldSchema): Rule {
   const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
   return (value, field, faults) => {
     if (typeof value === 'number' && value >= min && value <= max) return value;
-    // Plain digits that JavaScript would round are an integer, only out of range; 1.0, 1e3 and -0 are not
-    // plain.
+    // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are no integers.
     const digits =
       value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
     if (!/^-?[1-9][0-9]*$/.test(digits)) faults.push(importFault('EXPECTED_INTEGER', field));
@@ -134,7 +130,7 @@ function integerRule(schema: FieldSchema): Rule {
   };
 }
 
-/** A map of strings becomes JSON text with sorted keys, so that equal maps are equal text. */
+/** Stores a map of strings as JSON with sorted keys, so that equal maps are equal text. */
 function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
   return (value, field, faults) => {
     if (!isObject(value)) {
@@ -155,7 +151,7 @@ function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
   };
 }
 
-/** What looks like personal data in a text or a map of texts. A key that does is not named. */
+/** Apparent personal data in a text or a map of texts. A personal key is not repeated. */
 function personalFaults(value: unknown, field: string): ImportFault[] {
   const faults: ImportFault[] = [];
   function add(found: string | undefined, where: string, name: string): void {

@@ -1,40 +1,45 @@
 import { ingestBounds } from '../bounds/ingest.ts';
 import type { ImportCounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
-import { isOfStore, type Patience } from './retry.ts';
+import { isOutage, type Retry } from './retry.ts';
 
 interface CommitOptions {
   readonly kind: ImportKind;
-  /** Aborted when nothing can be written any more, so that the reading ends. */
+  /** Aborted when a write fails for good, so that the reading ends. */
   readonly stop: AbortController;
-  readonly patiently: Patience;
+  readonly retry: Retry;
 }
 
 interface Outcome extends ImportCounts {
-  /** All up to here is written. */
+  /** All lines up to this one are written. */
   readonly line: number;
   readonly failure: unknown;
 }
 
 interface Commits {
-  /** Takes a line, with its row if it is good, and resolves when there is room for the next. */
+  /** Takes a line, with its row if it is valid. Resolves when the next line may come. */
   add(line: number, row?: ImportRow): Promise<void>;
-  /** Commits the rest, if it still can. */
+  /** Commits the remaining rows, unless a write failed. */
   close(): Promise<Outcome>;
 }
 
 /**
- * Commits rows a moment after they come, also when no other follows, and at once when there are many. While a
- * batch is written only one more is filled, so that a feed that is faster than the database has to wait.
+ * Commits the rows of a feed in batches. While one batch is written only one more is filled, so that a feed
+ * that is faster than the database has to wait.
+ *
+ *     idle    --add--> filling                        starts a timer of followCommitMs
+ *     filling --timer, full batch or close--> writing
+ *     writing --done--> idle, or filling if rows came meanwhile
+ *     writing --error after retries--> failed         aborts `stop`; nothing more is written
  */
 export async function openCommits(store: Imports, options: CommitOptions): Promise<Commits> {
   const writer = await openWriter(store, options);
-  const written = { written: 0, unchanged: 0, line: 0 };
-  let failure: unknown;
+  const done = { written: 0, unchanged: 0, line: 0 };
   const batch = createBatch();
+  let failure: unknown;
   let line = 0;
   let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<void> | undefined;
+  let writing: Promise<void> | undefined;
 
   async function writeBatch(): Promise<void> {
     const [rows, lastLine] = [batch.take(), line];
@@ -42,22 +47,22 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
     timer = undefined;
     try {
       const counts = rows.length === 0 ? { written: 0, unchanged: 0 } : await writer.write(rows);
-      written.written += counts.written;
-      written.unchanged += counts.unchanged;
-      written.line = lastLine;
+      done.written += counts.written;
+      done.unchanged += counts.unchanged;
+      done.line = lastLine;
     } catch (error) {
       failure = error;
       options.stop.abort();
     } finally {
-      underWay = undefined;
+      writing = undefined;
     }
   }
 
-  /** One at a time: of two lines with one id, the later is written later. */
+  /** One batch at a time: of two lines with the same id, the later one must be written last. */
   async function commit(): Promise<void> {
-    await underWay;
-    if (failure === undefined) underWay ??= writeBatch();
-    await underWay;
+    await writing;
+    if (failure === undefined) writing ??= writeBatch();
+    await writing;
   }
 
   return {
@@ -72,7 +77,7 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
       await commit();
       clearTimeout(timer);
       await writer.close();
-      return { ...written, failure };
+      return { ...done, failure };
     },
   };
 }
@@ -83,14 +88,14 @@ interface Writer {
 }
 
 /**
- * Writes again and again on one run. When the database is away for a while, or another writer has locked it,
- * it begins a new one: rows have their ids already, so none that was written after all is written twice.
+ * Writes batch after batch on one run. After an outage it begins a new run: rows have their ids already, so a
+ * row that was committed before the error is not written twice.
  */
-async function openWriter(store: Imports, { kind, patiently }: CommitOptions): Promise<Writer> {
+async function openWriter(store: Imports, { kind, retry }: CommitOptions): Promise<Writer> {
   let run: ImportRun | undefined = await store.beginImport(kind);
 
   async function close(): Promise<void> {
-    // It may be gone with its connection.
+    // Fails if the connection of the run is lost.
     await run?.end().catch(() => {});
     run = undefined;
   }
@@ -103,11 +108,11 @@ async function openWriter(store: Imports, { kind, patiently }: CommitOptions): P
       return await run.write('keep');
     } catch (error) {
       await close();
-      // A connection that broke off since the last time is made anew, and nobody need hear of it.
-      if (isOld && isOfStore(error)) return tryWrite(rows);
+      // The connection broke while it was idle: try once on a new one before reporting an outage.
+      if (isOld && isOutage(error)) return tryWrite(rows);
       throw error;
     }
   }
 
-  return { write: (rows) => patiently(() => tryWrite(rows)), close };
+  return { write: (rows) => retry(() => tryWrite(rows)), close };
 }

@@ -1,4 +1,4 @@
-/** What an import may find wrong with a line: the codes, and the sentence of each. */
+/** The faults of a line of an import: codes and their sentences. */
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import { ingestBounds } from '../bounds/ingest.ts';
@@ -6,10 +6,10 @@ import { suggest } from '../lib/suggest.ts';
 import { echo } from '../lib/text.ts';
 import { findPersonalKey } from './personal-data/personal-data.ts';
 
-/** Said only where a name is near. */
+/** Left out if no known name is similar. */
 const renaming = ' or rename it to {nearest}';
 
-/** Sentences with {max} and the like are filled in. */
+/** Names in braces, such as {max}, are filled in. */
 export const importSentences = {
   INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${ingestBounds.importLineBytes} bytes; "jq -c" does so.`,
   INVALID_CSV: 'Correct the CSV: {what}.',
@@ -43,16 +43,16 @@ export interface ImportFault {
 
 type Facts = Readonly<Record<string, string | number>>;
 
-/** A field, or an entry of its map: `metadata.KEY`, or the keys that lead to it. */
+/** A field, an entry of a map as `metadata.KEY`, or the path of keys to it. */
 type FieldName = string | readonly string[];
 
-/** Names a field but never repeats a value: it may be a secret, an amount or about a person. */
+/** Names a field but never repeats a value, which may be a secret, an amount or personal data. */
 export function importFault(code: ImportCode, field?: FieldName, facts: Facts = {}): ImportFault {
   const detail = fillIn(importSentences[code], facts);
   return field === undefined ? { code, detail } : { field: nameOf(field), code, detail };
 }
 
-/** Of a name that the record does not have; shown is what may be said of it. */
+/** A fault for a field that the record does not have. `shown` is the name to report. */
 export function unknownField(name: string, known: readonly string[], shown = name): ImportFault {
   const nearest = suggest(echo(name, echoedCharacters), known);
   if (nearest !== undefined) return importFault('UNKNOWN_FIELD', shown, { nearest });
@@ -62,7 +62,7 @@ export function unknownField(name: string, known: readonly string[], shown = nam
 
 const entryPrefix = 'metadata.';
 
-/** A field's name, fit to be repeated: a file can have keys that are about a person, too. */
+/** A field's name without its parts from the first one that looks like personal data. */
 function nameOf(field: FieldName): string {
   const parts = typeof field === 'string' ? partsOf(field) : field;
   const firstPersonal = parts.findIndex((part) => findPersonalKey(part) !== undefined);
@@ -93,4 +93,30 @@ export type CsvFlaw = keyof typeof csvFlaws;
 /** Never names a field: in broken CSV, a value may be in the place of a name. */
 export function csvFault(flaw: CsvFlaw, facts: Facts = {}): ImportFault {
   return importFault('INVALID_CSV', undefined, { what: fillIn(csvFlaws[flaw], facts) });
+}
+
+export interface FaultyLine {
+  readonly line: number;
+  readonly errors: readonly ImportFault[];
+}
+
+export interface FaultyLines {
+  add(line: FaultyLine): void;
+  count(): number;
+  /** In the order of the file. */
+  readonly first: readonly FaultyLine[];
+}
+
+/** Counts faulty lines and keeps only the first ones: every line of a file may be faulty. */
+export function collectFaultyLines(limit: number = ingestBounds.importReportedLines): FaultyLines {
+  const first: FaultyLine[] = [];
+  let count = 0;
+  return {
+    add: (line) => {
+      count += 1;
+      if (first.length < limit) first.push(line);
+    },
+    count: () => count,
+    first,
+  };
 }

@@ -1,65 +1,55 @@
 import { OperatorError } from '../lib/operator-error.ts';
 import type { Accounts, Imports } from '../store/port.ts';
 import { openCommits } from './commits.ts';
-import type { ImportFault } from './faults.ts';
-import { collectFaultyLines } from './faulty-lines.ts';
-import {
-  type CheckedRecord,
-  createRecordCheck,
-  type ImportReport,
-  type Reading,
-  type RecordOptions,
-} from './import.ts';
-import { createPatience, isOfStore, type PatienceOptions } from './retry.ts';
+import { collectFaultyLines, type ImportFault } from './faults.ts';
+import { createRecordCheck, type ImportReport, type Reading, type RecordOptions } from './import.ts';
+import { createRetry, isOutage, type RetryOptions } from './retry.ts';
 
-export interface FollowOptions extends PatienceOptions, RecordOptions {
-  /** Told of each line that is skipped. */
+export interface FollowOptions extends RetryOptions, RecordOptions {
+  /** Called for each line that is skipped. */
   rejected(line: number, errors: readonly ImportFault[]): void;
 }
 
 /**
- * Reads for as long as lines come, and commits them as they do; a line that is not good is reported and
- * skipped. When it cannot go on it says up to which line everything is written.
+ * Reads a feed until it ends, and commits lines as they come. A faulty line is reported and skipped. An error
+ * says up to which line everything is written.
  */
 export async function followRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<readonly Reading[]>,
   options: FollowOptions,
 ): Promise<ImportReport> {
-  const patiently = createPatience(options);
-  const check = createRecordCheck({ findPartner: (id) => patiently(() => store.findPartner(id)) }, options);
-  const commits = await openCommits(store, { ...options, patiently });
+  const retry = createRetry(options);
+  const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
+  const commits = await openCommits(store, { ...options, retry });
   const rejected = collectFaultyLines();
   let read = 0;
-
-  async function take({ line, row, faults }: CheckedRecord): Promise<void> {
-    read += 1;
-    if (faults.length === 0) return commits.add(line, row);
-    await commits.add(line);
-    options.rejected(line, faults);
-    rejected.add({ line, errors: faults });
-  }
-
   let broken: unknown;
   try {
     for await (const some of readings) {
-      for (const checked of await check(some)) await take(checked);
+      for (const { line, row, faults } of await check(some)) {
+        read += 1;
+        await commits.add(line, faults.length === 0 ? row : undefined);
+        if (faults.length === 0) continue;
+        options.rejected(line, faults);
+        rejected.add({ line, errors: faults });
+      }
     }
   } catch (error) {
-    broken = options.stop.signal.aborted && !isOfStore(error) ? undefined : error;
+    broken = options.stop.signal.aborted && !isOutage(error) ? undefined : error;
   }
-  // What came before the feed was stopped or broke off is as good as ever.
+  // Lines that came before the feed stopped or broke are committed, too.
   const { written, unchanged, line, failure } = await commits.close();
   if (failure ?? broken) throw withLine(failure ?? broken, line);
   return { read, written, unchanged, rejected_count: rejected.count(), rejected: rejected.first };
 }
 
-/** So that whoever feeds us knows where to go on. */
+/** Adds where the sender must continue. */
 function withLine(error: unknown, line: number): Error {
   const { message } = error as Error;
-  const told = line === 0 ? 'No line is written' : `Lines up to ${line} are written`;
-  const sentence = `${message} ${told}: send all after that again.`;
-  return isOfStore(error)
+  const progress = line === 0 ? 'No line is written' : `Lines up to ${line} are written`;
+  const sentence = `${message} ${progress}: send all after that again.`;
+  return isOutage(error)
     ? new OperatorError(sentence, { cause: error })
     : new Error(sentence, { cause: error });
 }

@@ -1,48 +1,57 @@
+/**
+ * An import of a file: reads, checks and stages records, then writes all of them or none.
+ *
+ *     staging  --all read, no fault--> writing           (with skipInvalid, faulty lines do not count)
+ *     staging  --a rejected line--> checking             the run ends; the rest is only checked and reported
+ *     staging or checking --all read--> nothing written  after a rejected line or a cut
+ *     writing  --committed, or tried in a dry run--> done
+ *
+ * `follow.ts` imports a feed instead, which is committed as it comes.
+ */
 import { newId } from '../lib/ids.ts';
 import { toTime } from '../lib/times.ts';
 import type { Accounts, ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
 import { createChecker } from './check.ts';
-import { type ImportFault, importFault } from './faults.ts';
-import { collectFaultyLines, type FaultyLine } from './faulty-lines.ts';
+import { collectFaultyLines, type FaultyLine, type ImportFault, importFault } from './faults.ts';
 import { kinds } from './kinds.ts';
 import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
 
-/** A record as it was read, before it is checked: its line, and its value or why it could not be read. */
+/** A record as it was read, before it is checked: its value, or why it could not be read. */
 export type Reading = { readonly line: number } & (
   | { readonly value: unknown }
   | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
 );
 
-/** Where a fault leaves nobody knowing what the rest of a file says: it is the last of all then. */
+/** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
 type Cut = 'header' | 'record';
 
-/** What records are to be, whether they come from a file or a feed. */
+/** How to check records of a file or a feed. */
 export interface RecordOptions {
   readonly kind: ImportKind;
-  /** Whose brands they are; the other kinds say it themselves. */
+  /** The owner of imported brands; other kinds name their owner. */
   readonly partnerId: string;
-  /** What to do about what looks like personal data; rejected when nothing is said. */
+  /** What to do with apparent personal data; the default is to reject it. */
   readonly personalData?: PersonalDataPolicy;
-  /** Told of each line that is taken although it seems to hold personal data. */
+  /** Called for each line that is accepted although it seems to contain personal data. */
   warn?(line: FaultyLine): void;
 }
 
 export interface ImportOptions extends RecordOptions {
-  /** How the readings come; slow unless it is said. */
+  /** How fast readings come; the default is slow. */
   readonly pace?: ImportPace | undefined;
-  /** Write the good ones; otherwise one rejected line means that nothing is written. */
+  /** Write the valid records even if lines are rejected. */
   readonly skipInvalid: boolean;
-  /** Do all but keep it. */
+  /** Roll back at the end. */
   readonly dryRun: boolean;
   readonly watch?: ImportWatch;
 }
 
-/** Who wants to know how far an import has come. */
+/** Receives the progress of an import. */
 interface ImportWatch {
-  /** So many records were read until now. */
+  /** Called with the number of records read so far. */
   read(records: number): void;
-  /** All was read; what is good is written now, all of it or nothing. */
+  /** Called when all is read and the valid records are about to be written. */
   writing(records: number): void;
 }
 
@@ -51,16 +60,14 @@ export interface ImportReport {
   readonly written: number;
   readonly unchanged: number;
   readonly rejected_count: number;
-  /** The first of them, in order. */
+  /** The first importReportedLines of them, in order. */
   readonly rejected: readonly FaultyLine[];
 }
 
-/** After some faults nobody knows what the rest of a file says: nothing is written, skip or not. */
 interface CutShort {
   readonly cutAt?: Cut;
 }
 
-/** Reads, checks and writes: all of it, or nothing. */
 export async function importRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<readonly Reading[]>,
@@ -79,7 +86,7 @@ export async function importRecords(
   }
 }
 
-/** Stages what is good, in batches, and remembers what is not. */
+/** Stages valid records in batches and collects the rejected lines. */
 async function stageAll(
   store: Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<readonly Reading[]>,
@@ -100,7 +107,7 @@ async function stageAll(
     for (const { line, row, faults } of await check(some)) {
       if (faults.length > 0) {
         rejected.add({ line, errors: faults });
-        // The rest is only checked: nobody need wait for what is not written.
+        // Nothing will be written: release the database and only check the rest.
         if (isLost() && rejected.count() === 1) await run.end();
       } else if (!isLost()) {
         batch.add(row);
@@ -119,7 +126,7 @@ export interface CheckedRecord {
   readonly faults: ImportFault[];
 }
 
-/** From readings to rows, or to all that is wrong with each. */
+/** Returns a function that turns readings into rows, each with all of its faults. */
 export function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
   { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
@@ -131,12 +138,12 @@ export function createRecordCheck(
   async function isPartner(id: string): Promise<boolean> {
     if (partners.has(id)) return true;
     const isKnown = (await store.findPartner(id)) !== undefined;
-    // Only those that exist are remembered: a file may invent any number of others.
+    // Unknown ids are not cached: a file may invent any number of them.
     if (isKnown) partners.add(id);
     return isKnown;
   }
 
-  /** Fills in what the record leaves out, and what the service issues. */
+  /** Fills in defaults and the fields that the service issues. */
   function complete(row: Record<string, string | number | undefined>): ImportRow {
     for (const column in defaults) row[column] ??= defaults[column];
     if (kind === 'brands') row.partner_id = partnerId;
@@ -171,7 +178,7 @@ export function createRecordCheck(
   };
 }
 
-/** Imports what is in memory already. */
+/** Imports records that are in memory. */
 export async function importValues(
   store: Imports & Pick<Accounts, 'findPartner'>,
   kind: ImportKind,

@@ -1,26 +1,26 @@
-/** The three kinds of records that can be imported. */
+/** The kinds of records that can be imported. */
 import { lengths } from '@partner-network/contract/limits';
 import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
 import { grantStatuses, type ImportKind, type ImportRow } from '../store/port.ts';
 
 interface KindOfRecord {
   readonly schema: RecordSchema;
-  /** How the ids that the service issues begin. */
+  /** Prefix of ids that the service issues. */
   readonly idPrefix: string;
-  /** Fields of the operator's own words, which must not be about people. */
+  /** Fields with free text, which must not contain personal data. */
   readonly freeTexts?: readonly string[];
-  /** What a record says when it leaves it out. */
+  /** Values of absent fields. */
   readonly defaults?: ImportRow;
 }
 
-/** The service issues these where they are left out. */
+/** Fields that the service issues if they are absent. */
 const issued = ['id', 'created_at', 'updated_at'];
 
 function withoutIssued({ properties, required }: RecordSchema): RecordSchema {
   return { properties, required: required.filter((field) => !issued.includes(field)) };
 }
 
-/** A grant is not on the wire; its fields are named here only. */
+/** A grant is not part of the API, so the contract has no schema for it. */
 const grantSchema: RecordSchema = {
   required: ['partner_id', 'customer_id'],
   properties: {

@@ -1,4 +1,4 @@
-/** A partner with its keys, as "partners export" prints them, checked before it is taken. */
+/** Checks a partner with its keys, as "partners export" prints them. */
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
@@ -32,14 +32,14 @@ const checkKey = createChecker({
   },
 });
 
-/** From a line's value to a partner, or to all that is wrong with it. */
+/** Turns the value of a line into a partner, or lists all of its faults. */
 export function readPartner(
   value: unknown,
   environment: Environment,
 ): { partner: PartnerWithKeys; faults: ImportFault[] } {
   const { keys = [], ...rest } = Object(value) as { keys?: unknown };
   const { fields, faults } = checkPartner(typeof value === 'object' ? rest : value);
-  // A key is of one environment for good.
+  // A key belongs to one environment forever.
   const { environment: stamped, ...partner } = fields;
   if (stamped !== undefined && stamped !== environment) {
     faults.push(importFault('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));

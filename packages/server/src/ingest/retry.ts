@@ -3,86 +3,90 @@ import { ingestBounds } from '../bounds/ingest.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { StoreUnavailable } from '../store/port.ts';
 
-export interface PatienceOptions {
-  /** Aborted when it is to end: then the database is not waited for much longer. */
+export interface RetryOptions {
+  /** Aborted when the feed must end: retries then end after `stoppedMs`. */
   readonly stop: AbortController;
-  /** Told when the database is away, and for how long it is waited for. */
+  /** Called when an outage starts. */
   waiting(reason: string, forMs: number): void;
-  /** Told when it is back. */
+  /** Called when the outage is over. */
   answering(): void;
-  readonly patienceMs?: number;
-  /** How much of it is left from then on. */
+  readonly limitMs?: number;
   readonly stoppedMs?: number;
 }
 
-/** Does some work on the database again and again, until that answers or patience is over. */
-export type Patience = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs work on the database again until it succeeds or the time is up. */
+export type Retry = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** For a feed, which has nobody to give back to what it was sent. All of its work shares one outage. */
-export function createPatience(options: PatienceOptions): Patience {
-  const { waiting, answering } = options;
-  const { patienceMs = ingestBounds.followPatienceMs, stoppedMs = ingestBounds.followStoppedMs } = options;
-  const { signal } = options.stop;
+/**
+ * Retries for a feed, which cannot be sent again. Work that runs at the same time shares one outage, which is
+ * reported once:
+ *
+ *     answering --first work fails--> waiting --last failed work succeeds--> answering
+ *                                     waiting --time is up--> the work's last error is thrown
+ */
+export function createRetry(options: RetryOptions): Retry {
+  const { stop, waiting, answering } = options;
+  const { limitMs = ingestBounds.followRetryLimitMs, stoppedMs = ingestBounds.followStoppedMs } = options;
   let stoppedAt = 0;
-  let troubled = 0;
-  signal.addEventListener('abort', () => {
+  let failing = 0;
+  stop.signal.addEventListener('abort', () => {
     stoppedAt = Date.now();
   });
 
-  function patienceLeft(): number {
-    if (!signal.aborted) return patienceMs;
-    // There is always time to try once.
-    const left = Math.max(stoppedAt + stoppedMs - Date.now(), ingestBounds.followRetryMs);
-    return Math.min(left, patienceMs);
+  function timeLeft(): number {
+    if (!stop.signal.aborted) return limitMs;
+    // Leaves time for one attempt.
+    const leftMs = Math.max(stoppedAt + stoppedMs - Date.now(), ingestBounds.followRetryMs);
+    return Math.min(leftMs, limitMs);
   }
 
   return async (work) => {
-    const over = new AbortController();
-    const forMs = patienceLeft();
-    const timers = [setTimeout(() => over.abort(), forMs)];
-    const hurry = () => timers.push(setTimeout(() => over.abort(), patienceLeft()));
-    signal.addEventListener('abort', hurry);
-    let isTroubled = false;
-    const tellTrouble = ({ message }: Error) => {
-      if (!isTroubled) troubled += 1;
-      if (!isTroubled && troubled === 1) waiting(message, forMs);
-      isTroubled = true;
+    const timeUp = new AbortController();
+    const forMs = timeLeft();
+    const timers = [setTimeout(() => timeUp.abort(), forMs)];
+    const shorten = () => timers.push(setTimeout(() => timeUp.abort(), timeLeft()));
+    stop.signal.addEventListener('abort', shorten);
+    let isFailing = false;
+    const reportFailure = ({ message }: Error) => {
+      if (isFailing) return;
+      isFailing = true;
+      failing += 1;
+      if (failing === 1) waiting(message, forMs);
     };
     try {
-      const result = await insist(work, over.signal, tellTrouble);
-      if (isTroubled && troubled === 1) answering();
+      const result = await repeat(work, timeUp.signal, reportFailure);
+      if (isFailing && failing === 1) answering();
       return result;
     } finally {
-      if (isTroubled) troubled -= 1;
-      signal.removeEventListener('abort', hurry);
+      if (isFailing) failing -= 1;
+      stop.signal.removeEventListener('abort', shorten);
       for (const timer of timers) clearTimeout(timer);
     }
   };
 }
 
-async function insist<Result>(
+async function repeat<Result>(
   work: () => Promise<Result>,
-  over: AbortSignal,
-  tellTrouble: (error: Error) => void,
+  timeUp: AbortSignal,
+  reportFailure: (error: Error) => void,
 ): Promise<Result> {
-  // A frozen server does not even fail.
-  const silence = new Promise<never>((_resolve, reject) => {
-    over.addEventListener('abort', () => reject(new StoreUnavailable('The database does not answer.')));
-  });
+  // A frozen server does not answer at all, not even with an error.
+  const { promise: silence, reject } = Promise.withResolvers<never>();
   silence.catch(() => {});
+  timeUp.addEventListener('abort', () => reject(new StoreUnavailable('The database does not answer.')));
   for (;;) {
     try {
       return await Promise.race([work(), silence]);
     } catch (error) {
-      if (!isOfStore(error) || over.aborted) throw error;
-      tellTrouble(error);
-      const isTimeLeft = await wait(ingestBounds.followRetryMs, true, { signal: over }).catch(() => false);
+      if (!isOutage(error) || timeUp.aborted) throw error;
+      reportFailure(error);
+      const isTimeLeft = await wait(ingestBounds.followRetryMs, true, { signal: timeUp }).catch(() => false);
       if (!isTimeLeft) throw error;
     }
   }
 }
 
-/** What may pass. A server that cannot be reached when a run begins is an operator's fault anywhere else. */
-export function isOfStore(error: unknown): error is Error {
+/** Whether a retry can help. An unreachable server is an OperatorError when a run begins. */
+export function isOutage(error: unknown): error is Error {
   return error instanceof StoreUnavailable || error instanceof OperatorError;
 }

@@ -265,7 +265,7 @@ test('says that nothing is written when it is to end before a partner could be l
 
 test('ends when the database stays away, and says up to which line all is written', async (t) => {
   const { database, feed, names, follow } = await openScene(t);
-  const reported = follow({ patienceMs: 600, waiting: () => {} });
+  const reported = follow({ limitMs: 600, waiting: () => {} });
   const failed = assert.rejects(
     reported,
     (error) => error instanceof OperatorError && /Lines up to 3 are written: send/.test(error.message),

@@ -3,7 +3,7 @@ import type { Command, Report } from '../../command-line/command.ts';
 import { flag, oneOf, optional, required } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
-import { collectFaultyLines } from '../../ingest/faulty-lines.ts';
+import { collectFaultyLines } from '../../ingest/faults.ts';
 import { followRecords } from '../../ingest/follow.ts';
 import { type ImportOptions, importRecords, type Reading, type RecordOptions } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';

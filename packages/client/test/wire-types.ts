@@ -20,7 +20,7 @@ import type {
   PartnerNetwork,
 } from '@partner-network/client';
 import type * as contract from '@partner-network/contract/errors';
-import type { listBalances, listBrands, Parameter } from '@partner-network/contract/operations';
+import type { ListingName, listBalances, listBrands, Parameter } from '@partner-network/contract/operations';
 import type {
   balanceSchema,
   balancesPageSchema,
@@ -55,6 +55,8 @@ type Given<Parameters extends Readonly<Record<string, Parameter>>> = {
 type Holds<_Claim extends true> = never;
 
 export type Claims = [
+  // Every listing of the contract is in the client.
+  Holds<Same<Exclude<ListingName, keyof PartnerNetwork>, never>>,
   Holds<Same<Brand, XStatic<typeof brandSchema>>>,
   Holds<Same<Balance, XStatic<typeof balanceSchema>>>,
   Holds<Same<Omit<BrandsPage, 'next'>, XStatic<typeof brandsPageSchema>>>,

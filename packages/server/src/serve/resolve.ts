@@ -1,12 +1,13 @@
 /** Resolves the flags of `serve` and `sandbox` once, into what the parts of the service take. */
 import type { Environment } from '@partner-network/contract/environments';
+import type { ListingName } from '@partner-network/contract/operations';
 import { postgresBounds } from '../bounds/postgres.ts';
 import type { Values } from '../command-line/options.ts';
 import { instanceName } from '../lib/instance.ts';
 import type { RedisAddress } from '../limiter/redis/url.ts';
 import type { DatabaseAddress, StoreOptions } from '../store/address.ts';
 import { type TracingConfig, urlOfTraces } from '../tracing/settings.ts';
-import { databaseConfig, type listenSettings, type Rates, ratesOf, type ServeConfig } from './settings.ts';
+import { databaseConfig, type listenSettings, ratesOf, type ServeConfig } from './settings.ts';
 
 interface Listener {
   readonly host: string;
@@ -21,7 +22,7 @@ export interface ServiceSettings {
   readonly listener: Listener;
   /** Undefined: the address that it listens on. */
   readonly publicUrl: string | undefined;
-  readonly rates: Rates;
+  readonly rates: Readonly<Partial<Record<ListingName, number>>>;
   readonly redis?: RedisAddress | undefined;
   /** Processes that share the rate limit, for use while Redis does not know it. */
   readonly instances: number;

@@ -148,7 +148,7 @@ const sharedSettings = {
   ),
 };
 
-export type Rates = Readonly<Record<ListingName, number>>;
+type Rates = Readonly<Record<ListingName, number>>;
 
 export function ratesOf(config: Values<RateSettings>): Rates {
   return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]])) as Rates;

@@ -33,7 +33,7 @@ async function startInstance(t: TestContext, { url, store }: TestDatabase): Prom
       storeOptions: serveOptions,
       listener: { host: '127.0.0.1', port: 0 },
       publicUrl: undefined,
-      rates: { brands: 0, balances: 0 },
+      rates: {},
       instances: 1,
       logLevel: 'silent',
     },

@@ -96,6 +96,17 @@ for (const operation of operations) {
   }
 }
 
+test('a cursor survives an upgrade that adds an optional filter', async () => {
+  const { reference_id } = listBrands.parameters;
+  const parameters = { ...listBrands.parameters, added: reference_id };
+  const upgraded = callerOf({ ...listBrands, parameters });
+  for (const query of [{}, { reference_id: 'ref' }] as Query[]) {
+    const cursor = await callerOf(listBrands)(query);
+    assert.notEqual(await upgraded({ ...query, cursor }), 'INVALID_CURSOR');
+    assert.equal(await upgraded({ ...query, added: 'x', cursor }), 'INVALID_CURSOR');
+  }
+});
+
 test('a cursor that an earlier version sealed still opens', async () => {
   const nowMs = () => Date.parse('2026-06-01T00:00:00Z');
   const brands = 'AcEuA3tQ297Y2vWGKvx439_KLCmbT8oMWJSafdQzSM2WAUF5CHuA_kmaJB4Gwg';

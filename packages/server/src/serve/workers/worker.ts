@@ -5,7 +5,6 @@ import type { Limiter } from '../../limiter/port.ts';
 import { createLog } from '../../observability/log.ts';
 import type { ServeSettings } from '../resolve.ts';
 import { openService, type Serving } from '../service.ts';
-import type { Rates } from '../settings.ts';
 import { type Ask, openChannel } from './channel.ts';
 
 /** Serves on the address that all workers share, until the supervisor says to stop. */
@@ -44,7 +43,7 @@ function leaveSupervisor(): void {
 }
 
 /** Limiters that ask the supervisor, so that all workers count together. */
-function limitersOfSupervisor(rates: Rates, ask: Ask): OpenLimiters {
+function limitersOfSupervisor(rates: ServeSettings['rates'], ask: Ask): OpenLimiters {
   const limiterOf = (operation: ListingName, ratePerSecond: number): Limiter => ({
     ratePerSecond,
     tallies: [],

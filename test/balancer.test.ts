@@ -1,4 +1,4 @@
-/** What operators are shown of a balancer, with a real one. */
+/** The HAProxy configuration of docs/operators, with a real HAProxy. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ import { rollThrough } from '../scripts/rolling-restarts.ts';
 
 const config = readFileSync(haproxyConfig, 'utf8');
 
-test('what the balancer answers where no instance does has the shape of our errors', () => {
+test('answers of the balancer itself have the shape of our errors', () => {
   const answers = [...config.matchAll(/http-error status (\d+) .* string '([^']+)'(.*)/g)];
   assert.deepEqual(
     answers.map(([, status]) => status),
@@ -35,7 +35,7 @@ test('what the balancer answers where no instance does has the shape of our erro
   }
 });
 
-test('it lets go of idle connections before the service does, and notices a drain in time', () => {
+test('the balancer closes idle connections before the service does, and notices a drain in time', () => {
   const seconds = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);
   assert.ok(seconds(/timeout http-keep-alive (\d+)s/) * 1_000 < httpBounds.keepAliveMs);
   const [, interval, fast, fall] = /inter (\d+)s fastinter (\d+)ms fall (\d+)/.exec(config) ?? [];
@@ -43,11 +43,11 @@ test('it lets go of idle connections before the service does, and notices a drai
   assert.ok(noticedMs <= 2_000, `${noticedMs} ms`);
 });
 
-test('HAProxy takes it as it stands', { skip: withoutHaproxy }, () => {
+test('HAProxy accepts the configuration', { skip: withoutHaproxy }, () => {
   assert.equal(faultsOfConfig(), '');
 });
 
-/** Something that is ready, answers as the service does, and can be taken away. */
+/** A server in place of an instance, which can be stopped. */
 async function startStandIn(t: TestContext): Promise<{ server: Server; behind: Behind }> {
   const headers = { 'X-Request-Id': 'id-of-the-service', 'Cache-Control': 'max-age=60' };
   const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, (_, response) => {
@@ -59,7 +59,7 @@ async function startStandIn(t: TestContext): Promise<{ server: Server; behind: B
   return { server, behind: { port, operationsPort: port } };
 }
 
-test('its answers have a request id, which its log has too, without the query', {
+test('every answer has a request id, which the log contains without the query', {
   skip: withoutHaproxy,
 }, async (t) => {
   const [one, two] = [await startStandIn(t), await startStandIn(t)];
@@ -107,7 +107,7 @@ test('its answers have a request id, which its log has too, without the query', 
   assert.doesNotMatch(lines.join(''), /A_CURSOR|A_KEY/);
 });
 
-test('two restarts behind it, and every request gets its answer', {
+test('every request is answered during two restarts behind the balancer', {
   skip: withoutHaproxy || amongAllOnly,
 }, async (t) => {
   const { tookMs, failures, logs } = await rollThrough(t, {

@@ -12,13 +12,13 @@ import {
 
 const outOfDate = 'run "npm run schema"';
 
-test('the schema of Postgres that can be read is the one that its migrations make', async (t) => {
+test('postgres/schema.sql is what the migrations create', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));
   await client.query(`set timezone to 'Asia/Tokyo'; set datestyle to 'German'`);
   await migrate(client, 'sandbox');
   assert.equal(await postgresSchema(client), readFileSync(postgresSchemaPath, 'utf8'), outOfDate);
 });
 
-test('the schema of SQLite that can be read is the one that its migrations make', () => {
+test('sqlite/schema.sql is what the migrations create', () => {
   assert.equal(sqliteSchema(), readFileSync(sqliteSchemaPath, 'utf8'), outOfDate);
 });

@@ -1,4 +1,4 @@
-/** What keeps the house tidy without anybody having to remember it. */
+/** Rules for all files of the repository. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,13 +7,13 @@ import { slugOf } from '../packages/server/src/reference/guides.ts';
 import { root } from './documents/clone.ts';
 import { files, read, sources } from './sources.ts';
 
-/** What a program wrote is as wide as it wrote it. */
+/** Files that people write. */
 const written = sources.filter((file) => !file.endsWith('/schema.sql'));
 
 test('no source file is longer than 300 lines, and no line longer than 110 columns', () => {
   const overlong = written.flatMap((file) => {
     const lines = read(file).trimEnd().split('\n');
-    // A text that cannot be broken may stand on a line of its own.
+    // A line with nothing but a string may be longer.
     const wide = lines.flatMap((line, index) =>
       line.length > 110 && !/^\s*(\w+: )?['"`].*['"`],?$/.test(line) ? [`${file}:${index + 1}`] : [],
     );
@@ -22,15 +22,15 @@ test('no source file is longer than 300 lines, and no line longer than 110 colum
   assert.deepEqual(overlong, []);
 });
 
-/** A document without its blocks of code, in which a `#` begins no section and brackets are no link. */
+/** A document without its code blocks, which contain no sections or links. */
 const proseOf = (file: string) => read(file).replaceAll(/^```.*?^```$/gms, '');
 
-/** The names by which the sections of a document are linked to. */
+/** The anchors of a document's sections. */
 function sectionsOf(file: string): string[] {
   return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slugOf(title));
 }
 
-test('every link of the documents leads to a file, and to a section that it has', () => {
+test('every link in the documents leads to an existing file and section', () => {
   for (const file of files.filter((name) => name.endsWith('.md'))) {
     for (const [link, target, section] of proseOf(file).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
       const path = target === '' ? file : join(dirname(file), target!);
@@ -40,18 +40,18 @@ test('every link of the documents leads to a file, and to a section that it has'
   }
 });
 
-test('every log of the service is made in log.ts, which keeps back what errors of drivers hold', () => {
+test('every log of the service is made in log.ts, which removes secrets from driver errors', () => {
   const loggers = /import (?!type\b)[^;]*from 'pino'|import\('pino'\)/;
   const makers = sources.filter((file) => /^packages\/server\/src\//.test(file) && loggers.test(read(file)));
   assert.deepEqual(makers, ['packages/server/src/observability/log.ts']);
 });
 
-test('whatever a test logs is searched for secrets: no test makes a log of its own', () => {
+test('no test makes its own log, so that all test logs are searched for secrets', () => {
   const watch = 'packages/testkit/watch/logs.ts';
   const loggers = /from 'pino'|createLog\b/;
   const ours = sources.filter((file) => /(^|\/)(test|testkit)\/.*\.ts$/.test(file));
   const tests = ours.filter((file) => loggers.test(read(file)));
-  // The one beside it looks at how lines are written, and writes none of a service's.
+  // log-process.test.ts tests how lines are written, and logs nothing of a service.
   assert.deepEqual(tests, [
     'packages/server/test/observability/log-process.test.ts',
     watch,

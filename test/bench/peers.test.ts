@@ -1,4 +1,4 @@
-/** That `npm run bench` measures beside ours only what answers the same. */
+/** `npm run bench` measures only peers that answer the same pages. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,9 +11,9 @@ const brand = { id: 'BRAND_1', name: 'Golden Bakery', metadata: { tier: 'gold' }
 const other = { id: 'BRAND_2', name: 'Harbor Roasters' };
 const page: BrandsPage = { brands: [brand, other], cursor: 'BRAND_2' };
 
-test('a peer is told apart by a brand too few, a field, the order of fields, or the cursor', () => {
+test('finds a missing brand, another field, another order of fields, or another cursor', () => {
   const { name, ...unnamed } = other;
-  const apart: [BrandsPage, string][] = [
+  const differences: [BrandsPage, string][] = [
     [{ brands: [brand], cursor: 'BRAND_1' }, '1 brands instead of 2'],
     [
       { ...page, brands: [brand, unnamed] },
@@ -25,16 +25,16 @@ test('a peer is told apart by a brand too few, a field, the order of fields, or 
     ],
     [{ brands: page.brands }, 'the cursor undefined instead of BRAND_2'],
   ];
-  for (const [theirs, difference] of apart) assert.equal(differenceOf(page, theirs), difference);
+  for (const [theirs, difference] of differences) assert.equal(differenceOf(page, theirs), difference);
   assert.equal(differenceOf(page, structuredClone(page)), undefined);
 });
 
-test('a peer is asked for its first page and one in the middle, and named where they differ', async (t) => {
+test('compares the first page and one in the middle, and names the peer that differs', async (t) => {
   const pages: BrandsPage[] = [{ brands: [brand], cursor: 'sealed' }, { brands: [other] }];
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     asked.push(url);
-    // The first page to every question.
+    // Always answers with the first page.
     const isFile = url.startsWith('/brands');
     response.end(JSON.stringify(isFile ? [brand] : { brands: [brand], cursor: brand.id }));
   }).listen(0, '127.0.0.1');

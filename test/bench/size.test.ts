@@ -1,4 +1,4 @@
-/** The size bench scaled down. Times are not for a test; how many blocks are touched is. */
+/** The size bench, scaled down. A test can judge the number of blocks, but not times. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { root } from '../documents/clone.ts';
 const skip = process.env.TEST_DATABASE_URL ? false : withoutOwnServers();
 const positions = ['first', 'middle', 'last'];
 
-/** Rejects when it does not end with status 0. */
+/** Rejects if the exit status is not 0. */
 async function bench(...words: string[]): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, [join(root, 'bench/size/main.ts'), ...words]);
 }
@@ -26,7 +26,7 @@ function blocksIn(table: string): Map<string, number[]> {
   );
 }
 
-test('a page touches as many blocks at the start, in the middle and at the end, with five times the rows', {
+test('a page touches equally many blocks at each position, also with five times the rows', {
   skip,
 }, async () => {
   const given = process.env.TEST_DATABASE_URL;

@@ -1,4 +1,4 @@
-/** What of the speed bench can be wrong on any machine: its arithmetic, its verdicts, its drawing. */
+/** The arithmetic, the verdicts and the chart of the speed bench. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,18 +10,18 @@ import type { Cost } from '../../bench/speed/contenders/contenders.ts';
 import { judge, type Measured } from '../../bench/speed/goals.ts';
 import { goalsTable, rowsOf } from '../../bench/speed/report.ts';
 
-test('the CPU time of a process is read behind its name, whatever that is', () => {
+test('reads the CPU time of a process with brackets in its name', () => {
   const before = '42 (a) R 7 (b) S 7 42 42 0 -1 4194304 100 200 0 0';
   const times = timesIn(`${before} 150 25 300 50 20 0 11 0 12345\n`);
   assert.deepEqual(times, { parent: 7, ownSeconds: 1.75, endedSeconds: 3.5 });
 });
 
-test('the memory of a process is told in megabytes of 1,000,000 bytes', () => {
+test('reports memory in megabytes of 1,000,000 bytes', () => {
   const status = 'Name:\tVmRSS\nVmPeak:\t 9000000 kB\nVmHWM:\t  250000 kB\nVmRSS:\t  125000 kB\n';
   assert.deepEqual(megabytesIn(status), { now: 128, most: 256 });
 });
 
-test('the CPU time of this very process is what it says itself, and a family has that of its dead', {
+test('reports the CPU time of this process, and of a family with its ended children', {
   skip: process.platform !== 'linux' && 'takes /proc',
 }, async () => {
   const { user, system } = process.cpuUsage();
@@ -39,8 +39,8 @@ function measuredOf(us: Readonly<Record<string, readonly Cost[]>>, more: Partial
 
 const costs = (...us: number[]): Cost[] => us.map((us) => ({ us }));
 
-test('a goal is held against the median of the ratios of each round, and not against what is printed', () => {
-  // The second round was twice as slow for both, of which a ratio of medians would make something else.
+test('compares a goal with the exact median of the ratios of all rounds', () => {
+  // Both were twice as slow in the second round: a ratio of medians would differ.
   const floor = costs(10, 20, 10);
   const [met] = judge(measuredOf({ 'floor.brands': floor, 'embedded.first': costs(40, 80, 90) }));
   assert.deepEqual([met!.figure, met!.low, met!.high, met!.isMet], [4, 4, 9, true]);
@@ -49,7 +49,7 @@ test('a goal is held against the median of the ratios of each round, and not aga
   assert.match(goalsTable([short!]), /\| at most 4\.00 \| +4\.00 \| +1\.00 to 4\.00 \| falls short \|/);
 });
 
-test('each goal has its own figures, and one without any is not judged', () => {
+test('judges each goal that has figures', () => {
   const page: Cost = { us: 100, databaseUs: 100 };
   const all = measuredOf(
     {
@@ -97,7 +97,7 @@ test('each goal has its own figures, and one without any is not judged', () => {
   assert.deepEqual(judge(measuredOf({})), []);
 });
 
-test('a contender is shown beside the floor that sends the same bytes', () => {
+test('compares a contender with the floor that sends the same bytes', () => {
   const measure = async (): Promise<Cost> => ({});
   const contenders = [{ id: 'embedded.balance', name: 'one', floor: 'floor.balance', measure }] as const;
   const measured = measuredOf({ 'embedded.balance': costs(30, 90), 'floor.balance': costs(10, 10) });
@@ -112,14 +112,14 @@ test('a contender is shown beside the floor that sends the same bytes', () => {
   ]);
 });
 
-test('an import has the share of a bulk rate that its median time has, whatever single rounds took', () => {
+test('compares an import with a bulk path by their median times', () => {
   const took = (...seconds: number[]) => seconds.map((seconds) => ({ seconds }));
   const outcomes = { bare: took(1, 9, 1), ours: took(2, 2, 2), imported: took(4, 4, 40) };
   assert.equal(shareOf(outcomes, 'bare'), 0.25);
   assert.equal(shareOf(outcomes, 'ours'), 0.5);
 });
 
-test('on the axis of the chart ten times as much is always as far, and all bars fit', () => {
+test('the axis of the chart is logarithmic, and all bars fit', () => {
   const axis = axisFor([20, 4_300]);
   assert.deepEqual(axis, { from: 10, to: 10_000 });
   const near = (value: number, place: number) => assert.ok(Math.abs(placeOf(value, axis) - place) < 1e-9);
@@ -129,7 +129,7 @@ test('on the axis of the chart ten times as much is always as far, and all bars 
   near(10_000, 1);
 });
 
-test('a name in the chart cannot become a part of the drawing', () => {
+test('escapes names in the chart', () => {
   const bars = [{ name: 'a <b> & "c"', us: 25, kind: 'peer', remark: '<i>' }] as const;
   const drawing = chartOf({ title: '1 < 2', remark: '&', description: 'b > a' }, bars);
   assert.match(drawing, />a &lt;b&gt; &amp; &quot;c&quot;<\/text>/);

@@ -1,4 +1,4 @@
-/** The judge of a fault run must be able to fail: all promises kept, and each of them broken. */
+/** The judge of a chaos run must find each broken promise. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory, type History } from '../../chaos/history.ts';
@@ -11,7 +11,7 @@ import { balanceIndexes, balanceOf, brandsWith, brandText, type PartnerId } from
 const startedMs = 1_000_000;
 const customerId = 'acme-steady-0';
 
-/** All brands of a partner as they are at first, in the order of their ids. */
+/** The initial brands of a partner, ordered by id. */
 function brandsOf(partnerId: PartnerId): string[] {
   const indexes = (['steady', 'churned', 'fed'] as const).flatMap((fate) => brandsWith(partnerId, fate));
   return indexes.sort((a, b) => a - b).map((index) => brandText(partnerId, index, 0));
@@ -73,14 +73,19 @@ const fault: Applied = {
   overMs: startedMs + 200_000,
 };
 
-interface Told {
+interface Choices {
   readonly answers?: readonly Answer[];
   readonly history?: History;
   readonly change?: Partial<Course>;
   readonly isComplete?: boolean;
 }
 
-function courseOf({ answers, history = createHistory(), change = {}, isComplete = true }: Told = {}): Course {
+function courseOf({
+  answers,
+  history = createHistory(),
+  change = {},
+  isComplete = true,
+}: Choices = {}): Course {
   return {
     startedMs,
     endedMs: startedMs + 120_000,
@@ -113,7 +118,7 @@ function assertBroken(course: Course, promise: RegExp): void {
   );
 }
 
-test('a course in which all promises were kept is found to be so', () => {
+test('finds no fault in a run that kept all promises', () => {
   assert.deepEqual(brokenIn(courseOf()), []);
   assert.ok(judge(courseOf()).reduce((sum, { judged }) => sum + judged, 0) > 20);
 });
@@ -124,22 +129,22 @@ const onePage = /as the data was at one moment/;
 const walks = /exactly once/;
 
 for (const [what, records, promise] of [
-  ['a brand that is missing', acme.toSpliced(150, 1), onePage],
-  ['a brand that is missing from a walk', acme.toSpliced(150, 1), walks],
-  ['a brand that comes twice', acme.toSpliced(150, 0, acme[20]!), walks],
+  ['a missing brand', acme.toSpliced(150, 1), onePage],
+  ['a brand missing from a walk', acme.toSpliced(150, 1), walks],
+  ['a duplicate brand', acme.toSpliced(150, 0, acme[20]!), walks],
   ['brands out of order', acme.with(3, acme[4]!).with(4, acme[3]!), walks],
-  ['a brand of another version', acme.with(one, brandText('acme', one, 9)), onePage],
+  ['another version of a brand', acme.with(one, brandText('acme', one, 9)), onePage],
   ['a brand that never existed', [...acme, brandText('acme', 999, 0)], onePage],
   ["another partner's brand", acme.with(7, brandText('zenith', 7, 0)), /another partner/],
 ] as const) {
-  test(`${what} is found`, () => assertBroken(courseOf({ answers: walkThrough(records) }), promise));
+  test(`finds ${what}`, () => assertBroken(courseOf({ answers: walkThrough(records) }), promise));
 }
 
-test('a last walk that does not come to its end is found', () => {
+test('finds a last walk that does not reach its last page', () => {
   assertBroken(courseOf({ isComplete: false }), /nothing that was written is lost/);
 });
 
-/** Changes a brand so long before the walk begins. */
+/** Changes a brand some time before the walk begins. */
 async function changeBrand(history: History, index: number, value: string | undefined, agoMs: number) {
   const id = idOf(acme[index]!);
   await history.change([{ table: 'brands', owner: 'acme', id, value }], async () => {});
@@ -148,18 +153,18 @@ async function changeBrand(history: History, index: number, value: string | unde
   return history;
 }
 
-test('a page that shows what was replaced long ago is found, and one of a moment ago is not', async () => {
+test('finds a page with data that was replaced 3 s ago, and accepts 0.5 s', async () => {
   const value = brandText('acme', 0, 1);
   assertBroken(courseOf({ history: await changeBrand(createHistory(), 0, value, 3_000) }), onePage);
   assert.deepEqual(brokenIn(courseOf({ history: await changeBrand(createHistory(), 0, value, 500) })), []);
 });
 
-test('a walk that goes back in time is found', async () => {
+test('finds a walk that goes back in time', async () => {
   const fresh = brandText('acme', 0, 1);
   const history = await changeBrand(createHistory(), 0, fresh, 500);
   const answers = [...walkThrough(acme.with(0, fresh)), balancesPage()];
   assert.deepEqual(brokenIn(courseOf({ history, answers })), []);
-  // The second page still has what was deleted before that change, which the first page shows already.
+  // The second page still has a brand that was deleted before the change that the first page shows.
   await changeBrand(history, 150, undefined, 1_000);
   assertBroken(courseOf({ history, answers }), onePage);
 });
@@ -169,13 +174,13 @@ const admitted = (count: number) =>
     pageOf(acme, 0, { walk: 10 + index, sentMs: startedMs + 10_000 + index, receivedMs: startedMs + 10_900 }),
   );
 
-test('51 admitted within a second are found, and 50 are fine', () => {
+test('finds 51 admitted requests in a second, and accepts 50', () => {
   assertBroken(courseOf({ answers: [...admitted(51), balancesPage()] }), /never more than 50 .* by callers/);
   const fine = brokenIn(courseOf({ answers: [...walkThrough(acme), ...admitted(50), balancesPage()] }));
   assert.deepEqual(fine, []);
 });
 
-test('51 admitted within a second are found in logs, too', () => {
+test('finds 51 admitted requests in a second of the logs', () => {
   const line = { operation: 'listBrands', partner_id: 'acme', status: 200, duration_ms: 5 };
   const logs = (count: number) =>
     Array.from({ length: count }, (_, index) => JSON.stringify({ ...line, time: startedMs + index }));
@@ -210,7 +215,7 @@ test('twice the rate is fine in a second in which Redis was lost or returned, an
   }
 });
 
-test('an answer that is late is found, but for that of a frozen instance', () => {
+test('finds a late answer, except of a frozen instance', () => {
   const line = { operation: 'listBrands', partner_id: 'acme', status: 503, time: startedMs + 50_000 };
   const logs = [JSON.stringify({ ...line, duration_ms: 2_600 })];
   assertBroken(courseOf({ change: { logs } }), /answered within 2 s/);
@@ -218,7 +223,7 @@ test('an answer that is late is found, but for that of a frozen instance', () =>
   assert.deepEqual(brokenIn(courseOf({ change: { logs, faults } })), []);
 });
 
-test('a receipt that is lost is found, but for one of the second before a kill', () => {
+test('finds a lost receipt, except in the second before a kill', () => {
   const receipts = new Set<string>();
   const lost = /left a receipt/;
   assertBroken(courseOf({ change: { receipts } }), lost);
@@ -230,7 +235,7 @@ test('a receipt that is lost is found, but for one of the second before a kill',
   assert.deepEqual(brokenIn(courseOf({ change: killed('kill', 500) })), []);
   assertBroken(courseOf({ change: killed('kill', 1_500) }), lost);
   assertBroken(courseOf({ change: killed('terminate', 500) }), lost);
-  // It wrote nothing while it was frozen.
+  // A frozen instance writes nothing.
   const { receivedMs } = balancesPage();
   const frozen: Applied = { ...fault, part: 'instance a', harm: 'freeze', beganMs: receivedMs + 100 };
   const faults = [{ ...frozen, overMs: receivedMs + 3_000 }];
@@ -240,38 +245,38 @@ test('a receipt that is lost is found, but for one of the second before a kill',
 const foreign = 'zenith-steady-0';
 const busy = refusal(503, 'API_ERROR', 'SERVICE_UNAVAILABLE');
 for (const [what, change, promise] of [
-  ['an error that we do not have', refusal(503, 'API_ERROR', 'OUT_OF_LUCK'), /catalogue/],
-  ['a fault of ours', refusal(500, 'API_ERROR', 'INTERNAL_SERVER_ERROR'), /catalogue/],
-  ['what is no JSON', { walk: 3, status: 503, body: '<html>' }, /catalogue/],
+  ['an unknown error code', refusal(503, 'API_ERROR', 'OUT_OF_LUCK'), /catalogue/],
+  ['an internal error', refusal(500, 'API_ERROR', 'INTERNAL_SERVER_ERROR'), /catalogue/],
+  ['a body that is not JSON', { walk: 3, status: 503, body: '<html>' }, /catalogue/],
   [
     'a 503 before the first fault',
     { ...busy, sentMs: startedMs, receivedMs: startedMs + 9 },
     /nothing but 200/,
   ],
-  ['a valid key that is refused', refusal(401, 'API_KEY_ERROR', 'API_KEY_REVOKED'), /keys and grants/],
-  ['a page for a key that there is not', { keyId: 'KEY_none' }, /keys and grants/],
+  ['a refused valid key', refusal(401, 'API_KEY_ERROR', 'API_KEY_REVOKED'), /keys and grants/],
+  ['a page for an unknown key', { keyId: 'KEY_none' }, /keys and grants/],
 ] as const) {
-  test(`${what} is found`, () => {
+  test(`finds ${what}`, () => {
     const answers = [...walkThrough(acme), balancesPage(), pageOf(acme, 0, change)];
     assertBroken(courseOf({ answers }), promise);
   });
 }
 
-test('what was asked while the machine stood still is not held against the service', () => {
+test('ignores answers during a stall of the machine', () => {
   const unavailable = pageOf(acme, 0, { ...busy, sentMs: startedMs, receivedMs: startedMs + 9 });
   const answers = [...walkThrough(acme), balancesPage(), unavailable];
   const stalls = [{ sentMs: startedMs - 500, receivedMs: startedMs }];
   assert.deepEqual(brokenIn(courseOf({ answers, change: { stalls } })), []);
 });
 
-test('balances without a grant are found, and a grant that is refused', () => {
+test('finds balances without a grant, and a refused grant', () => {
   const opened = balancesPage({ customerId: foreign });
   assertBroken(courseOf({ answers: [...walkThrough(acme), opened] }), /keys and grants/);
   const refused = balancesPage(refusal(403, 'GRANT_ERROR', 'GRANT_NOT_FOUND'));
   assertBroken(courseOf({ answers: [...walkThrough(acme), refused] }), /keys and grants/);
 });
 
-test('an instance that ends by itself is found, and a part that does not recover', () => {
+test('finds an instance that ends by itself, and a part that does not recover', () => {
   const ended = [{ name: 'a', endings: [{ how: 'by itself' as const, atMs: startedMs }] }];
   assertBroken(courseOf({ change: { instances: ended } }), /all parts recover/);
   assertBroken(courseOf({ change: { unrecovered: ['instance a is not ready'] } }), /all parts recover/);

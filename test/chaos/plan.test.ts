@@ -5,14 +5,14 @@ import { planOf, quietEndMs, quietStartMs } from '../../chaos/plan.ts';
 const seeds = Array.from({ length: 200 }, (_, index) => index);
 const minutes = 2;
 
-test('the same seed gives the same faults, and another one others', () => {
+test('the same seed gives the same faults, and another seed gives others', () => {
   for (const seed of seeds) {
     assert.deepEqual(planOf(seed, minutes), planOf(seed, minutes));
     assert.notDeepEqual(planOf(seed, minutes), planOf(seed + 1, minutes));
   }
 });
 
-test('nothing fails at the start and at the end, and both instances never at once', () => {
+test('nothing fails at the start or the end, and never both instances at once', () => {
   for (const plan of seeds.map((seed) => planOf(seed, minutes))) {
     assert.ok(plan.length > 10, `${plan.length} faults`);
     for (const { atMs, forMs } of plan) {
@@ -26,7 +26,7 @@ test('nothing fails at the start and at the end, and both instances never at onc
   }
 });
 
-test('ten seeds try every fault that there is', () => {
+test('ten seeds include every kind of fault', () => {
   const tried = (count: number) =>
     new Set(
       seeds.slice(1, count + 1).flatMap((seed) => planOf(seed, minutes).map((f) => `${f.harm} ${f.part}`)),

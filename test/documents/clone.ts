@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
@@ -19,13 +20,13 @@ import { watchCommand } from '../../packages/testkit/watch/logs.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A folder to run the documents' commands in, as a person at a new terminal would. */
+/** A folder in which the commands of the documents are run. */
 export interface Clone {
-  /** A script or address of the documents, with ports that are free here instead of theirs. */
+  /** Replaces the ports of the documents by free ones. */
   here(text: string): string;
-  /** Runs a script to its end and resolves to what it printed; rejects when it fails. */
+  /** Runs a script and resolves to its output; rejects if it fails. */
   run(script: string): Promise<string>;
-  /** Starts a script that does not end by itself, and resolves when it has printed that it is ready. */
+  /** Starts a script that does not end by itself; resolves when its output matches `ready`. */
   start(script: string, ready: RegExp): Promise<RunningScript>;
   remove(): void;
 }
@@ -36,8 +37,8 @@ export interface RunningScript {
 }
 
 /**
- * A fresh clone, with what `npm ci` installs there: linked, for to install it once more takes ten seconds,
- * and CI begins by doing so in a clean clone anyway.
+ * A fresh clone whose packages are links: `npm ci` would take ten seconds, and CI runs it in a clean clone
+ * anyway.
  */
 export async function makeClone(): Promise<Clone> {
   const folder = cloneFolder();
@@ -45,7 +46,7 @@ export async function makeClone(): Promise<Clone> {
   return openTerminal(folder);
 }
 
-/** A link to each package, but for our own, which are links already, and lead to the clone's from there. */
+/** Links each package. Our own are relative links already, which lead to the clone's sources. */
 function linkModules(from: string, to: string): void {
   mkdirSync(to);
   const entries = readdirSync(from, { withFileTypes: true });
@@ -64,11 +65,11 @@ export async function openTerminal(folder: string): Promise<Clone> {
     ...freshEnvironment(),
     PORT: String(port),
     OPS_PORT: String(operationsPort),
-    // What Node compiled for one command serves the next: the documents have some eighty of them.
+    // Shared by the some eighty commands of the documents.
     NODE_COMPILE_CACHE: join(folder, '.compiled'),
   };
-  const here = (text: string) =>
-    text.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
+  const here = (script: string) =>
+    script.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
   const spawnShell = (script: string) => {
     const words = ['-euo', 'pipefail', '-c', direct(here(script))];
     const child = spawn('bash', words, { cwd: folder, env, detached: true });
@@ -78,18 +79,14 @@ export async function openTerminal(folder: string): Promise<Clone> {
 
   return {
     here,
-    run: (script) =>
-      new Promise((resolve, reject) => {
-        const child = spawnShell(script);
-        let printed = '';
-        let remarks = '';
-        child.stdout.on('data', (chunk) => (printed += chunk));
-        child.stderr.on('data', (chunk) => (remarks += chunk));
-        child.on('error', reject).on('close', (status) => {
-          if (status === 0) resolve(printed);
-          else reject(new Error(`status ${status}: ${script}\n${printed}\n${remarks}`));
-        });
-      }),
+    run: async (script) => {
+      const child = spawnShell(script);
+      const closed = once(child, 'close');
+      const [printed, remarks] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      const [status] = await closed;
+      if (status !== 0) throw new Error(`status ${status}: ${script}\n${printed}\n${remarks}`);
+      return printed;
+    },
     start: (script, ready) =>
       new Promise((resolve, reject) => {
         const child = spawnShell(script);
@@ -114,8 +111,8 @@ export async function openTerminal(folder: string): Promise<Clone> {
 }
 
 /**
- * What npx would run, without npx, which takes longer to find it than that takes: half a minute for all the
- * documents. That npx finds it is seen by the README's own command.
+ * Replaces npx by what it would run, which saves half a minute for all documents. The README's own command
+ * still uses npx.
  */
 function direct(script: string): string {
   return script.replaceAll(
@@ -124,7 +121,7 @@ function direct(script: string): string {
   );
 }
 
-/** A clone with what is not committed yet on top, so that the test is about the files at hand. */
+/** Clones the repository, with uncommitted changes. */
 function cloneFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-clone-'));
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' });
@@ -139,7 +136,7 @@ function cloneFolder(): string {
   return folder;
 }
 
-/** Without the npm that runs the tests, our Node, and our settings, which may name a real database. */
+/** The environment without npm's variables, our Node, and our settings, which may name a real database. */
 function freshEnvironment(): NodeJS.ProcessEnv {
   const ours = new Set(Object.values(serveSettings).map(({ variable }) => variable));
   const ofNpm = /^(npm_(?!config_(registry|cafile|cache|proxy|https_proxy)$)|NODE_|INIT_CWD$)/;
@@ -157,14 +154,14 @@ export interface Block {
   readonly text: string;
 }
 
-/** The fenced blocks of a document, in their order. */
+/** The fenced blocks of a document. */
 export function blocksOf(document: string): Block[] {
   const text = readFileSync(join(root, document), 'utf8');
   const found = text.matchAll(/^```(\w*)\n(.*?)^```$/gms);
   return [...found].map(([, language = '', block = '']) => ({ language, text: block.trim() }));
 }
 
-/** The shell commands of a document, a text for each fenced block. */
+/** The shell blocks of a document. */
 export function shellBlocks(document: string): string[] {
   return blocksOf(document).flatMap(({ language, text }) => (language === 'sh' ? [text] : []));
 }

@@ -1,4 +1,4 @@
-/** What a partner sees of a service that the documents' commands have set up, and what is done to it. */
+/** Requests of a partner to the service that the commands of the documents have set up. */
 import assert from 'node:assert/strict';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
@@ -9,7 +9,7 @@ export interface IssuedKey {
   readonly key: string;
 }
 
-/** A key, from what a command printed of it. */
+/** Finds a key in the output of a command. */
 export function keyIn(printed: string): IssuedKey {
   const [, key = '', id = ''] = /^(pn_live_\w+)\n.*?key (KEY_\w+)/ms.exec(printed) ?? [];
   assert.notEqual(id, '');
@@ -17,18 +17,18 @@ export function keyIn(printed: string): IssuedKey {
 }
 
 export interface Drill {
-  /** What a partner gets with a key: status and text. */
+  /** Resolves to status and body. */
   call(key: IssuedKey, path: string): Promise<string>;
-  /** Resolves when the key is refused in these words, which another test holds to its second. */
+  /** Resolves when the key is refused with this code. */
   refuses(key: IssuedKey, code: string): Promise<void>;
   newKey(settings?: string): Promise<IssuedKey>;
-  /** A key, and a grant for a customer who is called as the key is. */
+  /** Creates a key, and a grant of a customer with the key's id. */
   newKeyAndGrant(settings?: string): Promise<IssuedKey>;
-  /** Where a walk stands after its first brand. */
+  /** The cursor after the first brand. */
   cursorOf(key: IssuedKey): Promise<string>;
-  /** What a restore must undo, the name of a brand, and what it must not: key and grant are revoked. */
+  /** Renames a brand, which a restore must undo, and revokes a key and a grant, which it must not undo. */
   changeSince(revoked: IssuedKey, working: IssuedKey, settings?: string): Promise<void>;
-  /** Records are as of the backup, and cursors from before go on; but key and grant are still revoked. */
+  /** Checks that records are as in the backup, cursors still work, and key and grant are still revoked. */
   assertRestored(cursor: string, revoked: IssuedKey, working: IssuedKey): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function createDrill(clone: Clone): Drill {
       return made;
     },
 
-    // A page that was asked for again and again before this may have used up the rate of a second.
+    // Earlier requests may have used up the rate of this second.
     cursorOf: async (key) => {
       let cursor: string | undefined;
       await until(5_000, async () => {

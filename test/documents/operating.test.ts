@@ -1,32 +1,32 @@
-/** What docs/operating.md gives operators: alert rules and a dashboard of metrics that there are. */
+/** The alert rules and the dashboard of docs/operating.md. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Options } from '../../packages/server/src/command-line/options.ts';
 import { slugOf } from '../../packages/server/src/reference/guides.ts';
+import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
+import { read, sources } from '../sources.ts';
 import { root } from './clone.ts';
 
-const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const alerts = read('docs/operators/alerts.yml');
 const dashboard = read('docs/operators/dashboard.json');
 const alertNames = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
 const metricName = /\b(?:partner_network|process)_[a-z_]+/g;
 
-/** Of a histogram there are three, none under its own name. */
+/** A histogram has three metrics, none with its own name. */
 const parts = ['bucket', 'sum', 'count'];
 
-/** The names of all metrics in the sources, as Prometheus gets them. */
+const serverSources = sources.filter((file) => file.startsWith('packages/server/src/')).map(read);
+
+/** The names of all metrics in the sources, as Prometheus reads them. */
 function exposedNames(): Set<string> {
-  const folder = join(root, 'packages/server/src');
-  const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(join(folder, name), 'utf8'));
-  const described = texts.flatMap((text) => [
+  const described = serverSources.flatMap((text) => [
     ...text.matchAll(/name: '([a-z_]+)',\n\s+help: .*\n\s+type: '(\w+)'/g),
-    ...text.matchAll(/(?:singleMetric|metricByLabel)\(\s*'([a-z_]+)',\s*'(\w+)'/g),
+    ...text.matchAll(/'([a-z_]+)',\s*'(gauge|counter)'/g),
   ]);
   return new Set(
     described.flatMap(([, name = '', type]) =>
@@ -35,7 +35,7 @@ function exposedNames(): Set<string> {
   );
 }
 
-test('alerts and dashboard name no metric that there is not', () => {
+test('alerts and dashboard use only existing metrics', () => {
   const exposed = exposedNames();
   assert.ok(exposed.size > 20, [...exposed].join(' '));
   for (const text of [alerts, dashboard]) {
@@ -47,7 +47,7 @@ test('alerts and dashboard name no metric that there is not', () => {
 
 test('the dashboard shows every metric', () => {
   const named = new Set(dashboard.match(metricName));
-  // How often and how much in all is in what is shown of them already.
+  // A histogram is shown by its buckets.
   const shown = (name: string) => named.has(name) || named.has(name.replace(/_(sum|count)$/, '_bucket'));
   assert.deepEqual(
     [...exposedNames()].filter((name) => !shown(name)),
@@ -55,7 +55,19 @@ test('the dashboard shows every metric', () => {
   );
 });
 
-test('each alert has a severity, words, and a section that says what to do', () => {
+test('every setting and every metric is on a page for operators', () => {
+  const pageOf = (name: string) => read(`docs/operators/${name}.md`);
+  const settings = ['run', 'scale', 'traces'].map(pageOf).join('');
+  for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
+    const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
+    for (const word of words) assert.ok(settings.includes(word), word);
+  }
+  const names = serverSources.flatMap((text) => text.match(metricName) ?? []);
+  assert.ok(names.length > 5);
+  for (const name of names) assert.ok(pageOf('observe').includes(name), name);
+});
+
+test('each alert has a severity, a summary, and a section that says what to do', () => {
   const sections = [...read('docs/operating.md').matchAll(/^### (.*)$/gm)].map(([, title = '']) => title);
   const slugs = sections.map(slugOf);
   const rules = alerts.split(/^ +- alert: /m).slice(1);
@@ -69,7 +81,7 @@ test('each alert has a severity, words, and a section that says what to do', () 
   for (const section of sections) assert.ok(alertNames.includes(section), section);
 });
 
-test('the rules load, and each alert is tried where it fires and where it must not', needsPromtool, () => {
+test('the rules load, and each alert has a case that fires and one that does not', needsPromtool, () => {
   const checked = promtool(['check', 'rules', join(root, 'docs/operators/alerts.yml')]);
   assert.equal(checked.status, 0, checked.said);
   const cases = read('test/alerts.test.yml');
@@ -87,7 +99,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string }[];
 }
 
-test('every query of the dashboard can be read', needsPromtool, (t) => {
+test('every query of the dashboard is valid', needsPromtool, (t) => {
   const { panels } = JSON.parse(dashboard) as { panels: readonly Panel[] };
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -103,7 +115,7 @@ test('every query of the dashboard can be read', needsPromtool, (t) => {
   assert.equal(status, 0, said);
 });
 
-test('the dashboard asks the data source that was chosen', () => {
+test('the dashboard uses the chosen data source', () => {
   const { templating } = JSON.parse(dashboard);
   assert.equal(templating.list[0].name, 'datasource');
   assert.equal(templating.list[0].type, 'datasource');

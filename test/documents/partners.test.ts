@@ -1,6 +1,6 @@
 /**
- * Every command and every program of docs/partners and of the client's README is run here, against a
- * sandbox, from a folder that has nothing but what is installed: a partner has no more.
+ * Runs every command and every program of docs/partners and of the client's README, against a sandbox, in a
+ * folder with nothing but the installed packages, as a partner has.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,15 +15,15 @@ import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript, root } from './clone.ts';
 
 interface Expected {
-  /** What each block of commands prints. */
+  /** The output of each command block. */
   readonly commands?: readonly RegExp[];
-  /** What the page's programs print, which go on from one another. */
+  /** The output of the page's programs, which are run as one. */
   readonly programs?: RegExp;
-  /** What else holds of what the blocks of commands print in so many seconds. */
+  /** Another check of the output, and of the seconds that it took. */
   readonly check?: (printed: readonly string[], seconds: number) => void;
 }
 
-/** The pages and what they print. The last one uses up the rate. */
+/** The pages and their output. The last one uses up the rate. */
 const pages: Readonly<Record<string, Expected>> = {
   'quick-start.md': {
     commands: [/^$/, /"Golden Bakery"/, /^\{"id":"BRAND_\w+","name":"Little Greens",.*\}\n$/],
@@ -76,10 +76,7 @@ const pages: Readonly<Record<string, Expected>> = {
   },
 };
 
-/**
- * Where sixty at once take less than a second, some are refused. On a slow machine they take longer, and none
- * may be too many: there the tests of /brands alone hold that the rate is kept.
- */
+/** Of sixty requests within a second, some are refused. On a slow machine they take longer. */
 function keepsToTheRate([, statuses = '']: readonly string[], seconds: number): void {
   const [admitted = 0, refused = 0] = (statuses.match(/\d+(?= )/g) ?? []).map(Number);
   assert.equal(admitted + refused, 60);
@@ -115,7 +112,7 @@ after(async () => {
 
 const programFile = (document: string) => basename(document).replace('.md', '.ts');
 
-/** A page's programs as one, after the lines of the quick start that make the client, if it uses that one. */
+/** All programs of a page as one. If they need a client, the lines of the quick start that make it. */
 function programOf(document: string): string {
   const programs = (of: string) =>
     blocksOf(of).flatMap(({ language, text }) => (['ts', 'js'].includes(language) ? [text] : []));
@@ -128,27 +125,27 @@ function programOf(document: string): string {
 const [settings = { text: '' }] = blocksOf(documentOf('quick-start.md'));
 const separator = '\u001e';
 
-/** Runs a page's commands one after another in one shell; resolves to what each block of them printed. */
+/** Runs a page's commands in one shell; resolves to the output of each block. */
 async function printedBy(blocks: readonly Block[]): Promise<string[]> {
   const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
   const script = commands.map((text) => `${text}\nprintf '${separator}'`).join('\n');
   return (await partner.run(`${settings.text}\n${script}`)).split(separator).slice(0, -1);
 }
 
-/** An answer of which each time another cursor comes. */
+/** An answer without its cursor, which differs each time. */
 function parsed(json: string): object {
   return JSON.parse(json, (name, value) => (name === 'cursor' ? '…' : value));
 }
 
-test('every page for partners is tried here', () => {
+test('every page for partners is tested', () => {
   assert.deepEqual(Object.keys(pages).sort(), readdirSync(join(root, 'docs/partners')).sort());
 });
 
-test('the programs of the documents have no fault that the types know', async () => {
+test('the programs of the documents compile', async () => {
   await partner.run('node_modules/.bin/tsc');
 });
 
-test('docs/partners/sandbox.md says what its keys, customers and requests get', async () => {
+test('docs/partners/sandbox.md has the right answers to its keys, customers and requests', async () => {
   const [baseUrl = '', ownKey = ''] = [...partner.here(settings.text).matchAll(/=(.*)/g)].map(
     ([, set]) => set,
   );
@@ -176,7 +173,7 @@ test('docs/partners/sandbox.md says what its keys, customers and requests get', 
   for (const [code, path = ''] of requests) assert.equal(await codeOf(path), code);
 });
 
-test("the programs of the client's README print what they should, one going on from another", async () => {
+test("the programs of the client's README print what they should", async () => {
   const brands = /^Little Greens\n.+\na page of 100\na page of 20\n/;
   const rest = /125050 USD\n9999 USD\n4200000 USD\nnull\nAsk anew: GRANT_REVOKED\n200 1\n0\n$/;
   const printed = await runProgram(clientReadme);
@@ -191,7 +188,7 @@ test('the programs of the OpenAPI document print what they should', async () => 
 });
 
 for (const [page, { commands = [], programs, check }] of Object.entries(pages)) {
-  test(`docs/partners/${page} shows what its commands and programs print`, async () => {
+  test(`the commands and programs of docs/partners/${page} print what they should`, async () => {
     const blocks = blocksOf(documentOf(page));
     const startedMs = performance.now();
     const printed = await printedBy(blocks);
@@ -216,7 +213,7 @@ function runProgram(document: string): Promise<string> {
   return partner.run(`${settings.text}\nnode_modules/.bin/node ${programFile(document)}`);
 }
 
-test('a page for partners reads well in a repository, on the reference page and on a phone', () => {
+test('pages for partners have one title, no HTML, narrow tables and short lines', () => {
   for (const page of Object.keys(pages)) {
     const text = readFileSync(join(root, documentOf(page)), 'utf8');
     const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');

@@ -7,7 +7,7 @@ import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 import type { KeyUse, Receipt, ReceiptWrites } from '../../src/store/port.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 
-/** A store that remembers what it was given, and can be away. */
+/** A store that records what it is given, and can fail. */
 function rememberingStore() {
   const batches: (readonly Receipt[])[] = [];
   const uses: KeyUse[] = [];
@@ -55,12 +55,12 @@ function receiptsOf(count: number): Receipt[] {
   return Array.from({ length: count }, (_, index) => receiptAt(index));
 }
 
-test('writes all that came together, in their order, well within the second', async (t) => {
+test('writes receipts together, in order, within a second', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   const receipts = receiptsOf(10);
   for (const receipt of receipts) journal.add(receipt);
-  assert.deepEqual(store.batches, [], 'nobody waits for it');
+  assert.deepEqual(store.batches, []);
   assert.ok((await until(5_000, () => store.batches.length > 0)) >= receiptsBounds.receiptsFlushMs - 50);
   assert.deepEqual(store.batches, [receipts]);
   assert.deepEqual(read(journal), { waiting: 0, written_total: 10, dropped_total: 0 });
@@ -79,7 +79,7 @@ test('writes many in bounded batches', async (t) => {
   assert.deepEqual(store.receipts(), receipts);
 });
 
-test('keeps what could not be written, and writes it when that can be done again', async (t) => {
+test('keeps receipts during an outage, and writes them after it', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   store.isAway = true;
@@ -98,7 +98,7 @@ test('keeps what could not be written, and writes it when that can be done again
   ]);
 });
 
-test('writes receipts though uses of keys cannot be written, and tells of these alone', async (t) => {
+test('writes receipts even if key uses cannot be written, and logs only the key uses', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   store.refusesUses = true;
@@ -116,7 +116,7 @@ test('writes receipts though uses of keys cannot be written, and tells of these 
   ]);
 });
 
-test('keeps so many and no more: the newest are lost, counted, and told of once', async (t) => {
+test('keeps a limited number: newer receipts are dropped, counted, and logged once', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   store.isAway = true;
@@ -140,7 +140,7 @@ test('keeps so many and no more: the newest are lost, counted, and told of once'
   assert.deepEqual(journal.logged(), [lost, '40 receipts are written again']);
 });
 
-test('gives up at the end on what cannot be written, and says how many are lost', async (t) => {
+test('gives up at shutdown, and logs how many receipts are lost', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   store.isAway = true;
@@ -151,7 +151,7 @@ test('gives up at the end on what cannot be written, and says how many are lost'
   assert.equal(journal.logged().at(-1), '50 receipts were not written before the end');
 });
 
-test('writes the use of a key once a minute, however often it is used', async (t) => {
+test('writes the use of a key at most once a minute', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   const minute = Date.parse('2026-06-01T12:34:00.000Z');
@@ -168,7 +168,7 @@ test('writes the use of a key once a minute, however often it is used', async (t
   assert.deepEqual(store.batches, []);
 });
 
-test('keeps no more than so many keys in mind', async (t) => {
+test('keeps a limited number of keys in memory', async (t) => {
   const store = rememberingStore();
   const journal = startJournal(t, store);
   for (let index = 0; index < receiptsBounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);

@@ -1,4 +1,4 @@
-/** Receipts wait while the database does not take them, and nobody else does. */
+/** While the database cannot write receipts, they wait, and requests do not. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -21,7 +21,7 @@ async function openServing(t: TestContext, url: string, connections = 10): Promi
   return store;
 }
 
-/** A journal, and a store beside it that counts how often writing failed. */
+/** A journal on a store that counts failed writes. */
 function startJournal(t: TestContext, store: Store) {
   let failures = 0;
   const recordReceipts: Store['recordReceipts'] = (receipts) =>
@@ -52,7 +52,7 @@ function pathOf(url: string): string {
   return url.replace('sqlite:', '');
 }
 
-test('an import that keeps the embedded database locked does not hold up receipts', async (t) => {
+test('an import that locks the embedded database does not delay receipts', async (t) => {
   const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'sqlite');
   const store = await openServing(t, url);
   const journal = startJournal(t, store);
@@ -64,7 +64,7 @@ test('an import that keeps the embedded database locked does not hold up receipt
   assert.equal(journal.failures(), 0);
 });
 
-test('while the file of receipts is locked, requests are answered, and receipts come later', async (t) => {
+test('a locked receipts file delays only receipts', async (t) => {
   const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'sqlite');
   const store = await openServing(t, url);
   const journal = startJournal(t, store);
@@ -79,13 +79,13 @@ test('while the file of receipts is locked, requests are answered, and receipts 
   assert.deepEqual(await store.listReceipts({ limit: 10 }), [receipt]);
 });
 
-test('while the table of receipts is locked, requests are answered, and receipts come later', async (t) => {
+test('a locked receipts table delays only receipts', async (t) => {
   const { store, lockable } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
   const journal = startJournal(t, store);
   const unlock = await (await lockable()).lock('receipts');
   const receipt = receiptAt(0);
   journal.add(receipt);
-  // Longer than a statement may take: it is ended on the server, and tried again.
+  // The server ends the statement after its timeout, and it is retried.
   await until(10_000, () => journal.failures() > 0);
   await assertServed(store);
   await unlock();
@@ -93,7 +93,7 @@ test('while the table of receipts is locked, requests are answered, and receipts
   assert.deepEqual(await store.listReceipts({ limit: 10 }), [receipt]);
 });
 
-test('receipts are written again after the database was set to be read only for a while', async (t) => {
+test('receipts are written again after the database was read-only for a while', async (t) => {
   const { store, url, execute } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
   const setReadOnly = (value: string) =>
     execute(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = ${value}`);
@@ -103,7 +103,7 @@ test('receipts are written again after the database was set to be read only for 
   await store.recordReceipts([receiptAt(0)]);
 });
 
-test('receipts are written also when requests have all connections', async (t) => {
+test('receipts are written even if requests use all connections', async (t) => {
   const { url, lockable } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
   const store = await openServing(t, url, 1);
   const journal = startJournal(t, store);
@@ -117,7 +117,7 @@ test('receipts are written also when requests have all connections', async (t) =
   await asked;
 });
 
-test('a connection that falls silent costs no receipt', async (t) => {
+test('a connection that goes silent loses no receipt', async (t) => {
   const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
   const proxy = await startProxy(t, Number(new URL(url).port));
   const through = new URL(url);

@@ -1,4 +1,4 @@
-/** The thread that writes the receipts of the embedded database, when it dies. */
+/** The thread that writes receipts of the embedded database, and what happens when it dies. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,7 +12,7 @@ import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
 import { createWriter } from '../../src/store/sqlite/receipts/writer.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 
-/** A file of receipts, and the threads that were started to write to it. */
+/** A receipts file, and the threads that were started to write to it. */
 function startScene(t: TestContext) {
   const path = join(temporaryFolder(t), 'test.db-receipts');
   const db = new DatabaseSync(path);
@@ -37,17 +37,17 @@ const outcomes = [
   ({ message }: Error) => /cannot be written to now/.test(message) && false,
 ] as const;
 
-test('starts no thread before there is something to write', async (t) => {
+test('starts the thread with the first batch', async (t) => {
   const { threads, start } = startScene(t);
   const writer = start();
-  // Node tells of a thread a moment after its start.
+  // Node reports a thread one turn after its start.
   await turn();
   assert.equal(threads.length, 0);
   await writer.write('receipts', [receiptAt(0)]);
   assert.equal(threads.length, 1);
 });
 
-test('replaces a thread that died, after its writers were told', async (t) => {
+test('replaces a thread that died, after its pending writes have failed', async (t) => {
   const { db, threads, start, count } = startScene(t);
   const writer = start();
   await writer.write('receipts', [receiptAt(0)]);
@@ -60,7 +60,7 @@ test('replaces a thread that died, after its writers were told', async (t) => {
   assert.equal(count(), 2);
 });
 
-test('starts few threads where none can live, and one that can when that is mended', async (t) => {
+test('starts at most one thread a second while they die, and recovers afterwards', async (t) => {
   const { db, threads, start } = startScene(t);
   db.exec('alter table receipts rename to elsewhere');
   const writer = start();

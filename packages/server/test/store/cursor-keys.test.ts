@@ -1,4 +1,4 @@
-/** Which key seals and which ones open, at every time of a key's life. */
+/** Which cursor key seals and which keys open, at every time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ function keyAt(id: number, ms: number): StoredCursorKey {
   return { id, secret: new Uint8Array(32).fill(id), created_at: toTime(start + ms) };
 }
 
-/** What is written after a rotation at this time. */
+/** The stored keys after a rotation at this time. */
 function rotated(stored: readonly StoredCursorKey[], ms: number, old: 'keep' | 'discard' = 'keep') {
   const { key, removed } = planRotation(stored, start + ms, old);
   const { id, secret, created_at } = key;
@@ -25,57 +25,57 @@ function rotated(stored: readonly StoredCursorKey[], ms: number, old: 'keep' | '
 const statuses = (stored: readonly StoredCursorKey[], ms: number) =>
   livingKeys(stored, start + ms).map(({ id, status }) => `${id} ${status}`);
 
-test('the only key seals from the first, also before its time', () => {
+test('the only key seals at once', () => {
   for (const ms of [-day, 0, settle, 1_000 * day]) {
     assert.deepEqual(statuses([keyAt(0, 0)], ms), ['0 sealing']);
   }
 });
 
-test('a new key waits until all have read it; the old one opens until its last cursor expires', () => {
+test('a new key waits until every instance has it; the old one opens until its last cursor expires', () => {
   const stored = rotated([keyAt(0, -day)], 0);
   assert.deepEqual(statuses(stored, 0), ['0 sealing', '1 waiting']);
   assert.deepEqual(statuses(stored, settle - 1), ['0 sealing', '1 waiting']);
   assert.deepEqual(statuses(stored, settle), ['1 sealing', '0 opening']);
   assert.deepEqual(statuses(stored, end - 1), ['1 sealing', '0 opening']);
-  // Not a millisecond longer, though it was not deleted.
+  // Not a millisecond longer, although it is still stored.
   assert.deepEqual(statuses(stored, end), ['1 sealing']);
   const [old, waiting] = livingKeys(stored, start);
   assert.equal(old!.opens_until, toTime(start + end));
   assert.deepEqual([waiting!.seals_from, waiting!.opens_until], [toTime(start + settle), undefined]);
 });
 
-test('one more rotation while a key waits takes nothing from it: each seals in its turn', () => {
+test('after two rotations in a row each key seals in its turn', () => {
   const stored = rotated(rotated([keyAt(0, -day)], 0), 1_000);
   assert.deepEqual(statuses(stored, 1_000), ['0 sealing', '2 waiting', '1 waiting']);
   assert.deepEqual(statuses(stored, settle), ['1 sealing', '2 waiting', '0 opening']);
   assert.deepEqual(statuses(stored, settle + 1_000), ['2 sealing', '1 opening', '0 opening']);
 });
 
-test('a rotation deletes what is past its time, and nothing that still opens', () => {
+test('a rotation deletes past keys, and no key that still opens', () => {
   const stored = rotated([keyAt(0, -day)], 0);
   assert.deepEqual(planRotation(stored, start + end - 1, 'keep').removed, []);
   const { removed, discarded } = planRotation(stored, start + end, 'keep');
   assert.deepEqual([removed, discarded], [[0], []]);
 });
 
-test('discarding leaves the new key alone, which seals at once and goes on while another waits', () => {
+test('after discarding, the new key is the only one and seals at once, also while another waits', () => {
   const alone = rotated(rotated([keyAt(0, -day)], 0), 1_000, 'discard');
   assert.deepEqual(statuses(alone, 1_000), ['2 sealing']);
   assert.deepEqual(statuses(rotated(alone, 2_000), 2_000), ['2 sealing', '3 waiting']);
 });
 
-test('a rotation mends a database without any key', () => {
+test('a rotation repairs a database without any key', () => {
   assert.deepEqual(livingKeys([], start), []);
   assert.deepEqual(statuses(rotated([], 0), 0), ['0 sealing']);
 });
 
-test('a clock that was set back does not put the new key before the old one', () => {
+test('the new key is the newest even if the clock was set back', () => {
   const stored = rotated([keyAt(0, 0)], -3_600_000);
   assert.equal(stored[0]!.created_at, toTime(start + 1));
   assert.deepEqual(statuses(stored, 0), ['0 sealing', '1 waiting']);
 });
 
-test('discarding begins anew with the time of today, also after keys of a clock that was ahead', () => {
+test('discarding uses the current time again after keys from a clock that was ahead', () => {
   const ahead = rotated(rotated([keyAt(0, -day)], 400 * day), 0);
   assert.deepEqual(statuses(ahead, settle), ['0 sealing', '2 waiting', '1 waiting']);
   const anew = rotated(ahead, 0, 'discard');
@@ -83,7 +83,7 @@ test('discarding begins anew with the time of today, also after keys of a clock 
   assert.deepEqual(statuses(rotated(anew, day), day + settle), ['4 sealing', '3 opening']);
 });
 
-test('ids go round, never to one that lives; when there is none left it says when there is', () => {
+test('ids are reused in turn, never while in use; without a free id the error says when one is free', () => {
   const all = Array.from({ length: 256 }, (_, made) => keyAt((250 + made) % 256, made)).toReversed();
   const stored = rotated(rotated(all.slice(2), 254), 255);
   assert.deepEqual(
@@ -95,11 +95,11 @@ test('ids go round, never to one that lives; when there is none left it says whe
     message: new RegExp(`rotate again after ${toTime(start + 1 + end)}, or with --discard-old\\.$`),
   });
   assert.equal(rotated(stored, 256, 'discard').length, 1);
-  // The first of them is past, and its id comes again.
+  // The first key is past, so its id is free.
   assert.equal(rotated(stored, 1 + end)[0]!.id, 250);
 });
 
-test('whatever is rotated and when, what was sealed opens for a day, and one key seals', () => {
+test('whenever keys are rotated, one key seals, and what it sealed opens for a day', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 2 * day }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(steps, fc.integer({ min: 0, max: 3 * day }), (gaps, sealedMs) => {

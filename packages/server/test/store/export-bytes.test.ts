@@ -1,4 +1,4 @@
-/** What one engine exports, the other imports to the same bytes, and the way back changes nothing. */
+/** An export of one engine, imported into the other and back, has the same bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const grants: fc.Arbitrary<Grant> = fc
   })
   .map((grant) => JSON.parse(JSON.stringify(grant)));
 
-async function takeIn(store: Store, lines: readonly string[], kind: ImportKind) {
+async function importLines(store: Store, lines: readonly string[], kind: ImportKind) {
   const { written, unchanged, rejected } = await importInto(store, lines, { kind });
   return { written, unchanged, rejected };
 }
@@ -35,7 +35,7 @@ interface Identified {
   readonly customer_id?: string;
 }
 
-/** One of each identity, in the order of an export: by customer and id, byte by byte. */
+/** Drops repeated ids and sorts as an export does: by the bytes of customer and id. */
 function distinct<R extends Identified>(records: readonly R[]): R[] {
   const keyOf = ({ customer_id = '', id }: R) => Buffer.from(`${customer_id}\0${id}`);
   const found = new Map(records.map((record) => [keyOf(record).toString('hex'), record]));
@@ -43,7 +43,7 @@ function distinct<R extends Identified>(records: readonly R[]): R[] {
 }
 
 function roundTrip<R extends Identified>(kind: ImportKind, records: fc.Arbitrary<R[]>): void {
-  test(`${kind} go from the embedded database to Postgres and back without a byte changed`, async (t) => {
+  test(`${kind} move from the embedded database to Postgres and back without a changed byte`, async (t) => {
     const open = (engine: string) =>
       openTestDatabase(t, 'acme', (store) => createPartners(store, 'acme'), engine);
     const databases = [await open('sqlite'), await open('postgres'), await open('sqlite')];
@@ -54,10 +54,10 @@ function roundTrip<R extends Identified>(kind: ImportKind, records: fc.Arbitrary
         let given = lines.toReversed();
         for (const { store } of databases) {
           const count = lines.length;
-          assert.deepEqual(await takeIn(store, given, kind), { ...none, written: count });
+          assert.deepEqual(await importLines(store, given, kind), { ...none, written: count });
           given = await exported(store, kind, 'acme');
           assert.deepEqual(given, lines);
-          assert.deepEqual(await takeIn(store, given, kind), { ...none, unchanged: count });
+          assert.deepEqual(await importLines(store, given, kind), { ...none, unchanged: count });
           assert.deepEqual(await exported(store, kind, 'acme'), lines);
         }
       }),

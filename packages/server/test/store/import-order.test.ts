@@ -6,7 +6,7 @@ import { createOrderCheck } from '../../src/store/sql/imports.ts';
 const isInOrder = (ids: readonly string[]) =>
   createOrderCheck('balances')(ids.map((id) => ({ customer_id: 'alice', id })));
 
-test('takes rows for sorted only when they are by their bytes, as tables are', () => {
+test('rows count as sorted only if they are in byte order, as tables are', () => {
   assert.ok(isInOrder(['a', 'ab', 'b', 'é', '\ue000', '\uffee']));
   for (const ids of [
     ['b', 'a'],
@@ -31,7 +31,7 @@ test('takes rows for sorted only when they are by their bytes, as tables are', (
   );
 });
 
-test('remembers what it was shown before', () => {
+test('remembers the rows of earlier calls', () => {
   const check = createOrderCheck('balances');
   const row = (id: string) => ({ customer_id: 'alice', id });
   assert.deepEqual(

@@ -1,13 +1,13 @@
-/** No migration after the first rewrites a large table, or keeps it locked for as long as it is large. */
+/** No migration after the first rewrites a large table, or locks it while it scans all of it. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 interface Rule {
-  /** Found in a statement, in lower case and with single spaces. */
+  /** Matched against a statement in lower case with single spaces. */
   readonly forbidden: RegExp;
   readonly instead: string;
-  /** Statements that it must refuse, and others that it must not. */
+  /** Examples that the rule must reject, and examples that it must accept. */
   readonly bad: readonly string[];
   readonly good: readonly string[];
 }
@@ -130,7 +130,7 @@ function statementsOf(script: string): string[] {
 
 function faultsOf(script: string, rules: readonly Rule[]): string[] {
   const statements = statementsOf(script);
-  // What a script makes itself is not large yet.
+  // A table that the script creates is not large yet.
   const made = statements.flatMap((statement) => /^create table (\S+)/.exec(statement)?.[1] ?? []);
   const isOfMade = (statement: string) =>
     made.includes(/^(?:alter table|create .*index .*on) (\w+)/.exec(statement)?.[1] ?? '');
@@ -144,7 +144,7 @@ function faultsOf(script: string, rules: readonly Rule[]): string[] {
   return [...faults, ...unpreparedBuilds(statements)];
 }
 
-/** A concurrent build that failed leaves its index behind, so what is left is dropped first. */
+/** A failed concurrent build leaves an invalid index behind, which must be dropped first. */
 function unpreparedBuilds(statements: readonly string[]): string[] {
   return statements.flatMap((statement, index) => {
     const name = /^create (?:unique )?index concurrently (\w+)/.exec(statement)?.[1];
@@ -157,7 +157,7 @@ for (const [engine, rules, folders] of [
   ['postgres', postgresRules, ['migrations']],
   ['sqlite', sqliteRules, ['migrations', 'receipts-migrations']],
 ] as const) {
-  test(`no migration of ${engine} after the first rewrites a large table or keeps it locked`, () => {
+  test(`no migration of ${engine} after the first rewrites or locks a large table`, () => {
     for (const name of folders) {
       const folder = new URL(`../../src/store/${engine}/${name}/`, import.meta.url);
       const [first, ...later] = readdirSync(folder).toSorted();
@@ -169,7 +169,7 @@ for (const [engine, rules, folders] of [
     }
   });
 
-  test(`each rule for migrations of ${engine} refuses what it is there for, and no more`, () => {
+  test(`each rule for migrations of ${engine} rejects its bad examples and accepts its good ones`, () => {
     for (const rule of rules) {
       for (const statement of rule.bad) assert.equal(faultsOf(`${statement};`, [rule]).length, 1, statement);
       for (const statement of rule.good) {
@@ -180,7 +180,7 @@ for (const [engine, rules, folders] of [
   });
 }
 
-test('an index that is built concurrently is dropped first, in case that a build has failed', () => {
+test('a migration drops an index before it builds it concurrently, because a build may have failed', () => {
   const build = 'create index concurrently brands_by_name\n  on brands (name);';
   assert.equal(faultsOf(build, postgresRules).length, 1);
   assert.equal(faultsOf(`drop index concurrently if exists other;\n${build}`, postgresRules).length, 1);
@@ -190,7 +190,7 @@ test('an index that is built concurrently is dropped first, in case that a build
   );
 });
 
-test('a table that a migration makes itself may get all it needs at once', () => {
+test('the rules do not apply to a table that the migration creates', () => {
   const script = `
     -- alter table brands alter column name type text;
     create table notes (

@@ -1,4 +1,4 @@
-/** However many receipts there are, a page of them is read from an index, and so is what is removed. */
+/** Receipts are read and deleted by an index, so the cost does not grow with their number. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -13,8 +13,8 @@ import { receiptAt } from './suite/receipts.ts';
 const since = '2026-06-02T00:00:00.000Z';
 const after = receiptAt(2 * 86_400_000);
 
-/** What is asked for, and the index that each engine takes. */
-const questions: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlite: string][] = [
+/** Queries, and the index that each engine uses for them. */
+const queries: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlite: string][] = [
   [{}, 'receipts_by_time', 'PRIMARY KEY'],
   [{ since, after }, 'receipts_by_time', 'PRIMARY KEY'],
   [{ partnerId: 'p7', since, after }, 'receipts_of_partner', 'receipts_of_partner'],
@@ -25,8 +25,8 @@ const questions: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlit
 
 type Statement = readonly [text: string, ...values: Value[]];
 
-/** The statements themselves, with what they are asked. */
-async function asked(
+/** The statements that the work runs. */
+async function statementsOf(
   work: (reads: ReturnType<typeof createReceiptReads>) => Promise<unknown>,
 ): Promise<Statement[]> {
   const statements: Statement[] = [];
@@ -38,7 +38,7 @@ async function asked(
   return statements;
 }
 
-test('Postgres reads a page and what is too old from an index', async (t) => {
+test('Postgres reads and deletes receipts by an index', async (t) => {
   const client = await connectTo(t, await migratedDatabase(t));
   await client.query(`
     insert into receipts (customer_id, at, request_id, partner_id, key_id, outcome)
@@ -50,18 +50,18 @@ test('Postgres reads a page and what is too old from an index', async (t) => {
     const { rows } = await client.query(`explain ${text}`, values);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   };
-  for (const [query, index] of questions) {
-    const [statement] = await asked((reads) => reads.listReceipts({ ...query, limit: 50 }));
+  for (const [query, index] of queries) {
+    const [statement] = await statementsOf((reads) => reads.listReceipts({ ...query, limit: 50 }));
     const plan = await planOf(statement!);
     assert.match(plan, new RegExp(`(using|on) ${index} `), plan);
     assert.doesNotMatch(plan, /Seq Scan/);
   }
-  for (const statement of await asked((reads) => reads.pruneReceipts('2026-06-01T00:10:00.000Z'))) {
+  for (const statement of await statementsOf((reads) => reads.pruneReceipts('2026-06-01T00:10:00.000Z'))) {
     assert.match(await planOf(statement), /receipts_by_time/);
   }
 });
 
-test('the embedded database reads a page and what is too old from an index', async (t) => {
+test('the embedded database reads and deletes receipts by an index', async (t) => {
   const db = new DatabaseSync(':memory:');
   t.after(() => db.close());
   migrate(db, 'sandbox', receiptsSchema);
@@ -71,15 +71,15 @@ test('the embedded database reads a page and what is too old from an index', asy
       .all()
       .map(({ detail }) => String(detail))
       .join('\n');
-  for (const [query, , index] of questions) {
-    const [statement] = await asked((reads) => reads.listReceipts({ ...query, limit: 50 }));
+  for (const [query, , index] of queries) {
+    const [statement] = await statementsOf((reads) => reads.listReceipts({ ...query, limit: 50 }));
     const plan = planOf(statement!);
-    // Without a condition it goes through the table from its end, and stops when it has enough.
+    // Without a condition it reads the table from its end, and stops at the limit.
     if (Object.keys(query).length > 0)
       assert.match(plan, new RegExp(`SEARCH receipts USING (INDEX )?${index}`), plan);
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   }
-  for (const statement of await asked((reads) => reads.pruneReceipts(since))) {
+  for (const statement of await statementsOf((reads) => reads.pruneReceipts(since))) {
     assert.match(planOf(statement), /SEARCH receipts USING PRIMARY KEY \(at<\?\)/);
   }
 });

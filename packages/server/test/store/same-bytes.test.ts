@@ -1,4 +1,4 @@
-/** A partner cannot tell which engine answers: the same records give the same bytes on the same pages. */
+/** Both engines return the same bytes on the same pages for the same records. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -21,14 +21,14 @@ async function openBoth(t: TestContext): Promise<readonly Store[]> {
   return stores;
 }
 
-/** Asks both engines the same, and gives the answer on which they agree. */
+/** Asks both engines, and returns the answer if they agree. */
 async function agreed<Answer>(stores: readonly Store[], ask: (store: Store) => Promise<Answer>) {
   const [embedded, postgres] = await Promise.all(stores.map(ask));
   assert.deepEqual(postgres, embedded);
   return embedded!;
 }
 
-/** Follows `next` to the end, page by page on both engines; says how many bytes there were. */
+/** Follows `next` to the end on both engines. Returns the number of bytes. */
 async function walk(
   stores: readonly Store[],
   list: (store: Store, after: string) => Promise<Page>,
@@ -45,7 +45,7 @@ async function walk(
   return bytes;
 }
 
-/** Also the counts: which of two lines with one id wins, and what is unchanged the second time. */
+/** Also compares the counts: which of two rows with one id wins, and what is unchanged the second time. */
 async function importTwice(stores: readonly Store[], kind: ImportKind, rows: readonly ImportRow[]) {
   await agreed(stores, (store) => writeRows(store, kind, rows));
   await agreed(stores, (store) => writeRows(store, kind, rows.toReversed()));
@@ -53,7 +53,7 @@ async function importTwice(stores: readonly Store[], kind: ImportKind, rows: rea
 
 const recordsOfRun = { minLength: 200, maxLength: 200 };
 const limit = fc.integer({ min: 5, max: 100 });
-/** A few that are asked for, the longest that may be stored among them. */
+/** A few reference ids to filter by, one of them of the maximum length. */
 const references = ['ref', 'REF', 'r\u00e9f', 're\u0301f', '🦊'.repeat(1_024)];
 const brandsOfRun = fc.array(
   fc

@@ -22,7 +22,7 @@ import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { mountSmallDisk } from '../../faults/scene/small-disk.ts';
 import { receiptAt } from '../suite/receipts.ts';
 
-/** A database with a partner and a receipt, which nobody has open. */
+/** A closed database with a partner and a receipt. */
 async function madeDatabase(t: TestContext): Promise<{ path: string; target: string }> {
   const path = join(temporaryFolder(t), 'test.db');
   const store = openSqlite(path, 'sandbox', 'create');
@@ -76,7 +76,7 @@ test('copies the database and its receipts for the owner alone, and leaves nothi
   assert.equal((await restored.listReceipts({ limit: 10 })).length, 1);
 });
 
-test('holds what is in the log, ends, and is of one moment, whoever writes meanwhile', async (t) => {
+test('copies one snapshot, with the write-ahead log, and finishes while others write', async (t) => {
   const { path, target } = await madeDatabase(t);
   const writer = connect(t, path);
   writer.exec(`pragma synchronous = off;
@@ -99,7 +99,7 @@ test('holds what is in the log, ends, and is of one moment, whoever writes meanw
   assert.equal(a, b);
 });
 
-test('overwrites no file, neither of a database nor of receipts', async (t) => {
+test('overwrites no file', async (t) => {
   const { path, target } = await madeDatabase(t);
   for (const taken of [target, `${target}-receipts`]) {
     const folder = temporaryFolder(t);
@@ -111,7 +111,7 @@ test('overwrites no file, neither of a database nor of receipts', async (t) => {
   }
 });
 
-test('replaces no link, though it leads nowhere', async (t) => {
+test('replaces no link, even a broken one', async (t) => {
   const { path, target } = await madeDatabase(t);
   const nowhere = join(dirname(target), 'not-there');
   for (const link of [target, `${target}-receipts`]) {
@@ -122,18 +122,11 @@ test('replaces no link, though it leads nowhere', async (t) => {
   }
 });
 
-test('of two at once under one name, one is refused and the other is whole', async (t) => {
+test('of two simultaneous backups under one name, one fails and the other is complete', async (t) => {
   const { path, target } = await madeDatabase(t);
-  const both = [backUp(path, target), backUp(path, target)];
-  const outcomes = await Promise.allSettled(both);
-  assert.deepEqual(
-    outcomes.map(({ status }) => status),
-    ['fulfilled', 'rejected'],
-  );
-  assert.match(
-    String((outcomes[1] as PromiseRejectedResult).reason),
-    /copy\.db\.partial.* exist already: a backup is under way/,
-  );
+  const first = backUp(path, target);
+  await refusesToCopy(path, target, /copy\.db\.partial.* exist already: a backup is under way/);
+  await first;
   assert.deepEqual(filesBeside(target), ['copy.db', 'copy.db-receipts']);
 });
 
@@ -153,7 +146,7 @@ test('leaves nothing behind when a signal ends it', async (t) => {
 
 const isPartial = (name: string) => name.endsWith('.partial');
 
-test('names all that an interrupted backup has left, at once', async (t) => {
+test('names all leftovers of an interrupted backup in one error', async (t) => {
   const { path, target } = await madeDatabase(t);
   const left = ['.partial', '.partial-journal', '-receipts.partial'].map((ending) => `${target}${ending}`);
   for (const name of left) writeFileSync(name, '');
@@ -165,7 +158,7 @@ test('names all that an interrupted backup has left, at once', async (t) => {
   assert.equal(filesBeside(target).length, left.length);
 });
 
-test('says which file a full disk has no room for, and leaves nothing there', async (t) => {
+test('names the file that does not fit on a full disk, and leaves nothing there', async (t) => {
   const disk = mountSmallDisk(1);
   if (typeof disk === 'string') return t.skip(disk);
   t.after(disk.remove);
@@ -176,7 +169,7 @@ test('says which file a full disk has no room for, and leaves nothing there', as
   assert.deepEqual(filesBeside(target), ['filling']);
 });
 
-test('does not pass damage on: a database that is not whole is told of, and no copy is made', async (t) => {
+test('reports a damaged database, and makes no copy', async (t) => {
   const { path, target } = await madeDatabase(t);
   const { root } = connect(t, path)
     .prepare(`select rootpage as root from sqlite_master where name = 'api_keys_of_partner'`)
@@ -188,7 +181,7 @@ test('does not pass damage on: a database that is not whole is told of, and no c
   }
 });
 
-test('tells damage of the receipts from that of the database, which need not be restored then', async (t) => {
+test('says when only the receipts are damaged, so that the database need not be restored', async (t) => {
   const { path, target } = await madeDatabase(t);
   overwrite(`${path}-receipts`, 0);
   await refusesToCopy(
@@ -205,14 +198,14 @@ function overwrite(path: string, position: number): void {
   closeSync(descriptor);
 }
 
-test('migrates nothing: the copy has the schema of the original, whichever that is', async (t) => {
+test('does not migrate: the copy has the schema of the original', async (t) => {
   const { path, target } = await madeDatabase(t);
   connect(t, path).exec('pragma user_version = 77');
   await backUp(path, target);
   assert.equal(connect(t, target).prepare('pragma user_version').get()?.user_version, 77);
 });
 
-test('says in a sentence why it makes no copy', async (t) => {
+test('explains why it makes no copy', async (t) => {
   const { path, target } = await madeDatabase(t);
   const stranger = join(temporaryFolder(t), 'stranger.db');
   connect(t, stranger).exec('create table songs (name text)');

@@ -19,11 +19,11 @@ constraintTests({
       },
     };
   },
-  // Text that is no JSON, and the time "now", are refused before the constraint is weighed.
+  // Invalid JSON and the time "now" fail before the constraint is checked.
   isRefusal: (error) =>
     ((error as { errcode?: number }).errcode ?? 0) % 256 === constraint ||
     /malformed JSON|non-deterministic/.test(String(error)),
-  // A time is text: every other way to write one is wrong, too.
+  // Times are stored as text, so every other notation must be rejected, too.
   badTimes: [
     ...['', 'now', 'garbage', 'infinity', '2461041.5', 'x2026-01-01T00:00:00.000Z'],
     ...['2026-01-01', '2026-01-01T00:00:00Z', '2026-01-01 00:00:00.000Z', '2026-01-01T00:00:00.0000Z'],

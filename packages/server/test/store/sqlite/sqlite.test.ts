@@ -12,7 +12,7 @@ import { storeSuite } from '../suite/suite.ts';
 
 const paths = new WeakMap<TestContext, string>();
 
-/** The same test gets the same file. */
+/** The database file of a test. */
 function pathOf(t: TestContext): string {
   const path = paths.get(t) ?? join(temporaryFolder(t), 'new', 'test.db');
   paths.set(t, path);
@@ -40,7 +40,7 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
-test('keeps its files for the owner alone, and the folder that it makes', (t) => {
+test('only the owner can access its files and the folder that it creates', (t) => {
   const before = process.umask(0o000);
   t.after(() => process.umask(before));
   opens(t);
@@ -49,13 +49,7 @@ test('keeps its files for the owner alone, and the folder that it makes', (t) =>
   assert.equal(modeOf(join(path, '../..')), '700');
 });
 
-test('writes ahead, so that readers do not wait for a writer', async (t) => {
-  opens(t);
-  const db = rawConnection(t);
-  assert.equal(db.prepare('pragma journal_mode').get()?.journal_mode, 'wal');
-});
-
-test('a copy that is put back is one that can be read while another writes', async (t) => {
+test('a copy made by vacuum can be read while another process writes', async (t) => {
   opens(t);
   const copy = `${pathOf(t)}.copy`;
   rawConnection(t).prepare('vacuum into ?').run(copy);
@@ -82,20 +76,18 @@ test('migrates once when ten processes migrate at the same time', async (t) => {
   assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
 });
 
-test('refuses a schema that is newer than the program, and leaves it as it is', (t) => {
+test('rejects a schema that is newer than the program, and does not change it', (t) => {
   opens(t);
   const db = rawConnection(t);
   db.exec('pragma user_version = 999');
   assert.throws(
     () => openSqlite(pathOf(t), 'sandbox', 'create'),
-    (error) => {
-      return error instanceof OperatorError && /schema 999.*newer program/.test(error.message);
-    },
+    (error) => error instanceof OperatorError && /schema 999.*newer program/.test(error.message),
   );
   assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
 });
 
-test('says so in a sentence when it cannot open a file, and leaves the file as it is', (t) => {
+test('explains why it cannot open a file, and does not change the file', (t) => {
   const folder = temporaryFolder(t);
   const letter = join(folder, 'letter.txt');
   const text = 'This is a letter and no database. '.repeat(100);
@@ -111,7 +103,7 @@ test('says so in a sentence when it cannot open a file, and leaves the file as i
   assert.deepEqual(readdirSync(folder), ['letter.txt']);
 });
 
-/** A real connection that remembers what was prepared on it. */
+/** A connection that records the statements prepared on it. */
 class RememberingDatabase extends DatabaseSync {
   readonly prepared: string[] = [];
 
@@ -121,7 +113,7 @@ class RememberingDatabase extends DatabaseSync {
   }
 }
 
-/** How a request's statements find their rows: by all that they know, never by looking at the rest. */
+/** How each statement of a request must find its rows: by an index on all of its conditions. */
 const searches = [
   ['api_keys', /digest = \$digest/, 'digest=?'],
   ['brands', /reference_id = \?/, 'partner_id=? AND reference_id=? AND id>?'],
@@ -131,7 +123,7 @@ const searches = [
   ['grants', /status = 'ACTIVE'/, 'customer_id=? AND partner_id=? AND status=?'],
 ] as const;
 
-test('answers every request from an index: no scan of a table, and no sorting', (t) => {
+test('every statement of a request uses an index, without scans and sorting', (t) => {
   opens(t);
   const db = new RememberingDatabase(pathOf(t));
   t.after(() => db.close());
@@ -149,7 +141,7 @@ test('answers every request from an index: no scan of a table, and no sorting', 
   }
 });
 
-test('plans no statement of a request again, whatever it is asked for', async (t) => {
+test('plans each statement of a request once, whatever its parameters', async (t) => {
   opens(t);
   const db = rawConnection(t);
   const time = '2026-01-01T00:00:00.000Z';
@@ -161,7 +153,7 @@ test('plans no statement of a request again, whatever it is asked for', async (t
   }
   const reads = createReads(db);
   let plans = 0;
-  // SQLite asks whenever it plans a statement, and at no other time; all are planned anew to be asked about.
+  // SQLite calls the authorizer only when it plans a statement. Setting it makes SQLite plan all again.
   db.setAuthorizer(() => {
     plans += 1;
     return constants.SQLITE_OK;

@@ -15,7 +15,7 @@ function digest(fill: number): Uint8Array {
 const taken = (error: unknown) => error instanceof AlreadyExists;
 
 export const accountTests: StoreTests = {
-  'finds a partner by its exact id, and lists all in byte order': async (open) => {
+  'finds a partner by its exact id, and lists partners in byte order': async (open) => {
     const store = await open();
     assert.deepEqual(await store.listPartners(), []);
     const ids = ['Zed', 'acme', '\ufffd', '🦊'];
@@ -29,14 +29,14 @@ export const accountTests: StoreTests = {
     );
   },
 
-  'refuses a partner whose id is taken, and keeps the first': async (open) => {
+  'rejects a partner whose id is taken, and keeps the first': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
     await assert.rejects(store.createPartner({ id: 'acme', name: 'Other', created_at: past }), taken);
     assert.equal((await store.findPartner('acme'))?.name, 'The acme');
   },
 
-  'disables and enables a partner, for every handle at once': async (open) => {
+  'disables and enables a partner for every open store': async (open) => {
     const [store, other] = [await open(), await open()];
     await createPartners(store, 'acme', 'zenith');
     await store.createKey(keyOf('k'), digest(1));
@@ -46,15 +46,13 @@ export const accountTests: StoreTests = {
     assert.ok(!('disabled_at' in ((await other.findPartner('zenith')) ?? {})));
     await store.setPartnerDisabled('acme', undefined);
     assert.equal((await other.findKey(digest(1)))?.isPartnerDisabled, false);
-    assert.deepEqual(await other.findPartner('acme'), {
-      id: 'acme',
-      name: 'The acme',
-      created_at: createdAt,
-    });
+    const acme = { id: 'acme', name: 'The acme', created_at: createdAt };
+    assert.deepEqual(await other.findPartner('acme'), acme);
   },
 
   'finds a key by its digest alone': async (open) => {
     const store = await open();
+    assert.equal(await store.findKey(digest(1)), undefined);
     await createPartners(store, 'acme');
     await store.createKey(keyOf('k1', { scopes: ['BRANDS_READ', 'BALANCES_READ'] }), digest(1));
     await store.createKey(keyOf('k2', { expires_at: future }), digest(2));
@@ -72,18 +70,14 @@ export const accountTests: StoreTests = {
       scopes: ['BRANDS_READ'],
       expiresAt: future,
     });
-    // The nearest is read for the time that takes, and never found: not before, between or after them.
+    // The nearest key is read to take the same time, but never returned: before, between or after the keys.
     const between = digest(1).with(31, 9);
     for (const unknown of [digest(0), between, digest(3), digest(1).slice(0, 31), new Uint8Array()]) {
       assert.equal(await store.findKey(unknown), undefined);
     }
   },
 
-  'finds no key where there is none': async (open) => {
-    assert.equal(await (await open()).findKey(digest(1)), undefined);
-  },
-
-  'refuses a key whose id or digest is taken, and one of no partner': async (open) => {
+  'rejects a key whose id or digest is taken, or whose partner does not exist': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
     await store.createKey(keyOf('k1'), digest(1));
@@ -96,7 +90,7 @@ export const accountTests: StoreTests = {
     );
   },
 
-  "lists a partner's own keys, optional fields absent where they have no value": async (open) => {
+  "lists a partner's own keys, without optional fields that have no value": async (open) => {
     const store = await open();
     await createPartners(store, 'acme', 'zenith');
     const full = keyOf('k2', { name: 'ci', expires_at: future, revoked_at: past });
@@ -109,7 +103,7 @@ export const accountTests: StoreTests = {
     assert.deepEqual(await store.listKeys('nobody'), []);
   },
 
-  'revokes a key for every handle at once, and keeps the time of the first revocation': async (open) => {
+  'revokes a key for every open store, and keeps the time of the first revocation': async (open) => {
     const [store, other] = [await open(), await open()];
     await createPartners(store, 'acme');
     await store.createKey(keyOf('k1'), digest(1));
@@ -121,7 +115,7 @@ export const accountTests: StoreTests = {
     assert.equal((await other.findKey(digest(2)))?.isRevoked, false);
   },
 
-  'puts a new key in the place of an old one: both, or neither': async (open) => {
+  'rotates a key in one transaction': async (open) => {
     const [store, other] = [await open(), await open()];
     await createPartners(store, 'acme');
     await store.createKey(keyOf('old'), digest(1));
@@ -157,7 +151,7 @@ export const accountTests: StoreTests = {
     assert.deepEqual(await store.listGrants('acme', 'ZOE'), []);
   },
 
-  'refuses a grant that its customer has already, and one of no partner': async (open) => {
+  'rejects a grant whose id the customer already has, or whose partner does not exist': async (open) => {
     const store = await open();
     await createPartners(store, 'acme', 'zenith');
     await store.createGrant(grant);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { CursorKey, Store } from '../../../src/store/port.ts';
 import type { StoreTests } from './records.ts';
 
-/** Engines give bytes in classes of their own. */
+/** Engines return bytes in different classes. */
 const comparable = (keys: readonly CursorKey[]) =>
   keys.map(({ secret, ...key }) => ({ ...key, secret: Buffer.from(secret).toString('hex') }));
 
@@ -14,7 +14,7 @@ async function newestFirst(store: Store): Promise<CursorKey[]> {
 }
 
 export const cursorKeyTests: StoreTests = {
-  'adds a key that waits while the one before it seals, for every handle at once': async (open) => {
+  'adds a key that waits while the key before it seals, for every open store': async (open) => {
     const [store, other] = [await open(), await open()];
     const [before] = await store.cursorKeys();
     const { key, retired, discarded } = await store.rotateCursorKey('keep');
@@ -26,7 +26,7 @@ export const cursorKeyTests: StoreTests = {
     assert.equal(made!.length, 32);
   },
 
-  'discards all other keys, and then the new one seals at once': async (open) => {
+  'discards all other keys, so that the new one seals at once': async (open) => {
     const [store, other] = [await open(), await open()];
     const first = await store.rotateCursorKey('keep');
     const { key, retired, discarded } = await store.rotateCursorKey('discard');
@@ -35,7 +35,7 @@ export const cursorKeyTests: StoreTests = {
     assert.deepEqual(comparable(await other.cursorKeys()), comparable([key]));
   },
 
-  'keeps every key of rotations that happen at once, each with an id of its own': async (open) => {
+  'keeps every key of simultaneous rotations, each with its own id': async (open) => {
     const handles = await Promise.all(Array.from({ length: 5 }, () => open()));
     const rounds = handles.flatMap((store) => [store, store, store]);
     const made = await Promise.all(rounds.map((store) => store.rotateCursorKey('keep')));

@@ -11,7 +11,7 @@ import {
   writeRows,
 } from './records.ts';
 
-/** The lines of an export, each without its end. */
+/** The lines of an export, without line ends. */
 export async function exported(store: Store, kind: ImportKind, partnerId = ''): Promise<string[]> {
   let text = '';
   await store.exportRecords({ kind, partnerId }, async (lines) => {
@@ -21,7 +21,7 @@ export async function exported(store: Store, kind: ImportKind, partnerId = ''): 
   return text.split('\n').slice(0, -1);
 }
 
-/** More than one piece of an export on any engine. */
+/** More than one chunk of an export on any engine. */
 const many = Array.from({ length: 2_500 }, (_, index) => plainBalance('alice', `b${index + 10_000}`));
 
 const times = `"created_at":"${createdAt}","updated_at":"${createdAt}"`;
@@ -54,10 +54,13 @@ const partner: PartnerWithKeys = {
 const withoutKeys: PartnerWithKeys = { id: 'zenith', name: 'Zenith', created_at: createdAt, keys: [] };
 
 export const exportTests: StoreTests = {
-  'exports what the wire says, one line a record in the order of ids, and no image where there is none':
+  'exports records as the API sends them, one per line in the order of ids, without a placeholder image':
     async (open) => {
       const store = await open();
       await createPartners(store, 'acme', 'zenith');
+      for (const kind of ['brands', 'balances', 'grants'] as const) {
+        assert.deepEqual(await exported(store, kind, 'acme'), []);
+      }
       const full = { color: '#00ff00', profile_image_url: 'https://x.example/"', metadata: { a: '\u2028' } };
       await writeRows(store, 'brands', [
         brandRow('acme', plainBrand('b')),
@@ -86,22 +89,14 @@ export const exportTests: StoreTests = {
       ]);
     },
 
-  'exports nothing of an empty table': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
-    for (const kind of ['brands', 'balances', 'grants'] as const) {
-      assert.deepEqual(await exported(store, kind, 'acme'), []);
-    }
-  },
-
-  'exports one moment: what others write meanwhile is not in it, and they need not wait': async (open) => {
+  'exports a snapshot: writes during the export are not in it, and do not wait for it': async (open) => {
     const [store, other] = [await open(), await open()];
     await writeRows(store, 'balances', many);
     const before = await exported(store, 'balances');
     assert.equal(before.length, many.length);
     let text = '';
     await store.exportRecords({ kind: 'balances', partnerId: '' }, async (lines) => {
-      // Rows that were read already, rows that are still to come, and new ones, from both sides.
+      // Changes rows that were read already and rows still to come, and adds new ones, from both stores.
       const written = [many[0]!, many.at(-1)!, plainBalance('alice', 'a'), plainBalance('zoe', 'z')];
       const rows = written.map((row) => ({ ...row, amount: text.length + 2 }));
       for (const writer of [store, other]) await writeRows(writer, 'balances', rows);
@@ -111,7 +106,7 @@ export const exportTests: StoreTests = {
     assert.equal((await exported(store, 'balances')).length, before.length + 2);
   },
 
-  'reads on only when what it gave was taken': async (open) => {
+  'waits for each chunk to be written before it reads on': async (open) => {
     const [store, other] = [await open(), await open()];
     await writeRows(store, 'balances', many);
     let underWay = 0;
@@ -127,7 +122,7 @@ export const exportTests: StoreTests = {
     assert.ok(pieces > 1);
   },
 
-  'ends when what it gives cannot be taken, with that error, and is ready for the next': async (open) => {
+  'fails with the error of the writer, and can export again': async (open) => {
     const store = await open();
     await writeRows(store, 'balances', many);
     const full = new Error('full');
@@ -140,7 +135,7 @@ export const exportTests: StoreTests = {
     await createPartners(store, 'acme');
   },
 
-  'gives back partners and keys as they were written': async (open) => {
+  'returns partners and keys as they were written': async (open) => {
     const store = await open();
     await store.writePartnersWithKeys([withoutKeys, partner]);
     assert.deepEqual(await store.partnersWithKeys(), [partner, withoutKeys]);
@@ -148,9 +143,7 @@ export const exportTests: StoreTests = {
     assert.deepEqual([key?.partnerId, key?.isRevoked, key?.isPartnerDisabled], ['acme', true, true]);
   },
 
-  'gives nothing back that was taken since: not to a disabled partner, a revoked or an expiring key': async (
-    open,
-  ) => {
+  'never enables a partner, or restores or extends a key, from an older file': async (open) => {
     const store = await open();
     await store.writePartnersWithKeys([partner]);
     const { disabled_at: _, ...enabled } = partner;
@@ -159,7 +152,7 @@ export const exportTests: StoreTests = {
     assert.deepEqual(await store.partnersWithKeys(), [{ ...partner, name: 'Renamed' }]);
   },
 
-  'takes what was taken since: from a partner, and from a key': async (open) => {
+  'applies disabling, revocation and an earlier expiry from the file': async (open) => {
     const store = await open();
     const [, open2] = partner.keys;
     const { disabled_at: _, ...enabled } = partner;
@@ -169,7 +162,7 @@ export const exportTests: StoreTests = {
     assert.deepEqual(await store.partnersWithKeys(), [later]);
   },
 
-  'never gives a key to another partner, nor a key another digest': async (open) => {
+  'never moves a key to another partner, and never changes its digest': async (open) => {
     const store = await open();
     await store.writePartnersWithKeys([partner]);
     const [key] = partner.keys;
@@ -182,7 +175,7 @@ export const exportTests: StoreTests = {
     }
   },
 
-  'writes none of the partners when one of their keys is there under another id': async (open) => {
+  'writes no partner when one of the keys exists under another id': async (open) => {
     const store = await open();
     await store.writePartnersWithKeys([partner]);
     const clash = { ...withoutKeys, keys: [{ ...partner.keys[1]!, id: 'KEY_3' }] };

@@ -14,6 +14,7 @@ import {
   type StoreTests,
   texts,
   times,
+  writeBrands,
   writeRows,
 } from './records.ts';
 
@@ -24,24 +25,12 @@ function idsOf({ records }: Page): string[] {
 }
 
 async function brandsPage(store: Store, limit: number, after = '', referenceId?: string): Promise<Page> {
-  const { walPosition: _walPosition, ...page } = await store.listBrands({
-    partnerId: 'acme',
-    referenceId,
-    after,
-    limit,
-  });
+  const query = { partnerId: 'acme', referenceId, after, limit };
+  const { walPosition: _walPosition, ...page } = await store.listBrands(query);
   return page;
 }
 
-async function writeBrands(store: Store, ids: readonly string[], reference_id = 'ref'): Promise<void> {
-  await writeRows(
-    store,
-    'brands',
-    ids.map((id) => brandRow('acme', plainBrand(id, { reference_id }))),
-  );
-}
-
-/** Follows `next` to the end; a page that has one is full. */
+/** Follows `next` to the end. A page with a `next` must be full. */
 async function walk(list: (after: string) => Promise<Page>, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
@@ -56,27 +45,11 @@ async function walk(list: (after: string) => Promise<Page>, limit: number): Prom
   return ids;
 }
 
-const sortedIds = [
-  '!',
-  '0',
-  '10',
-  '9',
-  'A',
-  'Z',
-  '_',
-  'a',
-  'aa',
-  'e\u0301',
-  '\u00e9',
-  '\ue000',
-  '\ufffd',
-  '🦊',
-  '\u{10ffff}',
-];
+const sortedIds = ['!', '0', '10', '9', ...'AZ_a', 'aa', 'e\u0301', ...'\u00e9\ue000\ufffd🦊\u{10ffff}'];
 
 const everything = fc.uniqueArray(texts(1, 4), { minLength: 1, maxLength: 12 });
 
-/** Grants of alice, by how they stand on the day `at`. */
+/** Grants of alice, and their status at `at`. */
 const at = '2026-06-01T12:00:00.000Z';
 const justAfter = '2026-06-01T12:00:00.001Z';
 const standings = [
@@ -101,14 +74,6 @@ function balancesQuery(customerId: string, more: Partial<BalancesQuery> = {}): B
 }
 
 export const pageTests: StoreTests = {
-  'lists nothing of a partner without brands, and of one that does not exist': async (open) => {
-    const store = await open();
-    assert.deepEqual(await brandsPage(store, 10), noBrands);
-    await createPartners(store, 'acme');
-    assert.deepEqual(await brandsPage(store, 10), noBrands);
-    assert.deepEqual(await brandsPage(store, 10, '', 'ref'), noBrands);
-  },
-
   'lists brands in the byte order of their ids': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
@@ -116,9 +81,11 @@ export const pageTests: StoreTests = {
     assert.deepEqual(idsOf(await brandsPage(store, 100)), sortedIds);
   },
 
-  'tells of a next page only when there is more': async (open) => {
+  'has a next page only when there are more records': async (open) => {
     const store = await open();
+    assert.deepEqual(await brandsPage(store, 10), noBrands);
     await createPartners(store, 'acme');
+    assert.deepEqual(await brandsPage(store, 10, '', 'ref'), noBrands);
     await writeBrands(store, ['a', 'b', 'c']);
     assert.equal((await brandsPage(store, 2)).next, 'b');
     assert.equal((await brandsPage(store, 3)).next, undefined);
@@ -127,7 +94,7 @@ export const pageTests: StoreTests = {
     assert.deepEqual(await brandsPage(store, 1, 'c'), noBrands);
   },
 
-  'goes on from a position where no record stands': async (open) => {
+  'continues from an id that does not exist': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
     await writeBrands(store, ['a', 'c']);
@@ -135,30 +102,29 @@ export const pageTests: StoreTests = {
     assert.deepEqual(idsOf(await brandsPage(store, 10, 'a\u{10ffff}')), ['c']);
   },
 
-  'walks over each brand exactly once, whatever its id and the size of a page': async (open) => {
+  'returns each brand exactly once, whatever its id and the page size': async (open) => {
     const store = await open();
     let count = 0;
     const property = fc.asyncProperty(everything, fc.integer({ min: 1, max: 5 }), async (ids, limit) => {
       const partnerId = `p${++count}`;
       await createPartners(store, partnerId);
-      await writeRows(
-        store,
-        'brands',
-        ids.map((id) => brandRow(partnerId, plainBrand(id))),
-      );
+      const rows = ids.map((id) => brandRow(partnerId, plainBrand(id)));
+      await writeRows(store, 'brands', rows);
       const list = (after: string) => store.listBrands({ partnerId, referenceId: undefined, after, limit });
       assert.deepEqual(await walk(list, limit), ids.toSorted(byBytes));
     });
     await fc.assert(property, { numRuns: 60 });
   },
 
-  'lists only brands whose reference_id is exactly the one asked for, page by page': async (open) => {
+  'lists only brands with exactly this reference_id, page by page': async (open) => {
     const store = await open();
     await createPartners(store, 'acme', 'zenith');
-    await writeBrands(store, ['a', 'c', 'e'], 'ref \u00e9');
-    await writeBrands(store, ['b', 'd', 'f'], 'ref e\u0301');
+    await writeBrands(store, ['a', 'c', 'e'], { reference_id: 'ref \u00e9' });
+    await writeBrands(store, ['b', 'd', 'f'], { reference_id: 'ref e\u0301' });
     const others = ['REF \u00e9', 'ref \u00e9 ', 'ref', 'ref _', '%'];
-    for (const [index, reference] of others.entries()) await writeBrands(store, [`x${index}`], reference);
+    for (const [index, reference_id] of others.entries()) {
+      await writeBrands(store, [`x${index}`], { reference_id });
+    }
     const ofZenith = plainBrand('a', { reference_id: 'ref \u00e9', name: 'Of Zenith' });
     await writeRows(store, 'brands', [brandRow('zenith', ofZenith)]);
 
@@ -182,7 +148,7 @@ export const pageTests: StoreTests = {
     assert.equal(page.next, undefined);
   },
 
-  'gives a brand byte for byte as JSON.stringify does': async (open) => {
+  'renders a brand byte for byte as JSON.stringify does': async (open) => {
     const store = await open();
     const placeholder = 'https://network.example/assets/brand-placeholder.png';
     let count = 0;
@@ -200,7 +166,7 @@ export const pageTests: StoreTests = {
     await fc.assert(property, { numRuns: 80 });
   },
 
-  'gives a balance byte for byte as JSON.stringify does': async (open) => {
+  'renders a balance byte for byte as JSON.stringify does': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
     let count = 0;
@@ -216,7 +182,7 @@ export const pageTests: StoreTests = {
     await fc.assert(property, { numRuns: 40 });
   },
 
-  "walks over a customer's own balances in byte order, each exactly once": async (open) => {
+  "returns each of a customer's own balances exactly once, in byte order": async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
     await store.createGrant(grantOf('alice', { id: 'g' }));
@@ -235,11 +201,8 @@ export const pageTests: StoreTests = {
     const store = await open();
     await createPartners(store, 'acme');
     await writeRows(store, 'balances', [plainBalance('alice', 'b')]);
-    await writeRows(
-      store,
-      'grants',
-      standings.map(([grant]) => grantOf('alice', grant)),
-    );
+    const grants = standings.map(([grant]) => grantOf('alice', grant));
+    await writeRows(store, 'grants', grants);
     for (const [{ id }, standing] of standings) {
       const answer = await store.listBalances(balancesQuery('alice', { grantId: id }));
       if (answer.grant === 'ACTIVE') {
@@ -248,7 +211,7 @@ export const pageTests: StoreTests = {
     }
   },
 
-  'finds no grant of another partner or customer, and none of another name': async (open) => {
+  'finds no grant of another partner, customer or id': async (open) => {
     const store = await open();
     await createPartners(store, 'acme', 'zenith');
     await writeRows(store, 'balances', [plainBalance('alice', 'b'), plainBalance('zoe', 'b')]);
@@ -262,7 +225,7 @@ export const pageTests: StoreTests = {
     }
   },
 
-  'takes any active grant where none is named, and no other': async (open) => {
+  'uses any active grant if the request names none': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
     for (const [grant, standing] of standings) {
@@ -273,22 +236,16 @@ export const pageTests: StoreTests = {
       const expected = standing === 'ACTIVE' ? opened : { grant: 'NOT_FOUND' };
       assert.deepEqual(answer, expected, grant.id);
     }
-    await writeRows(
-      store,
-      'grants',
-      standings.map(([grant]) => grantOf('everyone', grant)),
-    );
+    const grants = standings.map(([grant]) => grantOf('everyone', grant));
+    await writeRows(store, 'grants', grants);
     assert.equal((await store.listBalances(balancesQuery('everyone'))).grant, 'ACTIVE');
   },
 
-  'finds the grant also for a page in the middle, and not once it is revoked': async (open) => {
+  'checks the grant on every page, so a revocation stops a walk': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');
-    await writeRows(
-      store,
-      'balances',
-      ['a', 'b', 'c'].map((id) => plainBalance('alice', id)),
-    );
+    const rows = ['a', 'b', 'c'].map((id) => plainBalance('alice', id));
+    await writeRows(store, 'balances', rows);
     await store.createGrant(grantOf('alice', { id: 'g', created_at: createdAt }));
     const query = balancesQuery('alice', { after: 'a', limit: 1 });
     assert.equal((await store.listBalances(query)).grant, 'ACTIVE');

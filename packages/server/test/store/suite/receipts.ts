@@ -12,7 +12,7 @@ export function receiptAt(ms: number, more: Partial<Receipt> = {}): Receipt {
   return { at: toTime(startMs + ms), request_id: randomUUID(), ...who, outcome: 'GRANTED', ...more };
 }
 
-/** All that it has, page by page. */
+/** All receipts, read page by page. */
 async function walk(store: Store, query: Omit<ReceiptsQuery, 'limit'>, limit: number): Promise<Receipt[]> {
   const all: Receipt[] = [];
   while (true) {
@@ -23,7 +23,7 @@ async function walk(store: Store, query: Omit<ReceiptsQuery, 'limit'>, limit: nu
 }
 
 export const receiptTests: StoreTests = {
-  'has no receipts and no uses of keys to begin with, and none to remove': async (open) => {
+  'starts without receipts and key uses': async (open) => {
     const store = await open();
     assert.deepEqual(await store.listReceipts({ limit: 10 }), []);
     assert.deepEqual(await store.lastUses(['KEY_1']), new Map());
@@ -31,7 +31,7 @@ export const receiptTests: StoreTests = {
     assert.equal(await store.pruneReceipts(toTime(startMs)), 0);
   },
 
-  'gives receipts back as they were recorded, to every handle': async (open) => {
+  'returns receipts as they were recorded, from every open store': async (open) => {
     const store = await open();
     const { customer_id: _, grant_id: __, ...ofNobody } = receiptAt(1, { outcome: 'API_KEY_REVOKED' });
     const { grant_id: ___, ...withoutGrant } = receiptAt(2, { customer_id: '"é\\ 🦊' });
@@ -40,7 +40,7 @@ export const receiptTests: StoreTests = {
     assert.deepEqual(await (await open()).listReceipts({ limit: 10 }), [longest, withoutGrant, ofNobody]);
   },
 
-  'keeps a receipt once, however often it is recorded': async (open) => {
+  'stores a receipt once, however often it is recorded': async (open) => {
     const store = await open();
     const [first, second] = [receiptAt(0), receiptAt(1)];
     await store.recordReceipts([first]);
@@ -50,7 +50,7 @@ export const receiptTests: StoreTests = {
 
   'lists receipts newest first, by partner, key, customer and time, each exactly once': async (open) => {
     const store = await open();
-    // Three in the same millisecond, so that the time alone is no order.
+    // Three per millisecond, so that the time alone does not order them.
     const all = Array.from({ length: 60 }, (_, index) =>
       receiptAt(Math.floor(index / 3), {
         partner_id: index % 2 === 0 ? 'acme' : 'zenith',
@@ -84,7 +84,7 @@ export const receiptTests: StoreTests = {
     }
   },
 
-  'removes what is older than a time, in pieces, the oldest first, and nothing else': async (open) => {
+  'deletes receipts older than a time, in batches, the oldest first': async (open) => {
     const store = await open();
     const count = receiptsBounds.receiptsPruned + 100;
     const receipts = Array.from({ length: count }, (_, index) => receiptAt(index));
@@ -98,7 +98,7 @@ export const receiptTests: StoreTests = {
     assert.deepEqual(await store.listReceipts({ limit: 100 }), receipts.slice(-10).toReversed());
   },
 
-  'remembers the last use of each key, and no earlier one that comes later': async (open) => {
+  'stores the last use of each key, and ignores an earlier use': async (open) => {
     const store = await open();
     const [first, second] = [toTime(startMs), toTime(startMs + 60_000)];
     await store.recordKeyUses([

@@ -1,17 +1,17 @@
-/** What the suite is made of: arbitrary records, as the wire has them and as the store takes them. */
+/** Arbitrary and plain records for the suite, as the API sends them and as the store takes them. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
 import fc from 'fast-check';
 import { createdAt } from '../../../../testkit/fixtures/fixture.ts';
 import type { Grant, ImportKind, ImportRow, Store } from '../../../src/store/port.ts';
 
-/** A promise in words, and how it is kept. It sees the port and nothing of the engine behind it. */
+/** Tests by name. They use only the port, so they run on every engine. */
 export type StoreTests = Readonly<Record<string, (open: OpenHandle) => Promise<void>>>;
 type OpenHandle = (environment?: Environment) => Promise<Store>;
 
 export const times = { created_at: createdAt, updated_at: createdAt };
 
-/** What breaks a renderer or an order: quotes, separators, marks, both sides of the surrogates. */
+/** Characters that break JSON rendering or sorting: quotes, separators, marks, neighbors of surrogates. */
 const awkward = [
   ...'"\\/\'<%_{},\u0080\u00a0\u2028\u2029\ufeff\ufffd\u0301é語🦊\ud7ff\ue000\uffff\u{10000}\u{10ffff}',
   ...['👩‍👧', '\\u0001', '\\n'],
@@ -34,7 +34,7 @@ export const time = fc.oneof(
 );
 
 const url = texts(0).map((path) => `https://x.example/${path.replace(/\s/g, '')}`);
-/** JavaScript puts keys that look like integers before all others. */
+/** JavaScript puts keys that look like integers first. */
 const metadataKey = fc.oneof(texts(0, 5), fc.constantFrom('0', '10', '9', '01', '-1', '4294967295'));
 const metadata = fc.oneof(
   fc.dictionary(metadataKey, texts(0, 5), { maxKeys: 4, noNullPrototype: true }),
@@ -46,7 +46,7 @@ function withoutUndefined<T extends object>(record: T): T {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Its metadata in the order in which it is stored. */
+/** Metadata is stored with sorted keys. */
 function sorted(map: Record<string, string> | undefined): Record<string, string> | undefined {
   return map && Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -95,11 +95,17 @@ export function byBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
+/** Writes plain brands of acme. */
+export function writeBrands(store: Store, ids: readonly string[], more: Partial<Brand> = {}) {
+  const rows = ids.map((id) => brandRow('acme', plainBrand(id, more)));
+  return writeRows(store, 'brands', rows);
+}
+
 export async function createPartners(store: Store, ...ids: string[]): Promise<void> {
   for (const id of ids) await store.createPartner({ id, name: `The ${id}`, created_at: createdAt });
 }
 
-/** Writes rows in an import of their own. */
+/** Writes rows in one import. */
 export async function writeRows(store: Store, kind: ImportKind, rows: readonly ImportRow[]) {
   const run = await store.beginImport(kind);
   await run.stage(rows);

@@ -11,10 +11,10 @@ import { pageTests } from './pages.ts';
 import { receiptTests } from './receipts.ts';
 import type { StoreTests } from './records.ts';
 
-/** Opens the test's own database; called again within a test, it opens another handle on the same one. */
+/** Opens the test's database. Called again in the same test, it opens the same database once more. */
 type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
 
-/** What every engine promises. */
+/** The promises of every engine. */
 export function storeSuite(name: string, open: OpenStore): void {
   describe(name, () => {
     for (const [promise, keep] of Object.entries({
@@ -32,15 +32,16 @@ export function storeSuite(name: string, open: OpenStore): void {
 }
 
 const openingTests: StoreTests = {
-  'brings a new database to the current schema, and finds it there the next time': async (open) => {
+  'brings a new database to the current schema, and leaves it unchanged the next time': async (open) => {
     const first = await open();
+    await first.ping();
     assert.equal(first.migration.from, 0);
     assert.ok(first.migration.to > 0);
     const second = await open();
     assert.deepEqual(second.migration, { from: first.migration.to, to: first.migration.to });
   },
 
-  'refuses to be opened as the other environment, and says which it is': async (open) => {
+  'cannot be opened as the other environment, and says which one it is': async (open) => {
     for (const store of [await open(), await open('sandbox')]) assert.equal(store.environment, 'sandbox');
     await assert.rejects(
       open('production'),
@@ -48,7 +49,7 @@ const openingTests: StoreTests = {
     );
   },
 
-  'gives every handle the same keys for cursors': async (open) => {
+  'returns the same cursor keys from every open store': async (open) => {
     const keys = await (await open()).cursorKeys();
     assert.ok(keys.length > 0);
     for (const { id, secret } of keys) {
@@ -56,9 +57,5 @@ const openingTests: StoreTests = {
       assert.equal(secret.length, 32);
     }
     assert.deepEqual(await (await open()).cursorKeys(), keys);
-  },
-
-  'answers a ping': async (open) => {
-    await (await open()).ping();
   },
 };

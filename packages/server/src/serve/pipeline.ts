@@ -62,7 +62,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
 
     const parameters = parseParameters(operation, exchange.query);
     const filters = boundNames.map((name) => parameters[name]);
-    // Absent filters behind the first are not sealed: cursors survive the addition of an optional filter.
+    // Absent filters at the end are not sealed, so that cursors survive the addition of an optional one.
     while (filters.length > 1 && filters.at(-1) === undefined) filters.pop();
     const scope = { endpoint: operation.id, partnerId: key.partnerId, filters };
     const cursor = parameters.cursor as string | undefined;

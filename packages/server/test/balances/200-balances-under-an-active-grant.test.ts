@@ -5,24 +5,16 @@ import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
 
 const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
-const wire = ofAlice.map(({ id, customer_id, type, currency, amount, created_at, updated_at }) => ({
-  id,
-  customer_id,
-  type,
-  currency,
-  amount,
-  created_at,
-  updated_at,
-}));
 
 test('sends every field in the order of its table, amounts exact to the cent', async (t) => {
   const { balances } = await startTestService(t);
   const { status, text } = await balances('?customer_id=alice&type=CHECKING', { key: keys.acme });
   assert.equal(status, 200);
-  assert.equal(text, JSON.stringify({ balances: wire }));
+  const fields = ['id', 'customer_id', 'type', 'currency', 'amount', 'created_at', 'updated_at'];
+  assert.equal(text, JSON.stringify({ balances: ofAlice }, ['balances', ...fields]));
 });
 
-test('a grant that is named opens what it opens unnamed', async (t) => {
+test('a grant opens the same page with and without its grant_id', async (t) => {
   const { balances } = await startTestService(t);
   const any = await balances('?customer_id=alice&type=CHECKING', { key: keys.acme });
   const named = await balances('?customer_id=alice&type=CHECKING&grant_id=g-active', { key: keys.acme });
@@ -56,13 +48,4 @@ test('pages through all balances, each exactly once', async (t) => {
   assert.equal(ids.length, 123);
   assert.equal(new Set(ids).size, 123);
   assert.deepEqual(ids, ids.toSorted());
-});
-
-test('HEAD answers with the headers of GET and no body', async (t) => {
-  const { balances } = await startTestService(t);
-  const query = '?customer_id=alice&type=CHECKING';
-  const get = await balances(query, { key: keys.acme });
-  const head = await balances(query, { key: keys.acme, method: 'HEAD' });
-  assert.equal(head.status, 200);
-  assert.equal(head.headers['content-length'], get.headers['content-length']);
 });

@@ -28,7 +28,7 @@ test('sends every field in the order of its table, and leaves out what has no va
   assert.equal(text, JSON.stringify({ brands: expected }));
 });
 
-test('reference_id restricts to brands that have exactly this one', async (t) => {
+test('reference_id restricts to brands with exactly this value', async (t) => {
   const { brands } = await startTestService(t);
   const idsFor = async (query: string) => {
     const { text } = await brands(query, { key: keys.acme });
@@ -40,7 +40,7 @@ test('reference_id restricts to brands that have exactly this one', async (t) =>
   assert.deepEqual(await idsFor('?reference_id=Shared'), [], 'case matters');
 });
 
-test('gives 50 by default and at most the limit, with a cursor while there is more', async (t) => {
+test('a page has 50 brands by default, at most the limit, and a cursor while there is more', async (t) => {
   const { brands, store } = await startTestService(t);
   const many = Array.from({ length: 60 }, (_, index) => ({ name: `n${index}`, reference_id: 'many' }));
   await importValues(store, 'brands', many, 'acme');
@@ -56,28 +56,9 @@ test('gives 50 by default and at most the limit, with a cursor while there is mo
   assert.equal('cursor' in exact, false, 'a page that ends at the last record is the last page');
 });
 
-test('HEAD answers with the headers of GET and no body', async (t) => {
-  const { brands } = await startTestService(t);
-  const get = await brands('?limit=1', { key: keys.acme });
-  const head = await brands('?limit=1', { key: keys.acme, method: 'HEAD' });
-  assert.equal(head.status, 200);
-  assert.equal(head.headers['content-length'], get.headers['content-length']);
-});
-
-test('a limit of rate says on each answer what is left', async (t) => {
-  const { createMemoryLimiter } = await import('../../src/limiter/memory.ts');
-  const { brands } = await startTestService(t, { limiters: { brands: createMemoryLimiter(50) } });
-  const first = await brands('', { key: keys.acme });
-  const second = await brands('?limit=none', { key: keys.acme });
-  assert.equal(first.headers['ratelimit-policy'], '"brands";q=50;w=1');
-  assert.equal(first.headers.ratelimit, '"brands";r=49;t=1');
-  assert.equal(second.status, 400);
-  assert.equal(second.headers.ratelimit, '"brands";r=48;t=1');
-});
-
-test('says how many bytes it sends, whatever the names are written in', async (t) => {
+test('Content-Length counts bytes, in whatever script a name is written', async (t) => {
   const { store, brands } = await startTestService(t);
-  // All with an image: where one has none, the page is put together from more than the database gives.
+  // With an image: without one, the page is not sent as the database rendered it.
   const named = (name: string) => ({ name, profile_image_url: 'https://images.example.com/a.png' });
   for (const name of ['plain', 'café', 'Ωμέγα', '寿司', '🥐', '\u0080', '\ufffd']) {
     await importValues(store, 'brands', [{ id: 'x', reference_id: name, ...named(name) }], 'acme');
@@ -89,7 +70,7 @@ test('says how many bytes it sends, whatever the names are written in', async (t
 
 const isPostgres = process.env.TEST_ENGINE === 'postgres';
 
-test('so it does for bytes that are no text, where another tool stored them', {
+test('Content-Length is right for invalid UTF-8 that another tool stored', {
   skip: isPostgres,
 }, async (t) => {
   const { database, brands } = await startTestService(t);

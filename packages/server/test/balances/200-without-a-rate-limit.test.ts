@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
-import { isLimited } from '../../../testkit/listing-rules/rate.ts';
-
-isLimited('balances', '?customer_id=alice&type=CHECKING');
 
 test('without a rate there is no limit and no rate header', async (t) => {
   const { balances } = await startTestService(t);

@@ -1,3 +1,0 @@
-import { tellsItsMethods } from '../../../testkit/listing-rules/methods.ts';
-
-tellsItsMethods('balances');

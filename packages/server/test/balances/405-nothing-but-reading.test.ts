@@ -1,3 +1,0 @@
-import { isReadOnly } from '../../../testkit/listing-rules/methods.ts';
-
-isReadOnly('balances');

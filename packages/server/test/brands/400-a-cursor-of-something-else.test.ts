@@ -1,3 +1,0 @@
-import { refusesForeignCursors } from '../../../testkit/listing-rules/cursors.ts';
-
-refusesForeignCursors('brands');

@@ -1,3 +1,0 @@
-import { requiresKey } from '../../../testkit/listing-rules/credentials.ts';
-
-requiresKey('brands', '');

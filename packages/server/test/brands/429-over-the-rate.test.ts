@@ -1,3 +1,0 @@
-import { isLimited } from '../../../testkit/listing-rules/rate.ts';
-
-isLimited('brands', '');

@@ -1,3 +1,0 @@
-import { answersWhileLocked } from '../../../testkit/listing-rules/faults.ts';
-
-answersWhileLocked('brands', '');

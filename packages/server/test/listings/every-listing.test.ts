@@ -1,0 +1,49 @@
+/** The promises that every listing keeps. What is particular to one listing is in its own folder. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { operationByName } from '@partner-network/contract/operations';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { requiresKey } from '../../../testkit/listing-rules/credentials.ts';
+import { refusesForeignCursors } from '../../../testkit/listing-rules/cursors.ts';
+import { answersWhileLocked, survivesCrash } from '../../../testkit/listing-rules/faults.ts';
+import { isReadOnly, tellsItsMethods } from '../../../testkit/listing-rules/methods.ts';
+import { isLimited } from '../../../testkit/listing-rules/rate.ts';
+
+const listings = [
+  ['brands', '', keys.acmeBalancesOnly],
+  ['balances', '?customer_id=alice&type=CHECKING', keys.acmeBrandsOnly],
+] as const;
+
+for (const [listing, query, keyWithoutScope] of listings) {
+  suite(listing, () => {
+    test('HEAD answers with the headers of GET and no body', async (t) => {
+      const { [listing]: list } = await startTestService(t);
+      const get = await list(query, { key: keys.acme });
+      const head = await list(query, { key: keys.acme, method: 'HEAD' });
+      assert.deepEqual([head.status, head.text], [200, '']);
+      assert.equal(head.headers['content-length'], get.headers['content-length']);
+    });
+
+    test('names the scope that the key lacks', async (t) => {
+      const { [listing]: list } = await startTestService(t);
+      const answer = await list(query, { key: keyWithoutScope });
+      assertRefused(answer, 403, 'INSUFFICIENT_SCOPES');
+      assert.ok(errorsOf(answer)[0]!.detail.includes(operationByName[listing].scope));
+    });
+
+    test('refuses every key of a disabled partner', async (t) => {
+      const { [listing]: list } = await startTestService(t);
+      assertRefused(await list(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
+    });
+
+    tellsItsMethods(listing);
+    isReadOnly(listing);
+    refusesForeignCursors(listing);
+    requiresKey(listing, query);
+    isLimited(listing, query);
+    survivesCrash(listing, query);
+    answersWhileLocked(listing, query);
+  });
+}

@@ -1,7 +1,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { type Metric, type Reading, singleMetric } from '../observability/metric.ts';
+import { gauge, type Metric, type Reading } from '../observability/metric.ts';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
 import { createRedisLimiter } from './redis/limiter.ts';
@@ -77,9 +77,8 @@ function fallbacksMetric(limiters: readonly NamedLimiter[]): Metric {
 }
 
 function instancesMetric(link: RedisLink): Metric {
-  return singleMetric(
+  return gauge(
     'partner_network_limiter_instances',
-    'gauge',
     'Instances that share the rate limit, as Redis last told.',
     link.knownInstances,
   );

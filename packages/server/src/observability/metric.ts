@@ -35,26 +35,20 @@ export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
   }));
 }
 
-/** A metric with one value. */
-export function singleMetric(
-  name: Metric['name'],
-  type: 'counter' | 'gauge',
-  help: string,
-  value: () => number,
-): Metric {
-  return { name, help, type, read: () => [{ labels: {}, value: value() }] };
+/** Reads the value, or one value for each value of the label that the metric is made with. */
+type ReadValues = () => number | Readonly<Record<string, number>>;
+
+export function counter(name: Metric['name'], help: string, read: ReadValues, label = ''): Metric {
+  return { name, help, type: 'counter', read: () => readingsOf(read(), label) };
 }
 
-/** A metric with one value for each value of its label. */
-export function metricByLabel(
-  name: Metric['name'],
-  type: 'counter' | 'gauge',
-  help: string,
-  label: string,
-  values: () => Readonly<Record<string, number>>,
-): Metric {
-  const read = () => Object.entries(values()).map(([of, value]) => ({ labels: { [label]: of }, value }));
-  return { name, help, type, read };
+export function gauge(name: Metric['name'], help: string, read: ReadValues, label = ''): Metric {
+  return { name, help, type: 'gauge', read: () => readingsOf(read(), label) };
+}
+
+function readingsOf(values: ReturnType<ReadValues>, label: string): Reading[] {
+  if (typeof values === 'number') return [{ labels: {}, value: values }];
+  return Object.entries(values).map(([of, value]) => ({ labels: { [label]: of }, value }));
 }
 
 export interface Histogram {

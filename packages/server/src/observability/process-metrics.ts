@@ -1,6 +1,6 @@
 import { observabilityBounds } from '../bounds/observability.ts';
 import { ownVersion } from '../lib/version.ts';
-import { createHistogram, type Metric, singleMetric } from './metric.ts';
+import { counter, createHistogram, gauge, type Metric } from './metric.ts';
 
 interface ProcessMetrics {
   readonly metrics: readonly Metric[];
@@ -21,16 +21,13 @@ export function watchThisProcess(): ProcessMetrics {
         type: 'histogram',
         read: () => delays.read(),
       },
-      singleMetric('process_resident_memory_bytes', 'gauge', 'Memory of this process.', () =>
-        process.memoryUsage.rss(),
-      ),
-      singleMetric('process_cpu_seconds_total', 'counter', 'Processor time of this process.', () => {
+      gauge('process_resident_memory_bytes', 'Memory of this process.', () => process.memoryUsage.rss()),
+      counter('process_cpu_seconds_total', 'Processor time of this process.', () => {
         const { user, system } = process.cpuUsage();
         return (user + system) / 1e6;
       }),
-      singleMetric(
+      gauge(
         'process_start_time_seconds',
-        'gauge',
         'When this process was started, in seconds since 1970.',
         () => performance.timeOrigin / 1_000,
       ),

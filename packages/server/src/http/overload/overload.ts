@@ -20,7 +20,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { overloadBounds } from '../../bounds/overload.ts';
-import { type Metric, metricByLabel } from '../../observability/metric.ts';
+import { counter, gauge, type Metric } from '../../observability/metric.ts';
 import { createShares, type WithinShare } from './partner-share.ts';
 import { createShedResponses } from './shed-responses.ts';
 import { createSheddingLog } from './shedding-log.ts';
@@ -160,19 +160,17 @@ export function createOverload(
     },
     withinShare,
     metrics: [
-      metricByLabel(
+      counter(
         'partner_network_requests_shed_total',
-        'counter',
         'Requests answered 503 because the event loop, the places or the partner had too many of them.',
-        'reason',
         () => shed,
+        'reason',
       ),
-      metricByLabel(
+      gauge(
         'partner_network_requests_under_way',
-        'gauge',
         'Requests that are being answered, and those that wait until one of them is done.',
-        'state',
         () => ({ answering, waiting: waiting.length }),
+        'state',
       ),
     ],
   };

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
-import { type Metric, metricByLabel, singleMetric } from '../../observability/metric.ts';
+import { counter, gauge, type Metric } from '../../observability/metric.ts';
 
 export interface Connection {
   /** The number of requests so far, and of those whose response is not completely sent. */
@@ -142,19 +142,17 @@ function connectionMetrics(
 ): readonly Metric[] {
   const open = () => all.size;
   return [
-    singleMetric('partner_network_connections', 'gauge', 'Connections of callers that are open.', open),
-    singleMetric(
+    gauge('partner_network_connections', 'Connections of callers that are open.', open),
+    gauge(
       'partner_network_connections_limit',
-      'gauge',
       'How many connections of callers may be open.',
       () => room.connections,
     ),
-    metricByLabel(
+    counter(
       'partner_network_connections_closed_total',
-      'counter',
       'Connections closed to make room: silent, idle, refused, unread answers, requests sent ahead.',
-      'reason',
       () => closed,
+      'reason',
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '@partner-network/contract/environments';
-import { type Metric, metricByLabel, singleMetric } from '../../observability/metric.ts';
+import { counter, gauge, type Metric } from '../../observability/metric.ts';
 import type { Purpose, StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts, type Sql } from '../sql/accounts.ts';
@@ -99,12 +99,11 @@ function sqlOn(pool: Pool): Sql {
 
 function poolMetrics({ use, waits }: Pool): Metric[] {
   return [
-    metricByLabel(
+    gauge(
       'partner_network_database_connections',
-      'gauge',
       'Connections to the primary: all that are open, those at work, and callers who wait for one.',
-      'state',
       use,
+      'state',
     ),
     {
       name: 'partner_network_database_wait_seconds',
@@ -112,9 +111,8 @@ function poolMetrics({ use, waits }: Pool): Metric[] {
       type: 'histogram',
       read: () => waits.seconds.read(),
     },
-    singleMetric(
+    counter(
       'partner_network_database_wait_timeouts_total',
-      'counter',
       'Callers who waited for a connection to the primary in vain.',
       waits.timeouts,
     ),

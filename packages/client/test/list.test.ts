@@ -26,7 +26,7 @@ test('awaits one page, with the records as they are on the wire', async (t) => {
   assert.equal(await page.next(), null);
 });
 
-test('goes from page to page by next(), under the same parameters, until it is null', async (t) => {
+test('next() goes from page to page with the same parameters, until it is null', async (t) => {
   const { network, way } = await startFaultyNetwork(t, []);
   const first = await network.balances.list({
     customer_id: 'alice',
@@ -78,7 +78,7 @@ test('sends nothing before it is awaited, and asks for the first page once', asy
   assert.equal(way.targets.length, 2, 'the first page was there already');
 });
 
-test('is used as a promise is: by then, catch and finally', async (t) => {
+test('works like a promise: then, catch and finally', async (t) => {
   const { connect } = await startNetwork(t);
   const list = connect().brands.list({ limit: 1 });
   const ends: string[] = [];
@@ -94,14 +94,14 @@ test('is used as a promise is: by then, catch and finally', async (t) => {
   assert.equal(String(refused), '[object PageList]');
 });
 
-test('begins at a given cursor, and leaves out what is undefined', async (t) => {
+test('begins at a given cursor, and omits undefined parameters', async (t) => {
   const { network, way } = await startFaultyNetwork(t, []);
   const { cursor } = await network.brands.list({ limit: 1, reference_id: undefined });
   assert.equal(way.targets[0], '/network/v1/brands?limit=1');
   assert.deepEqual(await idsOf(network.brands.list({ cursor, limit: 100 })), ['b2', 'b3']);
 });
 
-test('sends any characters in a parameter so that they arrive', async (t) => {
+test('encodes any characters of a parameter', async (t) => {
   const { connect, service } = await startNetwork(t);
   const odd = 'a b+c&d=e/?#%20é🦊"';
   await addBrands(service, 1);
@@ -109,7 +109,7 @@ test('sends any characters in a parameter so that they arrive', async (t) => {
   assert.deepEqual(await idsOf(connect().brands.list({ reference_id: odd })), ['c0000']);
 });
 
-test('a character that comes in two pieces arrives whole', async () => {
+test('reads a character that arrives in two pieces', async () => {
   const bytes = new TextEncoder().encode('{"brands":[{"id":"é🦊"}]}');
   const pieces = () =>
     new ReadableStream({
@@ -155,7 +155,7 @@ for (const [what, cursors] of [
   ['a cursor of two pages ago', ['a', 'b', 'a']],
   ['a cursor of 99 pages ago', [...Array(99).keys(), 0].map(String)],
 ] as const) {
-  test(`reports a server that gives ${what}, after the records and before any comes twice`, async (t) => {
+  test(`reports a server that gives ${what}, before a record is repeated`, async (t) => {
     const { baseUrl, targets } = await startScripted(t, () => ({
       brands: [{ id: String(targets.length) }],
       cursor: cursors[targets.length - 1],

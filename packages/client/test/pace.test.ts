@@ -7,7 +7,7 @@ import { createPace } from '../src/pace.ts';
 import { connectTo, startNetwork } from './support/network.ts';
 import { rejectionOf } from './support/rejection.ts';
 
-test('well over a hundred calls at once draw no 429, however long each is on its way', async (t) => {
+test('130 calls at once cause no 429, however long each takes', async (t) => {
   const limiters = { brands: createMemoryLimiter(brandsPerSecond) };
   const { connect } = await startNetwork(t, { limiters });
   const statuses: number[] = [];
@@ -57,7 +57,7 @@ function settled(): Promise<void> {
   return new Promise(setImmediate);
 }
 
-test('a place comes free a second after the answer, and not before', async (t) => {
+test('a slot becomes free one second after the answer, not before', async (t) => {
   const { admitted, take, answer, pass } = paceOf(t, 2);
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) take(name);
   await pass(5_000);
@@ -76,7 +76,7 @@ test('a place comes free a second after the answer, and not before', async (t) =
   assert.deepEqual(admitted, ['a', 'b', 'c', 'd', 'e', 'f'], 'two places, two at once');
 });
 
-test('who gives up waiting leaves the place to the next', async (t) => {
+test('an aborted call leaves its slot to the next', async (t) => {
   const { admitted, take, answer, pass } = paceOf(t, 1);
   const controller = new AbortController();
   take('a');
@@ -91,7 +91,7 @@ test('who gives up waiting leaves the place to the next', async (t) => {
   assert.deepEqual(admitted, ['a', 'c']);
 });
 
-test('who tries again goes before those who have not begun', async (t) => {
+test('retries go before first attempts', async (t) => {
   const { admitted, take, answer, pass } = paceOf(t, 1);
   for (const name of ['a', 'b', 'c']) take(name);
   take('again', undefined, true);
@@ -103,7 +103,7 @@ test('who tries again goes before those who have not begun', async (t) => {
   assert.deepEqual(admitted, ['a', 'again', 'b', 'c']);
 });
 
-test('while a refusal asks to wait, nobody is sent, not even to a place that is free', async (t) => {
+test('while a 429 asks to wait, nothing is sent, even if a slot is free', async (t) => {
   const { admitted, take, refuse, pass } = paceOf(t, 2);
   take('a');
   await pass(0);
@@ -117,7 +117,7 @@ test('while a refusal asks to wait, nobody is sent, not even to a place that is 
   assert.deepEqual(admitted, ['a', 'b'], 'one, since others use the same rate');
 });
 
-test('the rate is halved by those that are refused together, and grows with each page', async (t) => {
+test('refusals at the same time halve the rate once, and each page raises it', async (t) => {
   const { admitted, take, answer, refuse, fail, pass } = paceOf(t, 8);
   for (let call = 0; call < 40; call += 1) take(String(call));
   await pass(0);
@@ -185,7 +185,7 @@ async function sentAtOnce(listing: 'brands' | 'balances', maxRate?: number): Pro
   return count;
 }
 
-test('keeps to what the service admits of brands unless told otherwise, and lets balances go', async () => {
+test("keeps the service's rate for brands by default, and none for balances", async () => {
   assert.equal(await sentAtOnce('brands'), brandsPerSecond);
   assert.equal(await sentAtOnce('balances'), calls);
   assert.equal(await sentAtOnce('brands', 7), 7);

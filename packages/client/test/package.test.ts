@@ -112,7 +112,7 @@ test(`minified and gzipped, the client has fewer than ${maxBytes} bytes`, async 
   assert.ok(bytes < maxBytes, `${bytes} bytes`);
 });
 
-test('who uses the errors alone gets the errors alone', async (t) => {
+test('a program that uses only the errors bundles only the errors', async (t) => {
   const bytes = gzipped(await bundle("export { ApiError } from '@partner-network/client'"));
   t.diagnostic(`${bytes} bytes`);
   assert.ok(bytes < 600, `${bytes} bytes`);
@@ -124,7 +124,7 @@ test('the client names nothing that only one runtime has', async () => {
   assert.doesNotMatch(text, /node:|\b(process|require|Buffer|__dirname|Deno|Bun|window|document)\b/);
 });
 
-test('imported and required it has the same names', async () => {
+test('has the same exports when imported and when required', async () => {
   const program = join(packed.folder, 'program.mjs');
   writeFileSync(program, "export * from '@partner-network/client';");
   const imported = Object.keys(await import(pathToFileURL(program).href));
@@ -200,7 +200,7 @@ const [nodeOfTheMachine = process.execPath] = programsOnPath(['node']).filter(
   (path) => !path.includes('node_modules'),
 );
 
-test('it works in this Node and in the one of the machine, loaded in both ways', async (t) => {
+test("works in this Node and in the machine's, imported and required", async (t) => {
   const stage = await startStage();
   t.after(stage.close);
   for (const node of new Set([process.execPath, nodeOfTheMachine])) {

@@ -21,7 +21,7 @@ const passing: readonly Fault[] = [
   'HTML 200',
 ];
 
-test('a walk goes on where it was, with the same request', async (t) => {
+test('a walk continues after a fault, with the same request', async (t) => {
   const faults: Fault[] = [];
   const { network, way } = await startFaultyNetwork(t, faults);
   for (const fault of passing) {
@@ -41,7 +41,7 @@ for (const [promise, fault] of [
   ['an answer that comes later', 'late'],
   ['an answer whose rest comes later', 'late in the body'],
 ] as const) {
-  test(`a walk goes on where it was after ${promise} than timeoutMs`, async (t) => {
+  test(`a walk continues after ${promise} than timeoutMs`, async (t) => {
     const attempts: number[] = [];
     const onRequest = ({ attempt }: RequestEvent) => void attempts.push(attempt);
     const { network, way } = await startFaultyNetwork(t, ['none', fault], { onRequest });
@@ -65,7 +65,7 @@ for (const fault of ['late', 'late in the body'] as const) {
   });
 }
 
-test('a fault that does not pass is told after three retries, and after as many as are wanted', async (t) => {
+test('a lasting fault is reported after three retries, or after maxRetries', async (t) => {
   const { network, way } = await startFaultyNetwork(t, Array(20).fill('HTML 502'));
   assert.ok((await rejectionOf(network.brands.list())) instanceof ServerError);
   assert.equal(way.targets.length, 4);
@@ -77,7 +77,7 @@ test('a fault that does not pass is told after three retries, and after as many 
   assert.equal(way.targets.length, 12);
 });
 
-test('retries are counted for each request of a walk anew', async (t) => {
+test('each request of a walk has its own retries', async (t) => {
   const faults: Fault[] = ['empty 504', 'none', 'HTML 502', 'none', 'cut in the body'];
   const { network, way } = await startFaultyNetwork(t, faults, { maxRetries: 1 });
   assert.deepEqual(await idsOf(network.brands.list({ limit: 1 })), ['b1', 'b2', 'b3']);
@@ -96,14 +96,14 @@ test('a broken answer ends in a ConnectionError', async (t) => {
   assert.ok(error.message.startsWith(`${way.baseUrl} broke off its answer: `), error.message);
 });
 
-test('asked to wait for an hour, it fails at once and tells so', async (t) => {
+test('fails at once if asked to wait for an hour', async (t) => {
   const { network, way } = await startFaultyNetwork(t, ['503 in an hour']);
   const error = await rejectionOf(network.brands.list(), ServerError);
   assert.equal(error.retryAfterMs, 3_600_000);
   assert.equal(way.targets.length, 1);
 });
 
-test('waits after a 429 as long as the service says, and gets through', async (t) => {
+test('waits after a 429 as long as the service says, and succeeds', async (t) => {
   const clock = { ms: 0 };
   const limiters = { brands: createMemoryLimiter(2, () => clock.ms) };
   const { connect } = await startNetwork(t, { limiters });

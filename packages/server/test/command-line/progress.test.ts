@@ -33,7 +33,7 @@ test('shows share, number, rate and time left of a file', () => {
   assert.deepEqual(seen(written), ['[########################] 100%  200,000 read  50,000/s  0:00 left']);
 });
 
-test('tells the time left in minutes and hours, too', () => {
+test('shows the time left in minutes and hours', () => {
   for (const [ms, left] of [
     [10_000, '2:40:00'],
     [1_000, '16:00'],
@@ -47,7 +47,7 @@ test('tells the time left in minutes and hours, too', () => {
   }
 });
 
-test('shows number and rate alone where nobody knows how much there is', () => {
+test('shows only number and rate if the total is unknown', () => {
   const { written, clock, progress } = createScene(undefined);
   clock.ms = 500;
   progress.bytes(250);
@@ -55,13 +55,13 @@ test('shows number and rate alone where nobody knows how much there is', () => {
   assert.deepEqual(seen(written), ['1,500 read  3,000/s']);
 });
 
-test('is drawn anew ten times a second at the most', () => {
+test('is updated at most ten times a second', () => {
   const { written, clock, progress } = createScene(1_000_000);
   for (; clock.ms < 1_000; clock.ms += 1) progress.done(clock.ms);
   assert.ok(written.length > 5 && written.length <= 10, `drawn ${written.length} times`);
 });
 
-test('says that it writes, on a line that is ended in case somebody interrupts it', () => {
+test('shows that it writes, on a line of its own in case of an interrupt', () => {
   const { written, clock, progress } = createScene(1_000);
   clock.ms = 2_000;
   progress.done(500);
@@ -69,7 +69,7 @@ test('says that it writes, on a line that is ended in case somebody interrupts i
   assert.deepEqual(seen(written), ['writing 1,000,000, all or none …', '']);
 });
 
-test('leaves nothing behind, whenever it is cleared', () => {
+test('leaves nothing on the screen when it is cleared', () => {
   for (const last of ['nothing', 'read', 'writing'] as const) {
     const { written, clock, progress } = createScene(1_000);
     clock.ms = 2_000;
@@ -81,7 +81,7 @@ test('leaves nothing behind, whenever it is cleared', () => {
   }
 });
 
-test('stays on one line of a narrow terminal, and shows the figures there rather than the bar', () => {
+test('fits on one line of a narrow terminal, without the bar', () => {
   const line = '25%  50,000 read  25,000/s  0:06 left';
   for (const columns of [61, 40, 30]) {
     const { written, clock, progress } = createScene(1_000, true, columns);
@@ -92,7 +92,7 @@ test('stays on one line of a narrow terminal, and shows the figures there rather
   }
 });
 
-test('is silent where there is no terminal', () => {
+test('writes nothing without a terminal', () => {
   const { written, clock, progress } = createScene(1_000, false);
   clock.ms = 2_000;
   progress.done(500);

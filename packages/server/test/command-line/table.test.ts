@@ -26,7 +26,7 @@ const rows = [
   { name: 'cafe\u0301', amount: '-$1,250.50', id: 'b2' },
 ];
 
-test('puts columns under each other by what a terminal shows, amounts to the right', () => {
+test('aligns columns by their width on a terminal, amounts to the right', () => {
   assert.deepEqual(tableOf(80, rows), [
     'NAME        AMOUNT  ID',
     '日本語       $1.00  b1',
@@ -34,7 +34,7 @@ test('puts columns under each other by what a terminal shows, amounts to the rig
   ]);
 });
 
-test('is as wide as it must be where it is whole, each row on one line', () => {
+test('a whole table is as wide as its content, each row on one line', () => {
   const records = [
     { name: '日本語', id: 'b1' },
     { name: `a\nb${'c'.repeat(200)}`, id: 'b2' },
@@ -47,7 +47,7 @@ test('is as wide as it must be where it is whole, each row on one line', () => {
   ]);
 });
 
-test('has one heading, and widens its columns with the rows that come later', () => {
+test('has one heading, and widens its columns with later rows', () => {
   const later = [{ name: 'a longer name', amount: '$2.00', id: 'b3' }];
   assert.deepEqual(tableOf(80, [rows[0]!], later, [rows[0]!]), [
     'NAME    AMOUNT  ID',
@@ -57,7 +57,7 @@ test('has one heading, and widens its columns with the rows that come later', ()
   ]);
 });
 
-test('on a narrow terminal shortens the widest and drops the last, and never wraps or cuts an amount', () => {
+test('a narrow terminal: shortens the widest, drops the last, never wraps or cuts an amount', () => {
   const long = { name: 'n'.repeat(40), amount: '-$90,071,992,547,409.91', id: '日'.repeat(30) };
   for (let width = 1; width <= 130; width += 1) {
     const shown = tableOf(width, [long]);
@@ -80,26 +80,26 @@ test('repeats the heading when a later row leaves no room for a column', () => {
   ]);
 });
 
-test('takes a terminal that does not know its width for one of 80 columns', () => {
+test('assumes 80 columns if the terminal does not know its width', () => {
   const long = { name: 'n'.repeat(200), amount: '$1.00', id: 'bb' };
   for (const width of [0, undefined]) {
     assert.equal(displayWidth(tableOf(width, [long])[1]!), 79);
   }
 });
 
-test('lets no row do anything to the terminal, nor pretend to be two', () => {
+test('lets no row control the terminal or look like two rows', () => {
   const hostile = { name: 'a\u001b[2Jb\nc\u009b1m\u202e', amount: '\u0007', id: 'b\r' };
   const [, row] = tableOf(80, [hostile]);
   assert.doesNotMatch(row!, /[\u0000-\u001f\u007f-\u009f\u202e]/);
   assert.equal(tableOf(80, [hostile]).length, 2);
 });
 
-test('shows that there is something where nothing would be seen, or the direction would turn', () => {
+test('replaces invisible characters and those that turn the direction of text', () => {
   const name = 'a\u200bb\u200fc\u061cd\u202ee';
   assert.match(tableOf(80, [{ ...rows[0]!, name }])[1]!, /^a\ufffdb\ufffdc\ufffdd\ufffde /);
 });
 
-test('shows whatever a server sent where a text, an amount or a time belongs', () => {
+test('shows any value that a server sends instead of a text, an amount or a time', () => {
   const odd: readonly unknown[] = [null, undefined, 7, 1.5, true, {}, { toString: 1 }, ['a']];
   const columns: readonly Column<unknown>[] = [
     { heading: 'NAME', cell: (value) => value as string },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { displayWidth, shorten } from '../../src/command-line/width.ts';
 
-test('measures a text in the cells that a terminal gives it', () => {
+test('measures the width of a text in terminal cells', () => {
   for (const [text, cells] of [
     ['', 0],
     ['plain', 5],
@@ -26,7 +26,7 @@ test('measures a text in the cells that a terminal gives it', () => {
   }
 });
 
-test('shortens a text to its cells, and cuts through no character', () => {
+test('shortens a text to a width, and cuts through no character', () => {
   for (const [text, cells, shown] of [
     ['exactly', 7, 'exactly'],
     ['a bit too long', 7, 'a bit …'],

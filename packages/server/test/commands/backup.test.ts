@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFailed, run, withPartners } from '../../../testkit/fixtures/run.ts';
 
-test('backup says where the copy is, and of when; a second one does not replace it', async (t) => {
+test('backup prints the file and the time of the copy, and replaces no file', async (t) => {
   const line = await withPartners(t, ['acme']);
   const file = join(line.folder, 'copy.db');
   const answer = await line.json<{ taken_at: string }>('backup', file);
@@ -14,14 +14,14 @@ test('backup says where the copy is, and of when; a second one does not replace 
   assertFailed(await line.run(['backup', file]), 1, /copy\.db exists already/);
 });
 
-test('backup needs the name of a file, and takes none for standard output or an empty one', async (t) => {
+test('backup needs the name of a file; standard output or an empty name will not do', async (t) => {
   const line = await withPartners(t, ['acme']);
   assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a file: /);
   assertFailed(await line.run(['backup', ''], { folder: line.folder }), 2, /^FILE is missing\./);
   assert.deepEqual(readdirSync(line.folder), ['test.db']);
 });
 
-test('backup points to pg_dump for Postgres, before it asks any server', async () => {
+test('backup points to pg_dump for Postgres without connecting', async () => {
   const words = ['backup', 'copy.db', '--database', 'postgres://network@db.invalid/network'];
   assertFailed(await run(words), 2, /use pg_dump for Postgres/);
 });

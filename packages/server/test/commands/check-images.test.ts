@@ -36,7 +36,7 @@ function serveImages(t: TestContext): Promise<string> {
   });
 }
 
-test('lists what is faulty and what to do about it, sums up, and fails', async (t) => {
+test('lists faulty images and what to do about them, sums up, and fails', async (t) => {
   const host = await serveImages(t);
   const urls = ['/logo.png?token=secret', '/banner.png?token=secret', '/gone.png?token=secret', '/logo.png'];
   const line = await withImages(t, [...urls.map((path) => `${host}${path}`), '']);
@@ -76,14 +76,14 @@ test('prints one JSON document with every image under --json', async (t) => {
   assert.doesNotMatch(stdout, /secret/);
 });
 
-test('fails for a faulty image also where nobody reads what it prints', async (t) => {
+test('fails for a faulty image even if nobody reads the output', async (t) => {
   const line = await withImages(t, ['http://127.0.0.1:1/']);
   const child = spawnCommand([...check, '--json', '--database', line.database]);
   child.stdout.destroy();
   assert.deepEqual(await once(child, 'close'), [1, null]);
 });
 
-test('succeeds when nothing is faulty, also when there is nothing to check', async (t) => {
+test('succeeds if nothing is faulty, or if there are no images', async (t) => {
   const line = await withImages(t, ['', '']);
   const { status, stdout, stderr } = await line.run(check);
   const summary = '2 brands: 0 fine, 2 without an image, 0 faulty.\n';
@@ -92,7 +92,7 @@ test('succeeds when nothing is faulty, also when there is nothing to check', asy
   assert.deepEqual(answer, { images: [], checked: 0, without_image: 2, faulty: 0 });
 });
 
-test('refuses private addresses unless it is allowed, and shows the first thousand faults', async (t) => {
+test('refuses private addresses by default, and shows the first thousand faults', async (t) => {
   const line = await withImages(
     t,
     Array.from({ length: 1_001 }, (_, index) => `http://127.0.0.1:${index + 1}/`),

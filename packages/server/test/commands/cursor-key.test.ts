@@ -26,7 +26,7 @@ const rotate = ['cursor-key', 'rotate'];
 const list = ['cursor-key', 'list'];
 const day = 24 * 3_600_000;
 
-test('rotates the cursor key, and lists what each one does, but never a secret', async (t) => {
+test('rotates the cursor key, and lists the keys without secrets', async (t) => {
   const line = await withDatabase(commandLine(t));
   const rotated = await line.json<Rotated>(...rotate);
   assert.deepEqual(Object.keys(rotated), ['id', 'created_at', 'seals_from', 'retires', 'discarded']);
@@ -49,7 +49,7 @@ test('rotates the cursor key, and lists what each one does, but never a secret',
   );
 });
 
-test('says in words what becomes of the cursors of before', async (t) => {
+test('says what happens to existing cursors', async (t) => {
   const line = await withDatabase(commandLine(t));
   const kept = await line.run(rotate);
   assert.match(
@@ -70,7 +70,7 @@ test('rotations of several processes at once all succeed, each with a key of its
   assert.equal((await line.inside((store) => store.cursorKeys())).length, 3);
 });
 
-test('says where there is no key at all, and makes one', async (t) => {
+test('says if no key exists, and makes one', async (t) => {
   const line = await withDatabase(commandLine(t));
   const db = new DatabaseSync(line.databasePath);
   db.exec('delete from cursor_keys');

@@ -6,7 +6,7 @@ import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts
 import type { Examined } from '../../src/doctor/examine.ts';
 import { names } from '../doctor/examined.ts';
 
-test('prints one list of checks with --json, and ends with 0 when none failed', async (t) => {
+test('prints a list of checks with --json, and exits with 0 if none failed', async (t) => {
   const line = commandLine(t);
   await line.inside(async () => {});
   const checks = await line.json<Examined[]>('doctor', '--public-url', 'https://network.example');
@@ -16,7 +16,7 @@ test('prints one list of checks with --json, and ends with 0 when none failed', 
   );
 });
 
-test('ends with 1 when a check failed, and tells a person under it what to do', async (t) => {
+test('exits with 1 if a check failed, and prints what to do below it', async (t) => {
   const line = commandLine(t);
   await line.inside(async () => {});
   const { status, stdout, stderr } = await line.run(['doctor', '--environment', 'sandbox']);
@@ -28,11 +28,11 @@ test('ends with 1 when a check failed, and tells a person under it what to do', 
   assert.match(lines[5]!, /^✓ schema {7}It has schema/);
 });
 
-test('is told wrong settings as serve is', async (t) => {
+test('reports wrong settings as serve does', async (t) => {
   assertFailed(await commandLine(t).run(['doctor', '--workers', '2']), 2, /--workers needs a Postgres/);
 });
 
-test('sees how many files a process may open where it is run', async (t) => {
+test('sees how many files its process may open', async (t) => {
   const line = commandLine(t);
   const program = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
   const script = 'ulimit -n 1000 && exec "$@"';
@@ -44,7 +44,7 @@ test('sees how many files a process may open where it is run', async (t) => {
   assert.deepEqual([status, detail.includes('1000')], ['warning', true]);
 });
 
-test('has names looked up for a second only, since no process ends before that', async () => {
+test('limits a DNS lookup to one second, because no process ends before it', async () => {
   const watch = `import dns from 'node:dns';
     const { lookup } = dns;
     dns.lookup = (name, options, done) => {

@@ -32,7 +32,7 @@ function spawnExport(t: TestContext, url: string, stdout?: number) {
 }
 
 for (const engine of ['sqlite', 'postgres']) {
-  test(`prints every record into a pipe that holds fewer, and that is read late (${engine})`, async (t) => {
+  test(`prints every record into a slow pipe (${engine})`, async (t) => {
     const child = spawnExport(t, await databaseOfMany(t, engine));
     await once(child.stdout, 'readable');
     const [printed, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
@@ -40,7 +40,7 @@ for (const engine of ['sqlite', 'postgres']) {
   });
 }
 
-test('ends quietly with status 0 when whoever reads has read enough, as "| head" does', async (t) => {
+test('ends quietly with status 0 if the reader of the pipe stops, as "| head" does', async (t) => {
   const child = spawnExport(t, await databaseOfMany(t, 'sqlite'));
   const remarks = text(child.stderr);
   await once(child.stdout, 'readable');
@@ -97,14 +97,14 @@ test('prints the same lines with --json, and only the brands of the partner', as
   assert.equal((await run([...words, '--json'])).stdout, stdout);
 });
 
-test('needs to be told whose brands, and says when there is no such partner', async (t) => {
+test('needs a partner for brands, and reports an unknown one', async (t) => {
   const line = await withPartners(t, ['acme']);
   assertFailed(await line.run(['export', 'brands']), 2, /--partner is required/);
   assertFailed(await line.run(['export', 'balances', '--partner', 'acme']), 2, /no flag --partner/);
   assertFailed(await line.run(['export', 'brands', '--partner', 'nobody']), 1, /^There is no partner nobody/);
 });
 
-test('says of nothing that it is nothing, as of a wrong database, and ends with status 0', async (t) => {
+test('warns of an empty export, which may come from a wrong database, with status 0', async (t) => {
   const line = await withPartners(t, ['acme']);
   const empty = commandLine(t);
   await empty.inside(async () => {});

@@ -45,7 +45,7 @@ test("lists a partner's grants, or those for one customer", async (t) => {
   assert.match(stdout, /^ID +CUSTOMER +STATUS +EXPIRES +CREATED\ng +alice +ACTIVE +- +\S+\ng +zoe /);
 });
 
-test('refuses a second grant of that id for the customer, and takes it for another', async (t) => {
+test('refuses a second grant of the same id for a customer, not for another customer', async (t) => {
   const line = await withPartners(t, ['acme', 'zenith']);
   await createGrant(line, 'alice', '--id', 'g');
   const words = ['grants', 'create', '--partner', 'zenith', '--customer', 'alice', '--id', 'g'];
@@ -63,7 +63,7 @@ test('revokes a grant for good: the second time changes nothing and succeeds', a
   assert.deepEqual(await line.json('grants', 'list', '--partner', 'acme'), [revoked]);
 });
 
-test('asks whose grant is meant where several customers have one of that id', async (t) => {
+test('needs --customer if several customers have a grant of this id', async (t) => {
   const line = await withPartners(t, ['acme', 'zenith']);
   await createGrant(line, 'alice', '--id', 'g');
   await createGrant(line, 'zoe', '--id', 'g');

@@ -58,20 +58,10 @@ test('creates test keys in a sandbox', async (t) => {
   assert.equal(environmentOfKey(key.key), 'sandbox');
 });
 
-test('warns of an expiry in the past, beside the answer', async (t) => {
+test('warns of an expiry in the past on standard error', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const words = [
-    'keys',
-    'create',
-    '--partner',
-    'acme',
-    '--scope',
-    'BRANDS_READ',
-    '--json',
-    '--expires-at',
-    past,
-  ];
-  const { status, stdout, stderr } = await line.run(words);
+  const words = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--expires-at', past];
+  const { status, stdout, stderr } = await line.run([...words, '--json']);
   assert.equal(status, 0);
   assert.equal(JSON.parse(stdout).expires_at, past);
   assert.match(stderr, /past/);
@@ -94,10 +84,7 @@ test('shows a key once: no later command prints it, and no file holds it', async
   for (const text of [...printed, ...stored]) {
     for (const secret of secrets) assert.ok(!text.includes(secret.slice(0, 20)), 'a secret shows');
   }
-  assert.deepEqual(
-    Object.keys((await listKeys(line))[0] ?? {}).filter((name) => name === 'key'),
-    [],
-  );
+  assert.ok(!('key' in (await listKeys(line))[0]!));
 });
 
 test('lists active, revoked and expired keys with their status', async (t) => {
@@ -130,13 +117,13 @@ test('revokes a key for good: the second time changes nothing and succeeds', asy
 });
 
 const rotations = [
-  ['24 hours when it does not say', [], 24 * 3_600_000],
-  ['as long as it says', ['--overlap', '90m'], 90 * 60_000],
+  ['24 hours by default', [], 24 * 3_600_000],
+  ['the given overlap', ['--overlap', '90m'], 90 * 60_000],
   ['no time with an overlap of 0s', ['--overlap', '0s'], 0],
 ] as const;
 
 for (const [promise, words, overlapMs] of rotations) {
-  test(`rotates a key to a new one of the same scopes; the old one works on for ${promise}`, async (t) => {
+  test(`rotates a key to a new one of the same scopes; the old one works for ${promise}`, async (t) => {
     const line = await withPartners(t, ['acme']);
     const old = await createKey(line, '--scope', 'BALANCES_READ', '--name', 'ci');
     const before = Date.now();
@@ -154,7 +141,7 @@ for (const [promise, words, overlapMs] of rotations) {
   });
 }
 
-test('never lets a rotation prolong the old key', async (t) => {
+test('a rotation never extends the life of the old key', async (t) => {
   const line = await withPartners(t, ['acme']);
   const soon = new Date(Date.now() + 3_600_000).toISOString();
   const old = await createKey(line, '--expires-at', soon);
@@ -162,7 +149,7 @@ test('never lets a rotation prolong the old key', async (t) => {
   assert.equal((await listKeys(line))[0]?.expires_at, soon);
 });
 
-test('refuses to rotate a key that works no more, and one that does not exist', async (t) => {
+test('refuses to rotate a revoked, expired or unknown key, and a wrong overlap', async (t) => {
   const line = await withPartners(t, ['acme']);
   const revoked = await createKey(line);
   await line.json('keys', 'revoke', revoked.id);
@@ -171,11 +158,17 @@ test('refuses to rotate a key that works no more, and one that does not exist', 
   assertFailed(await line.run(['keys', 'rotate', expired.id, '--json']), 1, /is expired/);
   assertFailed(await line.run(['keys', 'rotate', 'KEY_0']), 1, /There is no key KEY_0/);
   assertFailed(await line.run(['keys', 'revoke', 'KEY_0']), 1, /There is no key KEY_0/);
-  assertFailed(await line.run(['keys', 'rotate', expired.id, '--overlap', '1 day']), 2, /--overlap must be/);
+  for (const overlap of ['1 day', '4000000d']) {
+    assertFailed(
+      await line.run(['keys', 'rotate', expired.id, '--overlap', overlap]),
+      2,
+      /--overlap must be/,
+    );
+  }
   assert.equal((await listKeys(line)).length, 2);
 });
 
-test('never repeats a key that is given where an id belongs, nor takes it for a name', async (t) => {
+test('never repeats a key that is given as an id, and never stores it as a name', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { key } = await createKey(line);
   for (const words of [
@@ -197,13 +190,7 @@ test('never repeats a key that is given where an id belongs, nor takes it for a 
   }
 });
 
-test('bounds the overlap, so that no rotation outlives the years', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  const { id } = await createKey(line);
-  assertFailed(await line.run(['keys', 'rotate', id, '--overlap', '4000000d']), 2, /--overlap must be/);
-});
-
-test('shows when a key was last used: after a rotation, that nobody uses the old one any more', async (t) => {
+test('shows when a key was last used', async (t) => {
   const line = await withPartners(t, ['acme']);
   const old = await createKey(line);
   const { id } = await line.json<CreatedKey>('keys', 'rotate', old.id);

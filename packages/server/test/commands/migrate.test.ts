@@ -12,7 +12,7 @@ interface Migrated {
   readonly to: number;
 }
 
-test('brings a new database to the current schema, and the second time says that it is there', async (t) => {
+test('brings a new database to the current schema; a second run changes nothing', async (t) => {
   const line = commandLine(t);
   const first = await line.json<Migrated>('migrate');
   assert.deepEqual(Object.keys(first), ['environment', 'from', 'to']);
@@ -21,7 +21,7 @@ test('brings a new database to the current schema, and the second time says that
   assert.deepEqual(await line.json('migrate'), { ...first, from: first.to });
 });
 
-test('says in words what it did when not asked for JSON', async (t) => {
+test('prints a sentence without --json', async (t) => {
   const line = commandLine(t);
   const first = await line.run(['migrate']);
   assert.match(first.stdout, /production database went from schema 0 to \d+\.\n$/);
@@ -58,7 +58,7 @@ test('fails with status 1 on a file that is no database', async (t) => {
   );
 });
 
-test('a command that cannot be the first on a database makes none, and says where it looked', async (t) => {
+test('a command that needs a database creates none, and says where it looked', async (t) => {
   const line = commandLine(t);
   for (const words of [
     ['partners', 'list'],

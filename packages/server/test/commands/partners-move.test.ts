@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFailed, withPartners } from '../../../testkit/fixtures/run.ts';
 
-test('takes no partners from a file of which a line is wrong, and says what is', async (t) => {
+test('imports no partners from a file with a wrong line, and reports the line', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { stdout: good } = await line.run(['partners', 'export']);
   assert.match(good, /^\{"environment":"production","id":"acme",.*"keys":\[\]\}\n$/);

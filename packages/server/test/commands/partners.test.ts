@@ -43,7 +43,7 @@ test('disables and enables a partner, and disabling twice keeps the time of the 
   assert.deepEqual(await line.json('partners', 'enable', 'acme'), created);
 });
 
-test('fails with status 1 for a partner that does not exist, whatever is asked of it', async (t) => {
+test('every command fails with status 1 for an unknown partner', async (t) => {
   const line = commandLine(t);
   await line.json('migrate');
   const asked = [
@@ -59,7 +59,7 @@ test('fails with status 1 for a partner that does not exist, whatever is asked o
   for (const each of finished) assertFailed(each, 1, /There is no partner nobody/);
 });
 
-test('tells a person in words and tables, and nothing on standard error', async (t) => {
+test('prints sentences and tables without --json, and nothing on standard error', async (t) => {
   const line = commandLine(t);
   await line.json('migrate');
   const empty = await line.run(['partners', 'list']);

@@ -21,7 +21,7 @@ test("lists a customer's balances, by a grant or any, to the last cent", async (
   assert.deepEqual(none, { status: 0, stdout: '', stderr: '' });
 });
 
-test('names the flag that a refusal is about, and speaks of flags instead of parameters', async (t) => {
+test('names the flag that a refusal is about, not the parameter', async (t) => {
   const { port } = await startTestService(t);
   const refused = (...words: string[]) =>
     run([...list, '--customer', 'alice', ...words], { variables: partnerVariables(port) });
@@ -34,7 +34,7 @@ test('names the flag that a refusal is about, and speaks of flags instead of par
   assert.match(stderr, /^Send the --grant-id of an active grant .*GRANT_NOT_FOUND\)/);
 });
 
-test('--curl prints one line without the key, which gets the same answer when it is pasted', async (t) => {
+test('--curl prints one line without the key that gets the same answer', async (t) => {
   const service = await startTestService(t);
   const variables = partnerVariables(service.port);
   const { PARTNER_NETWORK_BASE_URL = '' } = variables;

@@ -11,7 +11,7 @@ import { authBounds } from '../../../src/bounds/auth.ts';
 
 const list = ['brands', 'list'];
 
-test('gives a pipe a line for each record, just as it came, and says when there are more', async (t) => {
+test('a pipe gets one line per record as the service sent it, and a remark if there are more', async (t) => {
   const service = await startTestService(t);
   const variables = partnerVariables(service.port);
   const page = await run([...list, '--limit', '2'], { variables });
@@ -25,7 +25,7 @@ test('gives a pipe a line for each record, just as it came, and says when there 
   assert.deepEqual([ids.map((line) => JSON.parse(line).id), all.stderr], [['b1', 'b2', 'b3'], '']);
 });
 
-test('with --json prints one document of the shape of an answer, whether of a page or of all', async (t) => {
+test('--json prints one document in the shape of an answer, for one page or for all', async (t) => {
   const { port } = await startTestService(t);
   const json = async (...words: string[]) => {
     const { status, stdout, stderr } = await run([...list, '--json', ...words], {
@@ -43,7 +43,7 @@ test('with --json prints one document of the shape of an answer, whether of a pa
   assert.deepEqual(await json('--reference-id', 'of nobody'), { ids: [], cursor: undefined });
 });
 
-test('asks for no more pages when nobody reads them, and ends well', async (t) => {
+test('asks for no more pages if the reader of the pipe stops, and exits with 0', async (t) => {
   const held = holdSecondPage();
   const { port } = await startTestService(t, { reads: held.reads });
   const child = spawnCommand([...list, '--all', '--limit', '1'], { variables: partnerVariables(port) });
@@ -57,7 +57,7 @@ test('asks for no more pages when nobody reads them, and ends well', async (t) =
   assert.deepEqual({ status, stderr, pages: held.pages() }, { status: 0, stderr: '', pages: 2 });
 });
 
-test('says that its output is incomplete when a page is refused, and what the service said', async (t) => {
+test('says that its output is incomplete if a page is refused, and why', async (t) => {
   let requests = 0;
   const service = await startTestService(t, {
     reads: async ({ store }) => ({

@@ -1,4 +1,4 @@
-/** What a partner's command says, without a process for each sentence. */
+/** The messages of a partner's command, without a process for each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PartnerNetwork } from '@partner-network/client';
@@ -20,7 +20,7 @@ const key = { PARTNER_NETWORK_API_KEY: keys.acme };
 const flagOf = () => undefined;
 const sandbox = { url: sandboxAddress, setBy: addressVariable };
 
-test('says all that is wrong at once, the variable of the key included', () => {
+test('reports all problems at once, including the variable of the key', () => {
   const { problems } = parseLine(listBalances, ['--limit', '101', '--type', 'SAVINGS'], {
     PARTNER_NETWORK_BASE_URL: 'network.example',
   });
@@ -30,7 +30,7 @@ test('says all that is wrong at once, the variable of the key included', () => {
   );
 });
 
-test('takes no key as a flag, whatever its form, and says why without repeating it', () => {
+test('accepts no key in a flag, and says why without repeating it', () => {
   for (const words of [['--api-key', keys.acme], [`--api-key=${keys.acme}`], ['--apikey', keys.acme]]) {
     const { problems } = parseLine(listBrands, words, key);
     assert.equal(problems.length, 1);
@@ -40,9 +40,11 @@ test('takes no key as a flag, whatever its form, and says why without repeating 
   assert.equal(parseLine(listBrands, ['--api-key', keys.acme], {}).problems.length, 1);
   const { problems } = parseLine(listBalances, ['--customer', keys.acme, '--cursor', keys.acme], key);
   assert.deepEqual(problems, ['--customer must not hold an API key.', '--cursor must not hold an API key.']);
+  const withKey = ['--curl', '--base-url', `http://here/${keys.acme}`];
+  assert.deepEqual(parseLine(listBrands, withKey, {}).problems, ['--base-url must not hold an API key.']);
 });
 
-test('takes no key with something around it, which no header could hold', () => {
+test('refuses a key that is not a valid header value', () => {
   for (const text of [`Bearer ${keys.acme}`, `${keys.acme}\r`, `${keys.acme}\n`, '\u201ckey\u201d']) {
     const { problems } = parseLine(listBrands, [], { PARTNER_NETWORK_API_KEY: text });
     assert.deepEqual(problems.length, 1);
@@ -58,7 +60,7 @@ test('needs no key for --curl, and prints no JSON with it', () => {
   );
 });
 
-test('asks a sandbox on this machine unless it is told otherwise, flags before variables', () => {
+test('calls a sandbox on this machine by default; flags win over variables', () => {
   const addressOf = (words: string[], variables: Record<string, string>) =>
     (parseLine(listBrands, words, { ...key, ...variables }).values['base-url'] as Address).url;
   const variable = { PARTNER_NETWORK_BASE_URL: 'https://network.example/network/v1/' };
@@ -67,26 +69,33 @@ test('asks a sandbox on this machine unless it is told otherwise, flags before v
   assert.equal(addressOf(['--base-url', 'http://here/v1'], variable), 'http://here/v1');
 });
 
-/** An output that keeps what is said, and a command that is run in this process. */
-async function said(command: Command, ...words: string[]): Promise<{ answers: string[]; remarks: string[] }> {
-  const [answers, remarks]: string[][] = [[], []];
-  const output = {
-    answer: (text: string) => answers!.push(text),
-    write: async (text: string) => void answers!.push(text),
-    remark: (text: string) => remarks!.push(text),
+/** An output that keeps its texts. */
+function recordedOutput() {
+  const [answers, remarks]: [string[], string[]] = [[], []];
+  const all: string[] = [];
+  const keep = (texts: string[]) => (text: string) => {
+    texts.push(text);
+    all.push(text);
   };
-  await command.run(parseLine(command, words, key).values, [], output);
-  return { answers: answers!, remarks: remarks! };
+  const write = async (text: string) => void keep(answers)(text);
+  return { answers, remarks, all, output: { answer: keep(answers), write, remark: keep(remarks) } };
 }
 
-test('--curl of all is a line for the largest page, and a remark on how to go on', async () => {
+/** Runs a command in this process. */
+async function said(command: Command, ...words: string[]) {
+  const recorded = recordedOutput();
+  await command.run(parseLine(command, words, key).values, [], recorded.output);
+  return recorded;
+}
+
+test('--all --curl prints a line for the largest page, and how to get the next', async () => {
   const { answers, remarks } = await said(listBrands, '--all', '--curl', '--base-url', "http://here/it's");
   const bearer = '"Authorization: Bearer $PARTNER_NETWORK_API_KEY"';
   assert.deepEqual(answers, [`curl -H ${bearer} 'http://here/it'\\''s/brands?limit=100'`]);
   assert.match(remarks.join(), /^That is one page\. While an answer has a cursor, add &cursor=/);
 });
 
-/** What is said of a call that fails there. */
+/** The message for a call that fails at this address. */
 async function saidOf(address: string, setBy = addressVariable): Promise<string> {
   const network = new PartnerNetwork({ apiKey: keys.acme, baseUrl: address, maxRetries: 0 });
   const error = await network.brands.list().then(
@@ -110,7 +119,7 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
   });
 });
 
-test('says what to do where it was not the service that answered, or nobody', async (t) => {
+test('says what to do if another server answers, or none', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const check = "Check that this is the service's address: PARTNER_NETWORK_BASE_URL sets it.";
   assert.match(await saidOf(nobody), /ECONNREFUSED/);
@@ -134,7 +143,7 @@ test('says what to do where it was not the service that answered, or nobody', as
   assert.match(lost, /\nPARTNER_NETWORK_BASE_URL must be .*\/network\/v1 at its end\.$/);
 });
 
-test('blames what the address was given by, the flag or the variable', async (t) => {
+test('names the flag or the variable that set the address', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   for (const address of [nobody, await answering(t, 404, ''), await answering(t, 200, '{}')]) {
     assert.match(await saidOf(address), /PARTNER_NETWORK_BASE_URL (sets|must|and)/);
@@ -148,36 +157,26 @@ test('blames what the address was given by, the flag or the variable', async (t)
   assert.deepEqual([setByOf(), setByOf('--base-url', nobody)], [addressVariable, '--base-url']);
 });
 
-test('takes no key in the address, which --curl would print', () => {
-  const { problems } = parseLine(listBrands, ['--curl', '--base-url', `http://here/${keys.acme}`], {});
-  assert.deepEqual(problems, ['--base-url must not hold an API key.']);
-});
-
-test('says which flag is meant by the name of the parameter', () => {
+test('suggests the flag for the name of a parameter', () => {
   const { problems } = parseLine(listBalances, ['--customer-id', 'alice'], key);
   assert.equal(problems[0], 'There is no flag --customer-id; did you mean --customer?');
 });
 
-test('ends the line of a document that is cut, so that what is said of it stands by itself', async (t) => {
+test('ends the line of an incomplete document, so that the error has its own line', async (t) => {
   let requests = 0;
   const page = '{"brands":[{"id":"b1"}],"cursor":"next"}';
   const answers = () => (++requests === 1 ? ([200, page] as const) : ([403, '{"errors":[]}'] as const));
   const address = await answeringEach(t, answers);
-  const written: string[] = [];
-  const output = {
-    answer: (text: string) => written.push(text),
-    write: async (text: string) => void written.push(text),
-    remark: (text: string) => written.push(text),
-  };
+  const { all, output } = recordedOutput();
   const { values } = parseLine(listBrands, ['--all', '--json', '--base-url', address], key);
   await assert.rejects(listBrands.run(values, [], output), OperatorError);
   assert.match(
-    written.join(''),
+    all.join(''),
     /\{"id":"b1"\}\nThe output is incomplete, for not all pages came: list again\.$/,
   );
 });
 
-test('tells a newcomer whose sandbox is not there how to start it', async () => {
+test('says how to start a sandbox if none runs', async () => {
   const network = new PartnerNetwork({
     apiKey: keys.acme,
     baseUrl: sandboxAddress,
@@ -192,15 +191,14 @@ test('tells a newcomer whose sandbox is not there how to start it', async () => 
   );
 });
 
-test('leaves a fault of ours as it is', () => {
+test('does not change an unexpected error', () => {
   const fault = new TypeError('undefined is not a function');
   assert.equal(explained(fault, sandbox, flagOf), fault);
 });
 
-test('tells a terminal once what it waits for, when that takes a while', async (t) => {
+test('tells a terminal once what it waits for, after a second', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const remarks: string[] = [];
-  const output = { answer: () => {}, write: async () => {}, remark: (text: string) => remarks.push(text) };
+  const { remarks, output } = recordedOutput();
   const pages = async function* () {
     yield 1;
     yield 2;

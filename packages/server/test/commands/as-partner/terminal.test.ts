@@ -5,31 +5,35 @@ import { startTestService } from '../../../../testkit/fixtures/service.ts';
 import { needsTerminal, onTerminal } from '../../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 
-test('shows a table that fits, each page when it comes, counted', needsTerminal, async (t) => {
-  const held = holdSecondPage();
-  const { port, database } = await startTestService(t, { reads: held.reads });
-  const hostile = '日本語\u009b2J';
-  await database.execute('update brands set name = $1 where id = $2', hostile, 'b2');
-  const terminal = onTerminal(t, 57, ['brands', 'list', '--all', '--limit', '2'], partnerVariables(port));
-  await until(30_000, () => terminal.shown().includes('b2'));
-  assert.doesNotMatch(terminal.shown(), /b3/);
-  held.release();
-  assert.equal(await terminal.ended, 0);
-  assert.equal(
-    terminal.shown(),
-    [
-      'NAME            REFERENCE  COLOR    ID  UPDATED (UTC)',
-      `Café "Ünïcode…  ref one    #Ab12eF  b1  2026-01-01 00:00`,
-      '日本語\ufffd2J       shared              b2  2026-01-01 00:00',
-      'Empty metadata  shared              b3  2026-01-01 00:00',
-      '',
-      '3 brands.',
-      '',
-    ].join('\n'),
-  );
-});
+test(
+  'shows a table that fits the terminal, page by page, and the number of records',
+  needsTerminal,
+  async (t) => {
+    const held = holdSecondPage();
+    const { port, database } = await startTestService(t, { reads: held.reads });
+    const hostile = '日本語\u009b2J';
+    await database.execute('update brands set name = $1 where id = $2', hostile, 'b2');
+    const terminal = onTerminal(t, 57, ['brands', 'list', '--all', '--limit', '2'], partnerVariables(port));
+    await until(30_000, () => terminal.shown().includes('b2'));
+    assert.doesNotMatch(terminal.shown(), /b3/);
+    held.release();
+    assert.equal(await terminal.ended, 0);
+    assert.equal(
+      terminal.shown(),
+      [
+        'NAME            REFERENCE  COLOR    ID  UPDATED (UTC)',
+        `Café "Ünïcode…  ref one    #Ab12eF  b1  2026-01-01 00:00`,
+        '日本語\ufffd2J       shared              b2  2026-01-01 00:00',
+        'Empty metadata  shared              b3  2026-01-01 00:00',
+        '',
+        '3 brands.',
+        '',
+      ].join('\n'),
+    );
+  },
+);
 
-test('shows money, no escape sequences, harmless JSON', needsTerminal, async (t) => {
+test('formats money, and lets no record control the terminal', needsTerminal, async (t) => {
   const { port, database } = await startTestService(t);
   const name = 'a\u009b2Jb';
   await database.execute('update brands set name = $1 where id = $2', name, 'b2');

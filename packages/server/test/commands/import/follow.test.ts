@@ -43,7 +43,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('hears signals while the embedded database is locked: the second ends it at once', {
+test('handles signals while the embedded database is locked: the second ends it at once', {
   timeout: 9_000,
 }, async (t) => {
   const line = await withPartners(t, ['acme']);
@@ -71,7 +71,7 @@ test('ends with the feed; --json prints one document, and bad lines are on stand
   assert.match(stderr, /^line 2: name: EXPECTED_STRING: Write a string here\.\n$/);
 });
 
-test('follows standard input only, JSON Lines only, and not to try', async (t) => {
+test('follows only standard input and JSON Lines, and not with --dry-run', async (t) => {
   const line = await withPartners(t, ['acme']);
   const words = ['import', 'balances', 'file.csv', '--follow', '--dry-run', '--format', 'csv'];
   assertFailed(await line.run(words), 2, /FILE is -\./, /leave out --dry-run/, /leave out --format csv/);

@@ -24,7 +24,7 @@ function brandLines(...ids: string[]): string {
 const importBrands = ['import', 'brands', '-', '--partner', 'acme', '--json'];
 const mixed = `${brandLines('a')}\n{"name":5,"extra":1}\nnonsense\n${brandLines('b')}`;
 
-test('imports a file, and the same from standard input changes nothing', async (t) => {
+test('imports a file; the same records from standard input change nothing', async (t) => {
   const line = await withPartners(t, ['acme']);
   const file = join(line.folder, 'brands.jsonl');
   writeFileSync(file, `\ufeff${brandLines('a', 'b')}`);
@@ -65,7 +65,7 @@ test('imports CSV from a file by its name, and from standard input on demand', a
   assert.match(unsaid.stderr, /^If this is CSV, pass --format csv\.\nNothing was written: [^\n]*\n$/);
 });
 
-test('writes nothing of a CSV file that cannot be read to its end, with --skip-invalid either', async (t) => {
+test('writes nothing of a CSV file that cannot be read to its end, even with --skip-invalid', async (t) => {
   const line = await withPartners(t, ['acme']);
   const input = 'id,name,reference_id\na,Tea,r\nb,"Coffee,r\nc,Milk,r\n';
   const words = ['import', 'brands', '-', '--partner', 'acme', '--format', 'csv', '--skip-invalid'];
@@ -77,7 +77,7 @@ test('writes nothing of a CSV file that cannot be read to its end, with --skip-i
   assert.deepEqual(await brandIds(line), []);
 });
 
-test('takes an empty file', async (t) => {
+test('accepts an empty file', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { status, stdout } = await line.run(importBrands, { input: '' });
   assert.deepEqual([status, JSON.parse(stdout).read], [0, 0]);
@@ -127,7 +127,7 @@ test('reports the first 1,000 of all the rejected lines', async (t) => {
   assert.deepEqual([status, report.rejected_count, report.rejected.length], [1, 1_001, 1_000]);
 });
 
-test('tells a person the line, the field and what to do, and does not fill the screen', async (t) => {
+test('prints line, field and remedy of the first rejected lines', async (t) => {
   const line = await withPartners(t, ['acme']);
   const words = ['import', 'brands', '-', '--partner', 'acme'];
   const { status, stdout, stderr } = await line.run(words, { input: mixed + 'nonsense\n'.repeat(1_000) });
@@ -150,14 +150,14 @@ test('fails with status 1 and a sentence when it cannot read the file', async (t
   }
 });
 
-test('needs to be told whose brands they are', async (t) => {
+test('needs a partner for brands', async (t) => {
   const line = await withPartners(t, ['acme']);
   assertFailed(await line.run(['import', 'brands', '-']), 2, /--partner is required/);
   assertFailed(await line.run(['import', 'balances', '-', '--partner', 'acme']), 2, /no flag --partner/);
 });
 
 for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-  test(`writes nothing of an import that ${signal} ends half way, and takes the next one`, async (t) => {
+  test(`writes nothing of an import that ${signal} ends half way, and runs the next one`, async (t) => {
     const line = await withPartners(t, ['acme']);
     const child = spawnCommand([...importBrands, '--database', line.database]);
     const ended = once(child, 'close');

@@ -16,7 +16,7 @@ function brandLines(count: number): string {
   return lines.map((line) => JSON.stringify(line)).join('\n');
 }
 
-test('tells of personal data on standard error under --personal-data warn, and writes it', async (t) => {
+test('--personal-data warn reports personal data on standard error, and writes it', async (t) => {
   const line = await withPartners(t, ['acme']);
   const warn = [...words, '--personal-data', 'warn'];
   const machine = await line.run([...warn, '--json'], { input: brandLines(30) });
@@ -35,7 +35,7 @@ test('tells of personal data on standard error under --personal-data warn, and w
   assert.match(person.stderr, /^… and 10 more lines with warnings\.$/m);
 });
 
-test('rejects personal data unless it is told otherwise, and does not repeat it', async (t) => {
+test('rejects personal data by default, and does not repeat it', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { status, stdout, stderr } = await line.run(words, { input: brandLines(1) });
   assert.deepEqual([status, stdout], [1, '1 read, 0 written, 0 unchanged, 1 rejected.\n']);
@@ -45,7 +45,7 @@ test('rejects personal data unless it is told otherwise, and does not repeat it'
   assert.deepEqual([allowed.status, allowed.stderr], [0, '']);
 });
 
-test('takes --personal-data with every kind, for scripts that pass it always', async (t) => {
+test('accepts --personal-data for every kind of record', async (t) => {
   const line = await withPartners(t, ['acme']);
   for (const kind of ['balances', 'grants']) {
     const { status } = await line.run(['import', kind, '-', '--personal-data', 'reject'], { input: '' });

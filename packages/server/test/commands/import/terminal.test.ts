@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { withPartners } from '../../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../../testkit/fixtures/terminal.ts';
 
-test('shows a terminal how far it is, then the summary; a pipe that alone', needsTerminal, async (t) => {
+test('a terminal shows progress, then the summary; a pipe only the summary', needsTerminal, async (t) => {
   const line = await withPartners(t, ['acme']);
   const file = join(line.folder, 'brands.csv');
   writeFileSync(file, `name,reference_id\n${'Name,ref\n'.repeat(1_000)}`);

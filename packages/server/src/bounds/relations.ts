@@ -65,7 +65,7 @@ assertBound(
 );
 assertBound(
   receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
-  'a kill loses < 1 s of receipts',
+  'a kill loses less than a second of receipts',
 );
 assertBound(images.imageResultsAhead > images.imageDownloads, 'a slow image does not stop the others');
 assertBound(3 * images.imageDnsMs < images.imageDownloadMs, 'a slow name server leaves time to download');

@@ -25,9 +25,13 @@ const rowsOfStatement = 50;
 const cacheKibibytes = 16 * 1024;
 
 /**
- * Stages rows in a temporary table of this connection, and writes them in one transaction at the end: a slow
- * import does not block other writes, such as a revocation. A fast import writes rows directly for as long as
- * they are sorted, so that each row is written once. From the first unsorted batch on, it stages them.
+ * The writes of one import run. Its states:
+ * - direct: a fast import whose rows were all sorted so far. Rows go straight into the table, in an open
+ *   transaction, so that each is written once. Goes to staging at the first unsorted batch.
+ * - staging: any other import. Rows go into a temporary table of this connection. Without direct rows before
+ *   them no transaction stays open, so a slow import does not block other writes, such as a revocation.
+ * - `write` moves the staged rows into the table and commits (keep) or rolls back (try). The run goes on.
+ * - A failure rolls back. `end` rolls back and drops the temporary table.
  */
 export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: ImportPace): ImportWrites {
   const { all } = importColumns[kind];

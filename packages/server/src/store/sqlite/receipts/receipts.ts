@@ -33,10 +33,7 @@ export function createReceipts(database: string, environment: Environment, purpo
   if (purpose === 'serve') open();
   const writer = purpose === 'serve' ? createWriter(path) : undefined;
 
-  async function write<Kind extends keyof Writes>(
-    kind: Kind,
-    batch: Parameters<Writes[Kind]>[0],
-  ): Promise<void> {
+  async function write(kind: keyof Writes, batch: readonly object[]): Promise<void> {
     if (writer !== undefined) return writer.write(kind, batch);
     writes ??= createWrites(open());
     writes[kind](batch as never);

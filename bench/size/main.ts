@@ -5,7 +5,7 @@ import { optional, Problem, wholeNumber } from '../../packages/server/src/comman
 import { startPostgres, withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
 import { onConnection } from '../lib/service.ts';
-import { makeData, ofPartner, rowsOf } from './data.ts';
+import { makeData, ofPartner } from './data.ts';
 import { type Measured, measure } from './measure.ts';
 import { openSized, type SizedDatabase } from './pages.ts';
 import { blocksFigure, cpuFigure, faultsOf, goal, tableOf, timeFigure } from './table.ts';
@@ -22,21 +22,6 @@ the service's own store, and prints the cost of a page: its time, the CPU time o
 that it touches. Ends with status 1 if a ratio is above ${goal.toFixed(2)} (for blocks, of a whole page).
 Without --database it starts a server in a temporary folder, which takes 15 GB, and measures its CPU time,
 too.`;
-
-/** Shows progress on a terminal; otherwise only the end. */
-function progress(of: number, unit: string): { add(count: number): void; end(): void } {
-  const startedMs = performance.now();
-  let done = 0;
-  const amount = () => `${done.toLocaleString('en')} of ${of.toLocaleString('en')} ${unit}`;
-  const seconds = () => `${((performance.now() - startedMs) / 1_000).toFixed(0)} s`;
-  return {
-    add: (count) => {
-      done += count;
-      if (process.stderr.isTTY) process.stderr.write(`\r  ${amount()}, ${seconds()}`);
-    },
-    end: () => say(`${process.stderr.isTTY ? '\r' : ''}  ${amount()}, ${seconds()}`),
-  };
-}
 
 function scaleIn(text: string): number | Problem {
   const scale = Number(text);
@@ -75,9 +60,7 @@ async function makeDatabase(serverUrl: string, size: 'small' | 'large', partners
       `customers with a grant: ${count(ofPartner.customers)}; balances: ${count(ofPartner.balances)}.`,
   );
   const url = await createDatabase(serverUrl, size);
-  const rows = progress(rowsOf(partners), 'rows');
-  await makeData(url, partners, rows.add);
-  rows.end();
+  await makeData(url, partners);
   return url;
 }
 
@@ -98,10 +81,7 @@ async function compare(scale: number, rounds: number, database?: string): Promis
     return sized;
   };
   const [small, large] = [await open(smallUrl, partners.small), await open(largeUrl, partners.large)];
-  const played = progress(rounds, 'rounds');
-  const measured = await measure(small, large, rounds, () => played.add(1));
-  played.end();
-  return measured;
+  return measure(small, large, rounds);
 }
 
 function report(measured: readonly Measured[], rounds: number): boolean {

@@ -31,16 +31,12 @@ export async function measure(
   small: SizedDatabase,
   large: SizedDatabase,
   rounds: number,
-  onRound: (round: number) => void,
 ): Promise<Measured[]> {
   const chance = chanceOf(1).fraction;
   const warmUp = contendersOf(small, large);
   for (let round = 1; round <= warmUpRounds; round += 1) await playRound(warmUp, chance);
   const contenders = contendersOf(small, large);
-  for (let round = 1; round <= rounds; round += 1) {
-    await playRound(contenders, chance);
-    onRound(round);
-  }
+  for (let round = 1; round <= rounds; round += 1) await playRound(contenders, chance);
   const measured: Measured[] = [];
   for (const [index, { listing, position }] of small.kinds.entries()) {
     const ofSmall = await costOf(contenders[index]!);

@@ -1,6 +1,5 @@
 /** The OpenAPI document tells all of the contract, and nothing else. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
 import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
@@ -15,7 +14,6 @@ import {
 import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';
 import { scopes } from '@partner-network/contract/scopes';
 import { isWebAddress } from '../../packages/server/src/lib/text.ts';
-import { openApiFile, openApiText } from '../../scripts/openapi.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 
 const document: Json = openApiDocument();
@@ -24,10 +22,6 @@ const { schemas } = document.components;
 function operationAt({ path }: Operation) {
   return document.paths[path.slice(basePath.length)].get;
 }
-
-test('docs/openapi.json is made from the contract; "npm run docs" renews it', () => {
-  assert.equal(readFileSync(openApiFile, 'utf8'), openApiText());
-});
 
 test('has both listings and nothing else, each with its id, scope and stability', () => {
   assert.match(document.openapi, /^3\.1\.\d$/);

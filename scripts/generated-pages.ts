@@ -1,12 +1,15 @@
-/** The page of all errors. `npm run docs` writes it; a test fails if it is out of date. */
-import { writeFileSync } from 'node:fs';
+/** Pages that are made from the sources. `npm run docs` writes them; a test fails if one is out of date. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listBalances } from '@partner-network/contract/operations';
+import { importSentences } from '../packages/server/src/ingest/faults.ts';
+import { openApiFile, openApiText } from './openapi.ts';
 
-export const errorPagePath = new URL('../docs/partners/error-catalogue.md', import.meta.url);
+const errorPath = new URL('../docs/partners/error-catalogue.md', import.meta.url);
+const importPath = new URL('../docs/operators/importing.md', import.meta.url);
 
 const introduction = `# Error catalogue
 
@@ -22,7 +25,7 @@ const setting = {
   rate: brandsPerSecond,
 } as const;
 
-export function errorPage(): string {
+function errorPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];
   const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))].sort((a, b) => a - b);
   const sections = statuses.map((status) => {
@@ -40,4 +43,18 @@ function entryOf(code: ErrorCode): string {
   return `### \`${code}\`\n\n\`${category}\`. ${when}\n\n**What to do.** ${remedy}\n`;
 }
 
-if (import.meta.main) writeFileSync(errorPagePath, errorPage());
+/** The current text of importing.md with the current table of codes at its end. */
+function importPage(): string {
+  const heading = '| code | what it says |\n|---|---|\n';
+  const [text = ''] = readFileSync(importPath, 'utf8').split(heading);
+  const rows = Object.entries(importSentences).map(([code, sentence]) => `| \`${code}\` | ${sentence} |\n`);
+  return `${text}${heading}${rows.join('')}`;
+}
+
+export const generatedPages: readonly { readonly path: URL; text(): string }[] = [
+  { path: errorPath, text: errorPage },
+  { path: importPath, text: importPage },
+  { path: openApiFile, text: openApiText },
+];
+
+if (import.meta.main) for (const { path, text } of generatedPages) writeFileSync(path, text());

@@ -153,7 +153,7 @@ for (const [what, cursors] of [
   ['the same cursor again', ['a', 'a']],
   ['the cursor it was given at first', ['start']],
   ['a cursor of two pages ago', ['a', 'b', 'a']],
-  ['a cursor of 99 pages ago', [...Array(99).keys(), 0].map(String)],
+  ['a cursor of 100 pages ago', [...Array(100).keys(), 0].map(String)],
 ] as const) {
   test(`reports a server that gives ${what}, before a record is repeated`, async (t) => {
     const { baseUrl, targets } = await startScripted(t, () => ({

@@ -14,99 +14,37 @@ interface DemoPartner {
   readonly nouns: readonly string[];
 }
 
+function words(list: string): readonly string[] {
+  return list.split(', ');
+}
+
 export const demoPartners = [
   {
     id: 'PARTNER_NORTHWIND',
     name: 'Northwind Market',
     category: 'food',
-    adjectives: [
-      'Golden',
-      'Little',
-      'Honest',
-      'Copper',
-      'Sunday',
-      'Wild',
-      'Corner',
-      'Amber',
-      'Salt & Stone',
-      'Café',
-    ],
-    nouns: [
-      'Bakery',
-      'Roasters',
-      'Kitchen',
-      'Creamery',
-      'Greens',
-      'Deli',
-      'Noodle Bar',
-      'Pantry',
-      'Orchard',
-      'Smokehouse',
-      'Taqueria',
-      'Provisions',
-    ],
+    adjectives: words('Golden, Little, Honest, Copper, Sunday, Wild, Corner, Amber, Salt & Stone, Café'),
+    nouns: words(
+      'Bakery, Roasters, Kitchen, Creamery, Greens, Deli, Noodle Bar, Pantry, Orchard, Smokehouse, Taqueria, Provisions',
+    ),
   },
   {
     id: 'PARTNER_BLUEBIRD',
     name: 'Bluebird Travel',
     category: 'travel',
-    adjectives: [
-      'Harbor',
-      'Summit',
-      'Meridian',
-      'Coastal',
-      'Polar',
-      'Sierra',
-      'Lakeside',
-      'Aurora',
-      'Grand',
-      'Östra',
-    ],
-    nouns: [
-      'Airways',
-      'Hotel',
-      'Rail',
-      'Ferries',
-      'Lodge',
-      'Cruises',
-      'Car Rental',
-      'Hostels',
-      'Tours',
-      'Campgrounds',
-      'Resorts',
-      'Shuttle',
-    ],
+    adjectives: words('Harbor, Summit, Meridian, Coastal, Polar, Sierra, Lakeside, Aurora, Grand, Östra'),
+    nouns: words(
+      'Airways, Hotel, Rail, Ferries, Lodge, Cruises, Car Rental, Hostels, Tours, Campgrounds, Resorts, Shuttle',
+    ),
   },
   {
     id: 'PARTNER_JUNIPER',
     name: 'Juniper Living',
     category: 'home',
-    adjectives: [
-      'Birch',
-      'Linen',
-      'Modern',
-      'Quiet',
-      'Slate',
-      'Ivory',
-      'Nordic',
-      'Rustic',
-      'Lumen',
-      "Hanna's",
-    ],
-    nouns: [
-      'Furniture',
-      'Lighting',
-      'Ceramics',
-      'Textiles',
-      'Gardens',
-      'Hardware',
-      'Bedding',
-      'Kitchens',
-      'Paints',
-      'Antiques',
-      'Flooring',
-      'Framing',
-    ],
+    adjectives: words("Birch, Linen, Modern, Quiet, Slate, Ivory, Nordic, Rustic, Lumen, Hanna's"),
+    nouns: words(
+      'Furniture, Lighting, Ceramics, Textiles, Gardens, Hardware, Bedding, Kitchens, Paints, Antiques, Flooring, Framing',
+    ),
   },
 ] as const satisfies readonly DemoPartner[];
 

@@ -1,4 +1,4 @@
-/** CSV, and what each of its rows must come to. */
+/** Generates CSV, and predicts which rows are rejected. */
 import fc from 'fast-check';
 import { fieldsOf, type Kind, wrongFieldsOf } from './import-model.ts';
 import { anyText, aroundLength } from './words.ts';
@@ -7,7 +7,7 @@ export interface Table {
   readonly kind: Kind;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Whether cells stand in quotes also where they need not, and how lines end. */
+  /** Whether all cells are quoted. */
   readonly isQuoted: boolean;
   readonly lineEnd: '\n' | '\r\n';
 }
@@ -17,7 +17,7 @@ const cell = fc.oneof(
     weight: 6,
     arbitrary: fc.constantFrom('a', 'acme', 'alice', 'CHECKING', 'USD', '1', '-7', '#aabbcc', ''),
   },
-  // A NUL ends the reading, where a record goes on over lines; that has tests of its own.
+  // A NUL in a record of several lines ends the reading; csv.test.ts tests that.
   { weight: 3, arbitrary: anyText(12).map((text) => text.replaceAll('\0', '')) },
   {
     weight: 2,
@@ -60,7 +60,7 @@ export function csvOf({ columns, rows, isQuoted, lineEnd }: Table): string {
   return [columns, ...rows].map((row) => row.map(written).join(',') + lineEnd).join('');
 }
 
-/** The lines on which a row begins that is not taken. Rows of nothing but space are no rows. */
+/** The first lines of the rejected rows. Blank rows are skipped. */
 export function rejectedRows(given: Table, isPartner: (id: string) => boolean): number[] {
   let line = 2;
   return given.rows.flatMap((row) => {
@@ -90,7 +90,7 @@ function isTaken(
   return wrongFieldsOf(kind, Object.fromEntries(record))?.size === 0;
 }
 
-/** The number, or the text itself, which is none. */
+/** The number, or the text if it is no plain integer. */
 function integerOf(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) && String(number) === text && text !== '-0' ? number : text;

@@ -1,4 +1,4 @@
-/** Records, right and wrong, and the ways to write them down. */
+/** Generates records, valid and invalid, and writes them as JSON in different ways. */
 import fc from 'fast-check';
 import { fieldsOf, type Kind } from './import-model.ts';
 import { anyText, aroundLength } from './words.ts';
@@ -14,42 +14,15 @@ const times = [
   ...['2026-01-01T00:00:60Z', '2026-01-01T00:00:00+01:00', '2026-01-01', '1900-02-29T00:00:00Z'],
 ];
 const urls = [
-  ...[
-    'https://images.example.com/a.png',
-    'http://a',
-    'http://',
-    'https://user@a/',
-    'https://a:b@a/',
-    'ftp://a/',
-  ],
-  ...[
-    'http://a b/',
-    'http://[::1]/x',
-    'HTTPS://A/É',
-    'http:///a',
-    'http://a:99999/',
-    'http://%zz/',
-    '//a',
-    'http://@a',
-  ],
+  'http://a b/',
+  ...'https://images.example.com/a.png http://a http:// https://user@a/ https://a:b@a/ ftp://a/'.split(' '),
+  ...'http://[::1]/x HTTPS://A/É http:///a http://a:99999/ http://%zz/ //a http://@a'.split(' '),
 ];
 const numbers = [
   ...['0', '1', '-1', '9007199254740991', '-9007199254740991', '9007199254740992', '-9007199254740992'],
   ...['1.0', '1e3', '-0', '1E0', '0.5', '1e400', '123456789012345678901234567890'],
 ];
-const otherJson = [
-  'null',
-  'true',
-  'false',
-  '[]',
-  '{}',
-  '[1]',
-  '{"a":1}',
-  '""',
-  '{"a":null}',
-  '"\\ud800"',
-  '"\\u0000"',
-];
+const otherJson = 'null true false [] {} [1] {"a":1} "" {"a":null} "\\ud800" "\\u0000"'.split(' ');
 
 const metadataKey = asJson(fc.oneof(anyText(8), fc.constantFrom('tier', '__proto__', '1', '')));
 const metadata = fc
@@ -57,12 +30,12 @@ const metadata = fc
     maxLength: 4,
   })
   .map((entries) => `{${entries.map((entry) => entry.join(':')).join(',')}}`);
-/** Around the most keys that there may be. */
+/** About as many keys as are allowed. */
 const manyKeys = fc
   .integer({ min: 48, max: 52 })
   .map((count) => `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(',')}}`);
 
-/** Made once: fast-check takes a millisecond for what is to match a pattern. */
+/** Created once: fast-check takes a millisecond to create an arbitrary from a pattern. */
 const fitting = new Map<string, fc.Arbitrary<string>>([
   ['amount', fc.oneof(fc.constantFrom(...numbers), fc.maxSafeInteger().map(String))],
   ['color', asJson(fc.stringMatching(/^#[0-9A-Fa-f]{6}$|^#?[0-9A-Ga-g]{5,7}$/))],
@@ -83,7 +56,7 @@ const otherValue = fc.oneof(
   ...[128, 256, 1_024].map((length) => asJson(aroundLength(length))),
 );
 
-/** Mostly what belongs there; sometimes what does not, or is as long as it may be. */
+/** Mostly a fitting value; sometimes another type or a text of maximum length. */
 function memberOf(name: string): fc.Arbitrary<Member> {
   const value = fc.oneof(
     { weight: 20, arbitrary: fitting.get(name) ?? anyValue },
@@ -92,7 +65,7 @@ function memberOf(name: string): fc.Arbitrary<Member> {
   return fc.tuple(fc.constant(name), value);
 }
 
-/** All that it must have, and some of what it may; at times one is left out, unknown or there twice. */
+/** All required and some optional fields; sometimes a field is missing, unknown or repeated. */
 export function recordOf(kind: Kind): fc.Arbitrary<readonly Member[]> {
   const { required, properties } = fieldsOf[kind];
   const optional = Object.keys(properties).filter((name) => !(required as readonly string[]).includes(name));
@@ -114,27 +87,8 @@ export function lineOf(members: readonly Member[], space: string): string {
   return `{${written.join(`,${space}`)}}`;
 }
 
-/** A piece put into a line, or in the place of another: what comes of it is mostly no JSON. */
-const pieces = [
-  '"',
-  '\\',
-  '{',
-  '}',
-  '[',
-  ']',
-  ':',
-  ',',
-  '0',
-  '1',
-  'e',
-  '.',
-  '-',
-  '\\u0061',
-  'null',
-  '\t',
-  '\u0001',
-  '\u00a0',
-];
+/** Pieces inserted into a line; the result is mostly no JSON. */
+const pieces = [...'" \\ { } [ ] : , 0 1 e . - \\u0061 null'.split(' '), '\t', '\u0001', '\u00a0'];
 export const slip = fc.record(
   { at: fc.nat(200), drop: fc.nat(2), piece: fc.constantFrom('', ...pieces) },
   { noNullPrototype: true },
@@ -145,11 +99,11 @@ export function slipped(
   { at, drop, piece }: { at: number; drop: number; piece: string },
 ): string {
   const place = at % (line.length + 1);
-  // A file is UTF-8, which has no halves of pairs.
+  // UTF-8 cannot encode lone surrogates.
   return (line.slice(0, place) + piece + line.slice(place + drop)).toWellFormed();
 }
 
-/** What is about people, and what of it must not be repeated. */
+/** Personal data, which reports must not repeat. */
 export const personal = fc.oneof(
   fc.stringMatching(/^[a-z]{3,8}\.[a-z]{3,8}@[a-z]{3,8}\.(?:com|org|example)$/),
   fc.stringMatching(/^\+1 \([2-9][0-8]1\) [2-9]55-[0-9]{4}$/),

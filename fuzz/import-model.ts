@@ -1,4 +1,4 @@
-/** What may be imported, by Ajv on the schemas and by rules of our own where a schema cannot say it. */
+/** A second implementation of the import rules: Ajv on the schemas, and code where a schema is not enough. */
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isOtherNumber } from './json-model.ts';
@@ -7,7 +7,7 @@ export type Kind = 'brands' | 'balances' | 'grants';
 
 const time = { type: 'string', format: 'date-time' };
 const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength });
-/** Grants are not on the wire; the operators' interface names their fields. */
+/** Grants are not part of the API, so the contract has no schema for them. */
 const grantProperties = {
   id: text(256),
   partner_id: text(128),
@@ -34,13 +34,13 @@ const validators = Object.fromEntries(
   ]),
 ) as Record<Kind, ValidateFunction>;
 
-/** The fields of a record that are wrong; undefined when it is no record at all. */
+/** The fields with faults; undefined if the value is no record. */
 export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isOtherNumber(value))
     return undefined;
   const { required, properties } = fieldsOf[kind];
   const isRequired = (name: string) => (required as readonly string[]).includes(name);
-  // Null says that an optional field is absent. One that nobody knows is not optional.
+  // Null means absent in an optional field. Unknown fields are not optional.
   const given = Object.entries(value).filter(
     ([name, own]) => own !== null || isRequired(name) || !Object.hasOwn(properties, name),
   );
@@ -55,7 +55,7 @@ export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> |
   return wrong;
 }
 
-/** Strings without control characters and halves of pairs, as keys too; numbers in plain digits. */
+/** Strings and keys without control characters and lone surrogates; numbers in plain digits. */
 function isSound(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && ![...value].some(isControl);
   if (typeof value !== 'object' || value === null) return true;
@@ -72,14 +72,7 @@ const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 function isTimeInUtc(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|\+00:00)$/.exec(text);
   if (parts === null) return false;
-  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1).map(Number);
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = month === 2 && isLeap ? 29 : (daysOfMonth[month - 1] ?? 0);
   return year > 0 && day >= 1 && day <= days && hour < 24 && minute < 60 && second < 60;

@@ -1,4 +1,4 @@
-/** Lines on their way into a database, and out of it and in again. */
+/** Imports generated files, exports them, and imports them again. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
@@ -54,7 +54,7 @@ type Input =
   | ['noise', string, readonly number[]]
   | ['person', PersonalBrand];
 
-/** Where a file is cut into chunks: what is read must not depend on it. */
+/** Where a file is cut into chunks. The result must not depend on it. */
 const cuts = fc.array(fc.nat(2_000), { maxLength: 3 });
 
 function fileOf(kind: Kind): fc.Arbitrary<Lines> {
@@ -109,7 +109,7 @@ async function judgeLines(store: Store, kind: Kind, lines: readonly string[], pl
 
 const noRecord = ['(no record)'];
 const repeated = ['(a key twice)'];
-/** Its name is repeated as far as that is fit to be. */
+/** The reported name of a field: cut, and without what does not print. */
 const unknown = '(unknown)';
 
 function namesOf(errors: ImportReport['rejected'][number]['errors']): string[] {
@@ -119,7 +119,7 @@ function namesOf(errors: ImportReport['rejected'][number]['errors']): string[] {
   return [...new Set(errors.map(nameOf))].sort();
 }
 
-/** The fields that a line is rejected for. */
+/** The fields with faults of a rejected line. */
 function expectedFaults(kind: Kind, line: string): string[] {
   if (line.trim() === '') return [];
   const parsed = parseByGrammar(line);
@@ -132,7 +132,7 @@ function expectedFaults(kind: Kind, line: string): string[] {
   return [...new Set([...names, ...(isStrange ? ['partner_id'] : [])])].sort();
 }
 
-/** Both of our ways to read JSON against the engine's own and against the grammar. */
+/** Compares our two ways to read JSON with JSON.parse and with the grammar. */
 function judgeJson(text: string): void {
   const byGrammar = parseByGrammar(text);
   assert.equal(byGrammar !== undefined, isJson(text), `the grammar of ${text}`);
@@ -158,18 +158,18 @@ function withInexact(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, withInexact(own)]));
 }
 
-/** No report has a value in it, of which there is more than a few letters. */
+/** No report contains a value that is longer than a few letters. */
 function judgeEcho(lines: readonly string[], report: string): void {
   for (const line of lines) {
     for (const [, text = ''] of line.matchAll(/:[ \t]?"([^"\\]{9,})"/g)) {
-      // Names are repeated, and so are the words that are allowed.
+      // Reports may contain field names and allowed words.
       const isSaid = /^[A-Z_]+$/.test(text) || lines.some((other) => other.includes(`"${text}":`));
       assert.ok(isSaid || !report.includes(text), 'a value is repeated');
     }
   }
 }
 
-/** What was stored is exported as lines that change nothing. */
+/** An export can be imported again and changes nothing. */
 async function judgeReturn(store: Store, kind: Kind): Promise<void> {
   const before = await exported(store, kind);
   const count = before.split('\n').length - 1;
@@ -197,7 +197,7 @@ async function judgeTable(store: Store, given: Table, places: readonly number[])
   await judgeReturn(store, kind);
 }
 
-/** Of what files are made of, in any order. */
+/** Typical pieces of files, in any order. */
 const noise = fc
   .array(
     fc.oneof(
@@ -215,7 +215,7 @@ const noise = fc
   )
   .map((pieces) => pieces.join(''));
 
-/** Nothing is thrown, and what is read does not depend on where the bytes are cut. */
+/** Nothing throws, and the result does not depend on the chunks. */
 async function judgeNoise(text: string, places: readonly number[]): Promise<void> {
   const ways = [readJsonLines, (chunks: AsyncIterable<Uint8Array>) => readCsv(chunks, kinds.brands.schema)];
   for (const read of ways) {
@@ -230,7 +230,7 @@ interface PersonalBrand {
   readonly members: readonly Member[];
 }
 
-/** About a person in one of the places where it may be, beside what may be wrong besides. */
+/** A record with personal data in one place, and perhaps other faults. */
 const personalBrand: fc.Arbitrary<PersonalBrand> = fc
   .tuple(personal, fc.constantFrom('reference', 'value', 'key'), fc.constantFrom('"Name"', '""', '7'))
   .map(([person, place, name]) => ({

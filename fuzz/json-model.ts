@@ -1,9 +1,9 @@
 /**
- * JSON by the letter of its grammar, a character at a time: slow and plain. It keeps how numbers were
- * written, and knows which keys stood twice.
+ * A plain, slow JSON parser that follows the grammar character by character. Keeps numbers as they were
+ * written, and finds repeated keys.
  */
 
-/** A number that is not a plain integer of JavaScript, as it was written. */
+/** A number that is no exact plain integer, as it was written. */
 interface OtherNumber {
   readonly digits: string;
 }
@@ -17,10 +17,10 @@ export function isOtherNumber(value: unknown): value is OtherNumber {
   return typeof value === 'object' && value !== null && 'digits' in value && isNumber.has(value);
 }
 
-/** So that a record with a field of that name is not taken for one. */
+/** A symbol, so that no field of a record has this name. */
 const isNumber = new WeakSet<object>();
 
-/** Undefined where it is no JSON. */
+/** Returns undefined if the text is no JSON. */
 export function parseByGrammar(text: string): JsonDocument | undefined {
   const reader = new Reader(text);
   try {
@@ -138,7 +138,7 @@ class Reader {
     if (!this.#has(word)) throw noJson;
   }
 
-  /** What a sticky pattern finds here. */
+  /** The match of a sticky pattern at this position. */
   #take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0];

@@ -9,7 +9,7 @@ const now = Date.parse('2026-03-01T00:00:00.000Z');
 const day = 24 * 3_600_000;
 
 for (const engine of ['sqlite', 'postgres']) {
-  test(`tells of a cursor key that is old, of the future or missing (${engine})`, async (t) => {
+  test(`reports a cursor key that is old, in the future or missing (${engine})`, async (t) => {
     const { url, execute } = await openTestDatabase(t, 'migrated', async () => {}, engine);
     const finding = async () =>
       (await findingsOf(['--database', url, '--environment', 'sandbox'], () => now)).cursor_keys!;

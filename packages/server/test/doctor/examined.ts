@@ -1,4 +1,4 @@
-/** What doctor finds under settings that are given as an operator gives them. */
+/** Runs doctor with flags as an operator gives them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { examine } from '../../src/doctor/examine.ts';
 import type { Finding } from '../../src/lib/finding.ts';
 import type { ServeConfig } from '../../src/serve/settings.ts';
 
-/** In their order, which scripts rely on. */
+/** In the order that scripts rely on. */
 export const names = [
   ...['settings', 'open_files', 'database', 'environment', 'schema', 'privileges', 'clock'],
   ...['replicas', 'redis', 'instances', 'keys', 'cursor_keys'],
@@ -17,7 +17,7 @@ export const names = [
 
 type Findings = Readonly<Record<string, Finding>>;
 
-/** What an examination by these flags comes to; the clock may be another than this machine's. */
+/** The findings with these flags, and with this clock instead of the machine's. */
 export async function findingsOf(
   flags: readonly string[],
   nowMs?: () => number,
@@ -36,12 +36,12 @@ export async function findingsOf(
   return Object.fromEntries(examined.map(({ name, ...finding }) => [name, finding]));
 }
 
-/** The names of what has this status. */
+/** The names of the checks with this status. */
 export function those(findings: Findings, status: Finding['status']): string[] {
   return names.filter((name) => findings[name]!.status === status);
 }
 
-/** One of these names alone is not ok, with this status, and its sentence and remedy are these. */
+/** Asserts that only this check is not ok, and its status, detail and remedy. */
 export function assertOnly(
   findings: Findings,
   name: string,
@@ -49,7 +49,7 @@ export function assertOnly(
   detail: RegExp,
   remedy: RegExp,
 ): void {
-  // Who serves the embedded database is never known.
+  // The instances of the embedded database are never known.
   const isKnown = (other: string) => other !== 'instances' || findings[other]!.status !== 'skipped';
   const others = names.filter((other) => findings[other]!.status !== 'ok' && isKnown(other));
   assert.deepEqual(others, [name], JSON.stringify(findings, null, 1));
@@ -67,7 +67,7 @@ export function assertFinding(
   if (remedy !== undefined) assert.match(finding.remedy ?? '', remedy);
 }
 
-/** A port at which everything is accepted, and nothing is ever answered. */
+/** A port that accepts connections and never answers. */
 export async function silentPort(t: TestContext): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => {});

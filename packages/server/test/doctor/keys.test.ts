@@ -1,4 +1,4 @@
-/** Keys that expire soon, on both engines, which are asked in the same words. */
+/** Keys that expire soon, on both engines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '@partner-network/contract/scopes';
@@ -15,7 +15,7 @@ let made = 0;
 
 type Some = Partial<ApiKey>;
 
-/** Keys of a partner with both scopes, unless something else is said. */
+/** Creates keys of a partner, with both scopes by default. */
 async function addKeys(store: Store, ...keys: Some[]): Promise<void> {
   for (const key of keys) {
     made += 1;
@@ -27,7 +27,7 @@ async function addKeys(store: Store, ...keys: Some[]): Promise<void> {
 }
 
 for (const engine of ['sqlite', 'postgres']) {
-  test(`tells of keys that expire within 7 days, unless they are replaced (${engine})`, async (t) => {
+  test(`warns of keys that expire within 7 days, unless they are replaced (${engine})`, async (t) => {
     const { store, url } = await openTestDatabase(
       t,
       'partners',
@@ -52,7 +52,7 @@ for (const engine of ['sqlite', 'postgres']) {
     );
     assertFinding(await keys(), 'ok', /^No key expires within 7 days\.$/);
 
-    // As a rotation leaves it: a newer one of the same name, with its scopes and more.
+    // As after a rotation: a newer key with the same name, and at least its scopes.
     await addKeys(
       store,
       { id: 'KEY_old', name: 'batch', scopes: ['BRANDS_READ'], expires_at: hours(24) },

@@ -11,15 +11,10 @@ import { inspectPostgres } from '../../src/store/postgres/inspect/inspect.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 import { assertFinding, assertOnly, findingsOf, silentPort, those } from './examined.ts';
 
-const onSandbox = (url: string, ...more: string[]) => [
-  '--database',
-  url,
-  '--environment',
-  'sandbox',
-  ...more,
-];
+const sandbox = ['--environment', 'sandbox'];
+const onSandbox = (url: string, ...more: string[]) => ['--database', url, ...sandbox, ...more];
 
-/** A database in order, but for what these statements do to it. */
+/** A good database, changed by these statements. */
 async function databaseWith(t: TestContext, ...statements: string[]): Promise<string> {
   const url = await migratedDatabase(t);
   const client = await connectTo(t, url);
@@ -27,18 +22,18 @@ async function databaseWith(t: TestContext, ...statements: string[]): Promise<st
   return url;
 }
 
-/** The same address with something else in it. */
+/** The address with a changed part. */
 function changed(url: string, change: Partial<Pick<URL, 'username' | 'pathname' | 'port'>>): string {
   return Object.assign(new URL(url), change).href;
 }
 
-test('finds nothing wrong with a database that is in order', async (t) => {
+test('finds no fault in a good database', async (t) => {
   const findings = await findingsOf(onSandbox(await migratedDatabase(t)));
   assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
   assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ is reached\.$/);
 });
 
-test('asks everything of the database in transactions that cannot change it', async (t) => {
+test('reads the database in read-only transactions only', async (t) => {
   const url = await migratedDatabase(t);
   const proxy = await startProxy(t, Number(new URL(url).port));
   await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
@@ -49,14 +44,14 @@ test('asks everything of the database in transactions that cannot change it', as
   assert.doesNotMatch(beforeFirst!, /settings|api_keys/);
 });
 
-test('finds the other environment, and tells all else of the database', async (t) => {
+test('reports the wrong environment, and the other checks of the database', async (t) => {
   const flags = ['--database', await migratedDatabase(t), '--public-url', 'https://network.example'];
   const findings = await findingsOf(flags);
   const remedy = /^Pass --environment sandbox, or another --database\.$/;
   assertOnly(findings, 'environment', 'failed', /is a sandbox database and production was/, remedy);
 });
 
-test("finds a schema that is behind, newer, missing, or another program's", async (t) => {
+test("reports a schema that is old, newer, missing, or another program's", async (t) => {
   const schemaOf = async (url: string) => (await findingsOf(onSandbox(url))).schema!;
   const set = (version: number) => `update settings set value = '${version}' where name = 'schema'`;
   const migrateFirst = /^Run "partner-network migrate" on it first\.$/;
@@ -67,14 +62,14 @@ test("finds a schema that is behind, newer, missing, or another program's", asyn
   assertFinding(await schemaOf(foreign), 'failed', /another program's/, /another --database/);
 });
 
-test('finds what serving refuses: an encoding that is not UTF8', async (t) => {
+test('reports an encoding other than UTF8, which serve refuses', async (t) => {
   const url = await emptyDatabase(t, `encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`);
   const { database, clock } = await findingsOf(onSandbox(url));
   assertFinding(database!, 'failed', /encoding is SQL_ASCII/, /create it with encoding UTF8/);
   assert.equal(clock!.status, 'ok');
 });
 
-test('says why a database cannot be reached, and goes on with the rest', async (t) => {
+test('says why a database cannot be reached, and runs the other checks', async (t) => {
   const url = await migratedDatabase(t);
   const nowhere = changed(url, { port: String(await freePort()) });
   const findings = await findingsOf(onSandbox(nowhere));

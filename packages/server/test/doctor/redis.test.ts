@@ -5,7 +5,7 @@ import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/databa
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../testkit/servers/redis.ts';
-import { judgeInstances as judge } from '../../src/doctor/redis.ts';
+import { judgeInstances } from '../../src/doctor/redis.ts';
 import type { Finding } from '../../src/lib/finding.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
@@ -18,13 +18,13 @@ async function embedded(t: TestContext): Promise<string[]> {
   return ['--database', `sqlite:${path}`];
 }
 
-test('finds a Redis that is not there, without its password', async (t) => {
+test('reports a Redis that cannot be reached, without its password', async (t) => {
   const url = `redis://:s3cret@127.0.0.1:${await freePort()}`;
   const { redis } = await findingsOf([...(await embedded(t)), '--redis', url]);
   assertFinding(redis!, 'failed', /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/, /Start it/);
 });
 
-test('finds a Redis that may forget, refuses to write, or does not let us in', needsOwnRedis, async (t) => {
+test('reports a Redis that evicts keys, is read-only, or denies access', needsOwnRedis, async (t) => {
   const own = await startRedis(t);
   const admin = redisClient(t, own.url);
   const flags = await embedded(t);
@@ -53,23 +53,43 @@ test('finds a Redis that may forget, refuses to write, or does not let us in', n
   assert.doesNotMatch(JSON.stringify(wrong), /wr0ng/);
 });
 
-test('says of no instance, one and many whether they count together', () => {
+test('says whether no, one or several instances share the rate limit', () => {
   const by = (instances?: number) => (instances === undefined ? {} : { instances });
   const said: [Finding, Finding['status'], RegExp][] = [
-    [judge(0, undefined), 'ok', /^No instance serves this database now\.$/],
-    [judge(0, by(0)), 'ok', /^No instance serves this database now\.$/],
-    [judge(1, undefined), 'ok', /^1 instance serves this database now, and needs no Redis to count by it/],
-    [judge(1, by(0)), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
-    [judge(1, by(1)), 'ok', /^1 instance serves this database now, by this Redis\.$/],
-    [judge(1, by()), 'skipped', /^1 instance serves this database now; whether by this Redis is not known/],
-    [judge(2, undefined), 'failed', /^2 instances serve this database now, each with .* get 2 times it\.$/],
-    [judge(2, by(0)), 'warning', /^2 instances serve this database now, and none of them by this Redis\.$/],
-    [judge(3, by(1)), 'warning', /^3 instances serve this database now, and only 1 of them by this Redis\.$/],
+    [judgeInstances(0, undefined), 'ok', /^No instance serves this database now\.$/],
+    [judgeInstances(0, by(0)), 'ok', /^No instance serves this database now\.$/],
+    [
+      judgeInstances(1, undefined),
+      'ok',
+      /^1 instance serves this database now, and needs no Redis to count by it/,
+    ],
+    [judgeInstances(1, by(0)), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
+    [judgeInstances(1, by(1)), 'ok', /^1 instance serves this database now, by this Redis\.$/],
+    [
+      judgeInstances(1, by()),
+      'skipped',
+      /^1 instance serves this database now; whether by this Redis is not known/,
+    ],
+    [
+      judgeInstances(2, undefined),
+      'failed',
+      /^2 instances serve this database now, each with .* get 2 times it\.$/,
+    ],
+    [
+      judgeInstances(2, by(0)),
+      'warning',
+      /^2 instances serve this database now, and none of them by this Redis\.$/,
+    ],
+    [
+      judgeInstances(3, by(1)),
+      'warning',
+      /^3 instances serve this database now, and only 1 of them by this Redis\.$/,
+    ],
   ];
   for (const [finding, status, detail] of said) assertFinding(finding, status, detail);
 });
 
-test('finds instances that do not share the Redis of the others', needsOwnRedis, async (t) => {
+test('reports instances that use another Redis than the others', needsOwnRedis, async (t) => {
   const { url: redis } = await startRedis(t);
   const url = await migratedDatabase(t);
   for (const instance of ['first', 'second']) {

@@ -25,7 +25,7 @@ async function newDatabase(t: TestContext, ...statements: string[]) {
   return { path, flags: ['--database', `sqlite:${path}`, '--public-url', 'https://network.example'] };
 }
 
-/** The same, and its receipts as serving leaves them but for what these statements do to them. */
+/** A database with receipts, as `serve` leaves them, changed by these statements. */
 async function withReceipts(t: TestContext, ...statements: string[]) {
   const made = await newDatabase(t);
   const receipts = `${made.path}-receipts`;
@@ -36,7 +36,7 @@ async function withReceipts(t: TestContext, ...statements: string[]) {
   return { ...made, receipts };
 }
 
-/** All that is in a folder, to the byte and to the moment. */
+/** The files of a folder with their bytes and modification times. */
 function stateOf(path: string) {
   const folder = join(path, '..');
   return readdirSync(folder).map((name) => {
@@ -45,12 +45,12 @@ function stateOf(path: string) {
   });
 }
 
-test('finds nothing wrong with a database that is in order, and leaves no trace', async (t) => {
+test('finds no fault in a good database, and changes nothing', async (t) => {
   const { path, flags } = await withReceipts(t);
   const before = stateOf(path);
   assert.equal(before.length, 2);
   const findings = await findingsOf(flags);
-  // Who serves it is not written down anywhere.
+  // The embedded database does not record its instances.
   assert.deepEqual(those(findings, 'skipped'), ['instances']);
   assert.deepEqual(
     those(findings, 'ok'),
@@ -59,7 +59,7 @@ test('finds nothing wrong with a database that is in order, and leaves no trace'
   assert.deepEqual(stateOf(path), before);
 });
 
-test('sees what another process has just written, whose log stays as it is', async (t) => {
+test('sees what another process has just written, and leaves its WAL alone', async (t) => {
   const { path, flags } = await newDatabase(t);
   const other = new DatabaseSync(path);
   t.after(() => other.close());
@@ -69,7 +69,7 @@ test('sees what another process has just written, whose log stays as it is', asy
   assert.deepEqual(readdirSync(join(path, '..')), before);
 });
 
-test('makes no database where there is none, and tells of all else', async (t) => {
+test('creates no database, and reports the other checks', async (t) => {
   const path = join(temporaryFolder(t), 'missing', 'test.db');
   const findings = await findingsOf(['--database', `sqlite:${path}`, '--public-url', 'https://a.example']);
   assertFinding(
@@ -84,7 +84,7 @@ test('makes no database where there is none, and tells of all else', async (t) =
   assert.ok(!existsSync(join(path, '..')));
 });
 
-test('finds a path where there can be no database, as a command does', async (t) => {
+test('reports a path that cannot have a database, as commands do', async (t) => {
   const file = join(temporaryFolder(t), 'letter.txt');
   writeFileSync(file, '');
   const path = join(file, 'data', 'test.db');
@@ -96,7 +96,7 @@ test('finds a path where there can be no database, as a command does', async (t)
 
 const asUser = { skip: process.getuid?.() === 0 && 'root may write to everything' };
 
-test('finds a folder that this user may not look into, or make anything in', asUser, async (t) => {
+test('reports a folder that this user may not read or write', asUser, async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'data', 'test.db');
   const database = async () => (await findingsOf(['--database', `sqlite:${path}`])).database!;
@@ -108,7 +108,7 @@ test('finds a folder that this user may not look into, or make anything in', asU
   chmodSync(folder, 0o700);
 });
 
-test('finds the other environment', async (t) => {
+test('reports the wrong environment', async (t) => {
   const { flags } = await newDatabase(t);
   assertOnly(
     await findingsOf([...flags, '--environment', 'sandbox']),
@@ -119,7 +119,7 @@ test('finds the other environment', async (t) => {
   );
 });
 
-test('tells that an older schema is brought up to date by serving, and does not do it', async (t) => {
+test('says that serving upgrades an older schema, and does not upgrade it', async (t) => {
   const { path, flags } = await newDatabase(t, 'pragma user_version = 0');
   const before = stateOf(path);
   assertFinding(
@@ -164,7 +164,7 @@ const foreignReceipts: readonly [statement: string, detail: RegExp, remedy: RegE
   ['pragma application_id = 7', /another program's database/, /move it away/],
 ];
 
-test('finds receipts with which serving refuses to start', async (t) => {
+test('reports receipts with which serve refuses to start', async (t) => {
   for (const [statement, detail, remedy] of foreignReceipts) {
     const { path, flags } = await withReceipts(t, statement);
     assertOnly(await findingsOf(flags), 'database', 'failed', detail, remedy);
@@ -192,7 +192,7 @@ test('warns of a file that others can read, unless its folder keeps them out', a
   assertOnly(await findingsOf(flags), 'privileges', 'warning', /test\.db-receipts \(mode 604/, /chmod 600/);
 });
 
-test('finds a file that this user may not write to, or not even read', asUser, async (t) => {
+test('reports a file that this user may not write or read', asUser, async (t) => {
   const { path, receipts, flags } = await withReceipts(t);
   chmodSync(receipts, 0o400);
   assertOnly(await findingsOf(flags), 'privileges', 'failed', /may not write to \/.*-receipts/, /owner/);
@@ -202,7 +202,7 @@ test('finds a file that this user may not write to, or not even read', asUser, a
   assertFinding((await findingsOf(flags)).database!, 'failed', /may not read \/.*test\.db/, /a user who may/);
 });
 
-test('finds ports that clash, addresses that nobody or anybody can use, and no limit', async (t) => {
+test('reports clashing ports, unusable or open addresses, and a missing rate limit', async (t) => {
   const { path } = await newDatabase(t);
   const settings = async (...more: string[]) =>
     (await findingsOf(['--database', `sqlite:${path}`, ...more])).settings!;

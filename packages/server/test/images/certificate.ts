@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A value of ASN.1: its tag, its length, and what is in it. */
+/** Encodes an ASN.1 value: tag, length, content. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -12,7 +12,7 @@ const hex = (text: string) => Buffer.from(text, 'hex');
 const sequence = (...parts: readonly Uint8Array[]) => der(0x30, ...parts);
 const time = (text: string) => der(0x18, Buffer.from(text));
 
-/** A key, and a certificate for a host that nobody but itself vouches for. */
+/** A key and a self-signed certificate for a host. */
 export function selfSigned(host: string): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(hex('06082a8648ce3d040302'));

@@ -16,12 +16,12 @@ function brand(id: string, profile_image_url?: string): object {
   return { id, name: id, reference_id: id, ...(profile_image_url !== undefined && { profile_image_url }) };
 }
 
-/** So many brands, whose ids sort as they are numbered. */
+/** Brands whose ids sort by their number. */
 function brands(count: number, url: (index: number) => string): object[] {
   return Array.from({ length: count }, (_, index) => brand(`b${1_000 + index}`, url(index)));
 }
 
-/** A database in which one partner has these brands, and another has one, too. */
+/** A database where one partner has these brands and another partner has one brand. */
 async function storeOf(t: TestContext, records: readonly object[], engine?: string): Promise<Reads> {
   const { store } = await openTestDatabase(t, 'nothing', async () => {}, engine);
   for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
@@ -85,14 +85,14 @@ for (const engine of ['sqlite', 'postgres']) {
   });
 }
 
-test('downloads eight at a time, and no more', async (t) => {
+test('downloads eight images at a time', async (t) => {
   let most = 0;
   let waiting: ServerResponse[] = [];
   const host = await serveHttp(t, async (_request, response) => {
     waiting.push(response);
     most = Math.max(most, waiting.length);
     if (waiting.length < 8) return;
-    // A ninth would come now.
+    // Leaves time for a ninth request.
     await wait(30);
     for (const held of waiting) held.end(image);
     waiting = [];
@@ -108,7 +108,7 @@ test('downloads eight at a time, and no more', async (t) => {
   assert.equal(most, 8);
 });
 
-test('reports in the order of the brands, though the first image is the last to come', async (t) => {
+test('reports in the order of the brands, even if the first image comes last', async (t) => {
   let answered = 0;
   let first: ServerResponse | undefined;
   const host = await serveHttp(t, ({ url }, response) => {
@@ -130,7 +130,7 @@ test('reports in the order of the brands, though the first image is the last to 
   );
 });
 
-test('downloads an image once, however many brands show it', async (t) => {
+test('downloads an image once, however many brands use it', async (t) => {
   const asked: string[] = [];
   const host = await serveHttp(t, ({ url = '' }, response) => {
     asked.push(url);
@@ -145,7 +145,7 @@ test('downloads an image once, however many brands show it', async (t) => {
   assert.equal(reports.filter(({ status }) => status === 'faulty').length, 105);
 });
 
-test('gives each image its time, and leaves nothing behind that the process would wait for', async (t) => {
+test('limits the time of each image, and leaves no timer behind', async (t) => {
   const host = await serveHttp(t, ({ url }, response) => {
     if (url !== '/0') response.end(image);
   });
@@ -161,7 +161,7 @@ test('gives each image its time, and leaves nothing behind that the process woul
   assert.equal(timers(), before);
 });
 
-test('leaves all servers at once when the database is lost, and goes to no other', async (t) => {
+test('ends all downloads when the database fails, and starts no other', async (t) => {
   const open = new Set<unknown>();
   const { promise: allLeft, resolve: noneIsOpen } = Promise.withResolvers<void>();
   let first: ServerResponse | undefined;

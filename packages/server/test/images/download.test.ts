@@ -15,7 +15,7 @@ function get(url: string, limitMs = 20_000): Promise<Download> {
   return download(url, loopback, AbortSignal.timeout(limitMs));
 }
 
-/** The code of a fault, or how many bytes came, and "cut" when more would have. */
+/** The code of a fault, or the number of bytes, with "cut" if the image was longer. */
 function outcome(result: Download): string {
   if ('fault' in result) return result.fault.code;
   return `${result.body.length}${result.isWhole ? '' : ' cut'}`;
@@ -30,7 +30,7 @@ function send(status: number, headers: Record<string, string> = {}, body: Buffer
 
 const to = (location: string, status = 302) => send(status, { location });
 
-/** Sends without saying how much there will be. */
+/** Sends a body without a content-length. */
 function stream(bytes: number) {
   return (_request: unknown, response: ServerResponse) => {
     response.writeHead(200).write(Buffer.alloc(1_000));
@@ -70,7 +70,7 @@ const answers: Record<string, readonly [answer: RequestListener, expected: strin
   '/to-a-zone': [to('http://[fe80::1%25eth0]/logo.png'), 'BAD_REDIRECT'],
 };
 
-test('downloads an image or says why it cannot, for each answer that a server may give', async (t) => {
+test('downloads an image or reports why not, for each kind of response', async (t) => {
   const host = await serveHttp(t, (request, response) => {
     response.on('error', () => {});
     answers[request.url!]![0](request, response);
@@ -80,7 +80,7 @@ test('downloads an image or says why it cannot, for each answer that a server ma
   }
 });
 
-/** Answers that are judged by their heads, for bodies that never end. */
+/** Responses that are rejected by their headers; their bodies never end. */
 const heads: readonly [status: number, headers: Record<string, string>, expected: unknown[]][] = [
   [200, { 'content-length': '3000000000' }, ['TOO_LARGE', 3_000_000_000]],
   [404, {}, ['BAD_STATUS', undefined]],
@@ -89,7 +89,7 @@ const heads: readonly [status: number, headers: Record<string, string>, expected
 ];
 
 for (const [status, headers, expected] of heads) {
-  test(`hangs up after the head of an answer that says ${expected[0]} already`, async (t) => {
+  test(`closes the connection after headers that mean ${expected[0]}`, async (t) => {
     const { promise: left, resolve } = Promise.withResolvers<void>();
     const host = await serveHttp(t, (_request, response) => {
       response.on('close', resolve).writeHead(status, headers).write(image);
@@ -100,7 +100,7 @@ for (const [status, headers, expected] of heads) {
   });
 }
 
-test('leaves a server that sends without end as soon as there is too much of it', async (t) => {
+test('stops a download as soon as it is too large', async (t) => {
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const host = await serveHttp(t, (_request, response) => {
     const more = () => {
@@ -114,7 +114,7 @@ test('leaves a server that sends without end as soon as there is too much of it'
   await left;
 });
 
-test('asks for the image as it is, and tells nothing of anybody', async (t) => {
+test('sends only the headers that it needs', async (t) => {
   const asked: unknown[] = [];
   const host = await serveHttp(t, (request, response) => {
     asked.push([request.method, request.url, request.headers]);
@@ -135,13 +135,13 @@ test('asks for the image as it is, and tells nothing of anybody', async (t) => {
   ]);
 });
 
-/** What a server does with a connection that never becomes an answer. */
+/** What a server does instead of sending a complete response. */
 const silences: Record<string, (socket: Socket) => void> = {
   'says nothing': () => {},
   'begins to answer': (socket) => socket.write('HTTP/1.1 200 OK\r\nX-A: '),
   'drips its headers': (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-A: ', 'a'),
   'drips the image': (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n\r\n', 'a'),
-  'always asks for patience': (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+  'sends Early Hints forever': (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
 };
 
 function drip(socket: Socket, first: string, then: string): void {
@@ -151,7 +151,7 @@ function drip(socket: Socket, first: string, then: string): void {
 }
 
 for (const [what, answer] of Object.entries(silences)) {
-  test(`gives up a server that ${what}, in time, and hangs up`, async (t) => {
+  test(`times out on a server that ${what}, and closes the connection`, async (t) => {
     const { promise: left, resolve } = Promise.withResolvers<void>();
     const host = await serveRaw(t, (socket) => {
       socket.on('close', () => resolve()).resume();
@@ -162,14 +162,14 @@ for (const [what, answer] of Object.entries(silences)) {
   });
 }
 
-test('the time is for all redirects together', async (t) => {
+test('the time limit includes all redirects', async (t) => {
   const host = await serveHttp(t, (_request, response) => {
     setTimeout(() => response.writeHead(302, { location: '/next' }).end(), 100);
   });
   assert.equal(outcome(await get(host, 250)), 'TIMED_OUT');
 });
 
-/** What a server says, and what is said of it. */
+/** What a server sends, and the reason that is reported. */
 const nonsense: Record<string, readonly [said: string, expected: RegExp]> = {
   'hangs up': ['', /the connection ended/],
   'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n', /its answer is not HTTP.*HPE_/],
@@ -215,7 +215,7 @@ async function closedPort(t: TestContext): Promise<number> {
   return port;
 }
 
-test('takes nothing for a URL but http and https without user and password', async () => {
+test('accepts only http and https URLs without user and password', async () => {
   for (const url of ['', '/logo.png', 'ftp://127.0.0.1/', 'file:///etc/passwd', 'http://a:b@127.0.0.1/'])
     assert.equal(outcome(await get(url)), 'INVALID_URL', url);
 });

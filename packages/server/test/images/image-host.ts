@@ -9,7 +9,7 @@ import {
 import type { TestContext } from 'node:test';
 import type { Reach } from '../../src/images/download.ts';
 
-/** For tests on loopback: literals as they are, and a judge that lets everything through. */
+/** For tests on loopback: resolves hosts to themselves and allows every address. */
 export const loopback: Reach = { resolve: async (host) => [host], isAllowed: () => true };
 
 export async function listenOn(
@@ -29,13 +29,13 @@ export async function listenOn(
   return (server.address() as AddressInfo).port;
 }
 
-/** A web server of the test's own; resolves to its address. */
+/** Starts a web server and returns its address. */
 export async function serveHttp(t: TestContext, answer: RequestListener, address?: string): Promise<string> {
   const port = await listenOn(t, createServer(answer), address);
   return `http://${address ?? '127.0.0.1'}:${port}`;
 }
 
-/** A server that says what no web server would. */
+/** Starts a TCP server that may answer anything. */
 export async function serveRaw(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
   const server = createRawServer((socket) => {
     socket.on('error', () => {});

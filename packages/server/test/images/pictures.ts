@@ -1,4 +1,4 @@
-/** Images as small as their formats allow, made here: no file of a test's needs to be trusted. */
+/** Makes the smallest valid images, so that the tests need no files. */
 import { crc32, deflateSync } from 'node:zlib';
 
 function chunk(name: string, data: Buffer): Buffer {
@@ -10,7 +10,7 @@ function chunk(name: string, data: Buffer): Buffer {
   return framed;
 }
 
-/** A whole png, all black; `bytes` fills it up to a size. */
+/** A complete black png, padded to `bytes`. */
 export function png(width: number, height: number, bytes = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width);
@@ -37,11 +37,11 @@ function segment(marker: number, data: Buffer): Buffer {
 interface JpegChoices {
   /** The marker of its frame: 0xc0 is baseline, 0xc2 progressive. */
   readonly frame?: number;
-  /** As a camera that was held on its side writes it. */
+  /** The EXIF orientation of a rotated camera. */
   readonly orientation?: number;
 }
 
-/** A jpg as far as its frame, which says how large it is. */
+/** A jpg up to its frame header, which contains the size. */
 export function jpg(width: number, height: number, { frame = 0xc0, orientation }: JpegChoices = {}): Buffer {
   const size = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
   size.writeUInt16BE(height, 1);

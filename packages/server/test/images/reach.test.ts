@@ -15,7 +15,7 @@ async function outcome(url: string, reach: Reach): Promise<string> {
   return 'fault' in result ? result.fault.code : 'fine';
 }
 
-/** Lets nobody in but this address, whatever a host resolves to. */
+/** Allows this address only, whatever a host resolves to. */
 function only(allowed: string, hosts: Record<string, readonly string[]>): Reach & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -49,7 +49,7 @@ test('connects to no address of this machine or its network, however it is writt
   assert.equal(connections, 0);
 });
 
-test('follows a redirect from a public address to no other', async (t) => {
+test('follows a redirect only to a public address', async (t) => {
   const asked: string[] = [];
   const host = await serveHttp(t, ({ url = '' }, response) => {
     asked.push(url);
@@ -63,13 +63,13 @@ test('follows a redirect from a public address to no other', async (t) => {
   assert.equal(await through(`http://127.0.0.1:${port}/logo.png`), 'fine');
   for (const inside of ['10.0.0.1', 'inside.test', 'half.test', '[::1]', '0x0a.1']) {
     assert.equal(await through(`//${inside}:${port}/logo.png`), 'NOT_PUBLIC', inside);
-    // And not one redirect later, either.
+    // Nor after a second redirect.
     assert.equal(await through(`/${encodeURIComponent(`http://${inside}:${port}/logo.png`)}`), 'NOT_PUBLIC');
   }
   assert.equal(asked.filter((path) => path === '/logo.png').length, 1);
 });
 
-test('connects to the addresses that were judged, and asks for them once', async (t) => {
+test('resolves a host once, and connects to the addresses that were checked', async (t) => {
   const host = await serveHttp(t, (_request, response) => response.end(image));
   const answers = [['127.0.0.1'], ['10.0.0.1']];
   const reach = { ...only('127.0.0.1', {}), resolve: async () => answers.shift()! };
@@ -77,14 +77,14 @@ test('connects to the addresses that were judged, and asks for them once', async
   assert.deepEqual(answers, [['10.0.0.1']]);
 });
 
-test('asks for no address when it is over before it began', async () => {
+test('resolves nothing when it is aborted before it starts', async () => {
   const reach = only('127.0.0.1', {});
   const result = await download('http://127.0.0.1/logo.png', reach, AbortSignal.abort());
   assert.equal('fault' in result && result.fault.code, 'TIMED_OUT');
   assert.deepEqual(reach.asked, []);
 });
 
-test('names the host that is not public, and no more of its URL', async () => {
+test('reports the host that is not public, and nothing else of its URL', async () => {
   const url = 'http://10.0.0.1:8443/path/secret?token=secret#secret';
   assert.deepEqual(await download(url, publicOnly, AbortSignal.timeout(20_000)), {
     fault: {
@@ -103,7 +103,7 @@ async function serveHttps(t: TestContext, host: string) {
   return { cert, port: await listenOn(t, server) };
 }
 
-test('trusts only a certificate of the host that others vouch for, whatever a variable says', async (t) => {
+test('requires a trusted certificate of the host, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async (t) => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
   const { cert, port } = await serveHttps(t, 'images.test');

@@ -1,11 +1,11 @@
-/** Takes a line the way that it goes in an import, and says what came of it. */
+/** Reads and checks a line as an import does, and returns the result. */
 import assert from 'node:assert/strict';
 import { createChecker } from '../../src/ingest/check.ts';
 import { kinds } from '../../src/ingest/kinds.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { ImportKind } from '../../src/store/port.ts';
 
-/** What each kind requires, and nothing else. */
+/** The required fields of each kind. */
 export const smallest = {
   brands: { name: 'Name', reference_id: 'ref' },
   balances: { customer_id: 'alice', type: 'CHECKING', currency: 'USD', amount: 1 },
@@ -23,7 +23,6 @@ export interface Outcome {
   readonly faults: (readonly [string | undefined, string])[];
 }
 
-/** A line goes the way that it goes in an import: read, then checked. */
 export async function checkLine(kind: ImportKind, line: string): Promise<Outcome> {
   async function* bytes() {
     yield Buffer.from(line);
@@ -35,7 +34,7 @@ export async function checkLine(kind: ImportKind, line: string): Promise<Outcome
   return { fields, faults: faults.map(({ field, code }) => [field, code]) };
 }
 
-/** The smallest record with one field set to what is written here. */
+/** The smallest record, with one field set to this JSON. */
 export function lineWith(kind: ImportKind, field: string, json: string): string {
   const members = Object.entries({ ...smallest[kind], [field]: '' });
   const texts = members.map(([name, value]) => `"${name}":${name === field ? json : JSON.stringify(value)}`);

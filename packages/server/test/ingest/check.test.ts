@@ -35,27 +35,6 @@ for (const [kind, record] of Object.entries(smallest) as [ImportKind, Record<str
   });
 }
 
-test('refuses a line that is JSON but no object', async () => {
-  for (const line of ['[]', '[{}]', '"text"', '5', '1.5', 'true', 'null']) {
-    assert.deepEqual((await checkLine('brands', line)).faults, [[undefined, 'EXPECTED_OBJECT']], line);
-  }
-});
-
-test('refuses a line that is no JSON', async () => {
-  const { faults } = await checkLine('brands', '{"name":"Name"');
-  assert.deepEqual(faults, [[undefined, 'INVALID_JSON']]);
-});
-
-test('names a repeated key in dot notation', async () => {
-  const top = await checkLine('brands', '{"name":"a","\\u006eame":"b","reference_id":"r"}');
-  assert.deepEqual(top.faults, [['name', 'DUPLICATE_KEY']]);
-  const nested = await checkLine(
-    'brands',
-    '{"name":"a","reference_id":"r","metadata":{"t":"1","\\u0074":"2"}}',
-  );
-  assert.deepEqual(nested.faults, [['metadata.t', 'DUPLICATE_KEY']]);
-});
-
 test('refuses fields that the record does not have, whatever they are called', async () => {
   const names = ['Name', 'nickname', 'partner_id', '__proto__', 'constructor', 'toString', '', ' name'];
   for (const name of names) {
@@ -105,18 +84,7 @@ test('refuses what is no string in every field that holds text', async () => {
 });
 
 test('refuses control characters and unpaired surrogates in every field that holds text', async () => {
-  const codes = [
-    '0000',
-    '0001',
-    '0009',
-    '000a',
-    '001f',
-    '007f',
-    'd83e',
-    'dd8a',
-    'dd8a\\ud83e',
-    'd83e\\ud83e',
-  ];
+  const codes = '0000 0001 0009 000a 001f 007f d83e dd8a dd8a\\ud83e d83e\\ud83e'.split(' ');
   for (const [kind, field] of allTexts) {
     for (const code of codes) await assertRefused(kind, field, `"a\\u${code}b"`, 'INVALID_CHARACTER');
   }
@@ -161,17 +129,7 @@ for (const [code, list] of Object.entries(amounts)) {
 }
 
 test('refuses an amount that is no number at all', async () => {
-  for (const json of [
-    '"5"',
-    '""',
-    'true',
-    '{}',
-    '[]',
-    '[5]',
-    '[[-5]]',
-    '{"source":"5"}',
-    '{"toString":"5"}',
-  ]) {
+  for (const json of '"5" "" true {} [] [5] [[-5]] {"source":"5"} {"toString":"5"}'.split(' ')) {
     await assertRefused('balances', 'amount', json, 'EXPECTED_INTEGER');
   }
 });

@@ -1,4 +1,4 @@
-/** The kinds of the public JSON parsing vectors, each as a line of an import between good lines. */
+/** The kinds of the public JSON parsing test suite, each as a bad line between two good ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ImportReport, importRecords } from '../../src/ingest/import.ts';
@@ -22,12 +22,12 @@ function importBytes(store: Store, bytes: Uint8Array, kind: ImportKind = 'brands
   return importRecords(store, readJsonLines(chunks()), options);
 }
 
-/** What each of a report's lines is rejected for. */
+/** The faults of each rejected line. */
 function faultsOf({ rejected }: ImportReport): unknown[] {
   return rejected.map(({ line, errors }) => [line, ...errors.map(({ field, code }) => [field, code])]);
 }
 
-/** A brand with this, as bytes, in a place. */
+/** A brand with these bytes as its name. */
 const named = (...parts: Bytes[]) => bytesOf('{"reference_id":"r","name":', ...parts, '}');
 const nameOf = (...parts: Bytes[]) => named('"a', ...parts, 'b"');
 const noted = (...parts: Bytes[]) => bytesOf('{"reference_id":"r","name":"n","metadata":', ...parts, '}');
@@ -98,7 +98,7 @@ const notJson: Readonly<Record<string, Buffer>> = {
   'deep objects and arrays': line('[{"":'.repeat(deep / 2)),
 };
 
-/** JSON, but no record: what of it is at fault, and the code. */
+/** JSON that is no record: the field with the fault, and the code. */
 const notRecords: Readonly<Record<string, readonly [Buffer, string | undefined, string]>> = {
   'an array': [line('[', good, ']'), undefined, 'EXPECTED_OBJECT'],
   'an empty array': [line('[]'), undefined, 'EXPECTED_OBJECT'],
@@ -212,7 +212,7 @@ test('reports every line of a file in UTF-16, with a BOM and without', async (t)
   }
 });
 
-test('takes what only looks bad, as it is', async (t) => {
+test('accepts valid lines that look bad', async (t) => {
   const store = await openEmpty(t);
   const lines = [
     '{"id":"1","reference_id":"r","name":"a\u2028b\u2029c\ufeffd"}',

@@ -6,7 +6,7 @@ import { importRecords, type Reading } from '../../src/ingest/import.ts';
 import type { ImportRow, Store } from '../../src/store/port.ts';
 import { brand, openEmpty } from './import-into.ts';
 
-/** A store that tells how much it was given at a time. */
+/** A store that records the batches it was given. */
 function weighed(store: Store): { readonly store: Store; readonly batches: (readonly ImportRow[])[] } {
   const batches: (readonly ImportRow[])[] = [];
   const beginImport: Store['beginImport'] = async (kind) => {
@@ -23,7 +23,7 @@ function weighed(store: Store): { readonly store: Store; readonly batches: (read
 const note = 'x'.repeat(300_000);
 const options = { kind: 'brands', partnerId: 'acme' } as const;
 
-/** All at once, as many small lines of one chunk come. */
+/** All in one piece, like the lines of one chunk. */
 async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
   yield Array.from({ length: count }, (_, line) => ({ line, value: brand(line, { metadata: { note } }) }));
 }
@@ -33,7 +33,7 @@ const ways = {
     importRecords(store, longRecords(count), { ...options, skipInvalid: false, dryRun: false }),
   'a feed': (store: Store, count: number) => {
     const stop = new AbortController();
-    const nothing = () => assert.fail('there is nothing to tell');
+    const nothing = () => assert.fail('nothing to report');
     return followRecords(store, longRecords(count), {
       ...options,
       stop,
@@ -45,7 +45,7 @@ const ways = {
 };
 
 for (const [what, write] of Object.entries(ways)) {
-  test(`writes long records of ${what} a few at a time, so that they are not held`, async (t) => {
+  test(`writes long records of ${what} in small batches, to bound memory`, async (t) => {
     const { store, batches } = weighed(await openEmpty(t));
     assert.equal((await write(store, 10)).written, 10);
     const most = Math.ceil(ingestBounds.importBatchCharacters / note.length);

@@ -14,7 +14,7 @@ import { openStore } from '../../src/store/engines.ts';
 import { type Store, StoreUnavailable } from '../../src/store/port.ts';
 import { brand, brandsOf, linesOf } from './import-into.ts';
 
-/** A feed that the test sends lines into, and ends. */
+/** A feed that the test writes to. */
 function createFeed() {
   const stream = new TransformStream<Uint8Array, Uint8Array>();
   const writer = stream.writable.getWriter();
@@ -43,7 +43,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'feed');
   t.after(() => writer.close());
   const feed = createFeed();
-  // As standard input does.
+  // Standard input fails in the same way.
   const stop = new AbortController();
   stop.signal.addEventListener('abort', () => feed.fail(new Error('stopped')));
   const rejected: Scene['rejected'] = [];
@@ -52,8 +52,8 @@ async function openScene(t: TestContext): Promise<Scene> {
     partnerId: 'acme',
     stop,
     rejected: (line, errors) => rejected.push([line, errors]),
-    waiting: () => assert.fail('there is nothing to wait for'),
-    answering: () => assert.fail('there was nothing to wait for'),
+    waiting: () => assert.fail('there is no outage'),
+    answering: () => assert.fail('there was no outage'),
   };
   return {
     database,
@@ -65,7 +65,7 @@ async function openScene(t: TestContext): Promise<Scene> {
   };
 }
 
-test('commits a line although the next one does not come', async (t) => {
+test('commits a line without waiting for the next one', async (t) => {
   const { feed, names, follow } = await openScene(t);
   const report = follow();
   for (const count of [1, 2, 3]) {
@@ -76,7 +76,7 @@ test('commits a line although the next one does not come', async (t) => {
   assert.deepEqual(await report, { read: 3, written: 3, unchanged: 0, rejected_count: 0, rejected: [] });
 });
 
-test('commits what came last when the feed ends, also without a line end', async (t) => {
+test('commits the last line when the feed ends, also without a line end', async (t) => {
   const { feed, names, follow } = await openScene(t);
   const report = follow();
   await feed.send(brand(1), brand(1), '');
@@ -86,7 +86,7 @@ test('commits what came last when the feed ends, also without a line end', async
   assert.equal((await names()).length, 2);
 });
 
-test('tells of a bad line when it comes, skips it, and goes on', async (t) => {
+test('reports a bad line at once, skips it, and continues', async (t) => {
   const { feed, rejected, names, follow } = await openScene(t);
   const report = follow();
   await feed.send(brand(1), 'nonsense', '', { ...brand(2), color: 'alice@example.com' });
@@ -110,7 +110,7 @@ test('tells of a bad line when it comes, skips it, and goes on', async (t) => {
   assert.equal((await names()).length, 2);
 });
 
-test('lets the later of two lines with one id win, whichever commits they come in', async (t) => {
+test('of two lines with the same id, the later one wins, also across commits', async (t) => {
   const { feed, names, follow } = await openScene(t);
   const report = follow();
   const lines = Array.from({ length: ingestBounds.importBatchRecords * 3 + 7 }, (_, index) => index);
@@ -120,7 +120,7 @@ test('lets the later of two lines with one id win, whichever commits they come i
   assert.deepEqual(await names(), ['Name 1506', 'Name 1505']);
 });
 
-/** A store that writes nothing until it is opened, and tells when it is asked to. */
+/** A store whose first write waits until `open` is called. `asked` resolves when the write starts. */
 function gated(store: Store) {
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -139,7 +139,7 @@ function gated(store: Store) {
   return { slow, asked: asked.promise, open: gate.resolve };
 }
 
-test('does not read on while the database is slower than the feed', async (t) => {
+test('stops reading while the database is slower than the feed', async (t) => {
   const { database, options } = await openScene(t);
   const { slow, asked, open } = gated(database.store);
   let sent = 0;
@@ -157,7 +157,7 @@ test('does not read on while the database is slower than the feed', async (t) =>
   assert.equal((await report).written, sent);
 });
 
-test('commits what came during a commit, when the feed ends before that is over', async (t) => {
+test('commits lines that came during a commit, also if the feed ends before it is done', async (t) => {
   const { database, feed, options, names } = await openScene(t);
   const { slow, asked, open } = gated(database.store);
   const report = followRecords(slow, readJsonLines(feed.chunks), options);
@@ -170,21 +170,21 @@ test('commits what came during a commit, when the feed ends before that is over'
   assert.equal((await names()).length, 2);
 });
 
-/** Takes the database away from the feed until it is given back. */
-async function disturb({ execute, lockable }: TestDatabase): Promise<() => Promise<void>> {
+/** Locks the database until the returned function is called. */
+async function lockDatabase({ execute, lockable }: TestDatabase): Promise<() => Promise<void>> {
   if (process.env.TEST_ENGINE === 'postgres') return (await lockable()).lock('brands');
   await execute('begin immediate');
   return async () => void (await execute('rollback'));
 }
 
-test('goes on when the database comes back, and has lost nothing', async (t) => {
+test('continues when the database is back, and loses nothing', async (t) => {
   const { database, feed, names, follow } = await openScene(t);
-  let giveBack = async () => {};
+  let unlock = async () => {};
   const told: string[] = [];
   const report = follow({
     waiting: (reason) => {
       told.push(reason);
-      void giveBack();
+      void unlock();
     },
     answering: () => told.push('it answers'),
   });
@@ -193,19 +193,19 @@ test('goes on when the database comes back, and has lost nothing', async (t) => 
   if (process.env.TEST_ENGINE === 'postgres') {
     const others = 'datname = current_database() and pid <> pg_backend_pid()';
     await database.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
-  } else giveBack = await disturb(database);
+  } else unlock = await lockDatabase(database);
   await feed.send(brand(2, { id: null }), brand(3));
   await feed.end();
   assert.equal((await report).written, 3);
   const lock = 'The embedded database cannot answer now (database is locked).';
-  // A connection is made anew without a word.
+  // A new connection is made without a message.
   assert.deepEqual(told, process.env.TEST_ENGINE === 'postgres' ? [] : [lock, 'it answers']);
   assert.equal((await names()).length, 3);
 });
 
 const grant = { id: 'g', partner_id: 'acme', customer_id: 'alice' };
 
-/** A store that finds no partner until it is back. */
+/** A store that fails to find partners while `isAway` is set. */
 function withoutPartners(store: Store) {
   const state = { isAway: true };
   const away = new StoreUnavailable('The database cannot be reached (gone).');
@@ -213,7 +213,7 @@ function withoutPartners(store: Store) {
   return { state, store: { ...store, findPartner } };
 }
 
-test('waits for a database that is away when a partner is looked up, too', async (t) => {
+test('retries also when a partner is looked up', async (t) => {
   const { database, feed, options } = await openScene(t);
   const { state, store } = withoutPartners(database.store);
   const told: string[] = [];
@@ -233,7 +233,7 @@ test('waits for a database that is away when a partner is looked up, too', async
   assert.deepEqual(told, ['The database cannot be reached (gone).', 'it answers']);
 });
 
-test('waits no more than a moment for a database that is stuck once it is to end', {
+test('waits only stoppedMs for a stuck database after it is told to stop', {
   timeout: 20_000,
 }, async (t) => {
   const { database, feed, options } = await openScene(t);
@@ -248,7 +248,7 @@ test('waits no more than a moment for a database that is stuck once it is to end
   await writing;
 });
 
-test('says that nothing is written when it is to end before a partner could be looked up', {
+test('says that nothing is written when it is stopped before a partner was found', {
   timeout: 20_000,
 }, async (t) => {
   const { database, feed, options } = await openScene(t);
@@ -263,7 +263,7 @@ test('says that nothing is written when it is to end before a partner could be l
   await looking;
 });
 
-test('ends when the database stays away, and says up to which line all is written', async (t) => {
+test('ends when the database stays unreachable, and says which lines are written', async (t) => {
   const { database, feed, names, follow } = await openScene(t);
   const reported = follow({ limitMs: 600, waiting: () => {} });
   const failed = assert.rejects(
@@ -272,14 +272,14 @@ test('ends when the database stays away, and says up to which line all is writte
   );
   await feed.send(brand(1), '', 'nonsense');
   await until(10_000, async () => (await names()).length === 1);
-  const giveBack = await disturb(database);
+  const unlock = await lockDatabase(database);
   await feed.send(brand(2));
   await failed;
-  await giveBack();
+  await unlock();
   assert.equal((await names()).length, 1);
 });
 
-test('commits what came before the feed breaks off, and says up to which line', async (t) => {
+test('commits the lines before a feed breaks, and says which lines are written', async (t) => {
   const { feed, names, follow } = await openScene(t);
   const failed = assert.rejects(follow(), /the queue is gone Lines up to 2 are written/);
   await feed.send(brand(1), brand(2));

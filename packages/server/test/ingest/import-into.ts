@@ -1,4 +1,4 @@
-/** Imports into a new database, and looks at what is there. */
+/** Imports into a new database, and reads the result. */
 import type { TestContext } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
@@ -17,7 +17,7 @@ export async function openEmpty(t: TestContext): Promise<Store> {
 
 type Choices = Partial<ImportOptions>;
 
-/** Records become lines; what is text already stands as it is. */
+/** Writes records as lines of JSON; a text is a line as it is. */
 export function linesOf(records: readonly unknown[]): Buffer {
   return Buffer.from(records.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n'));
 }

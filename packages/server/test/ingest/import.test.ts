@@ -6,12 +6,12 @@ import { type ImportOptions, importRecords } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import { brand, brandsOf, importInto, linesOf, openEmpty } from './import-into.ts';
 
-test('reads an empty file as nothing, without a fault', async (t) => {
+test('accepts an empty file', async (t) => {
   const report = await importInto(await openEmpty(t), []);
   assert.deepEqual(report, { read: 0, written: 0, unchanged: 0, rejected_count: 0, rejected: [] });
 });
 
-test('writes every record of a file that is longer than a batch', async (t) => {
+test('writes every record of a file with several batches', async (t) => {
   const store = await openEmpty(t);
   const records = Array.from({ length: ingestBounds.importBatchRecords * 2 + 1 }, (_, index) => brand(index));
   const report = await importInto(store, records);
@@ -19,7 +19,7 @@ test('writes every record of a file that is longer than a batch', async (t) => {
   assert.equal((await brandsOf(store)).length, 1001);
 });
 
-test('writes nothing at all when one line among many is bad, wherever it stands', async (t) => {
+test('writes nothing if one line of many is bad, wherever it is', async (t) => {
   const store = await openEmpty(t);
   await importInto(store, [brand(3), brand(700)]);
   const before = await brandsOf(store);
@@ -32,7 +32,7 @@ test('writes nothing at all when one line among many is bad, wherever it stands'
   }
 });
 
-test('writes nothing when reading breaks off, and lets the next import in', async (t) => {
+test('writes nothing if reading fails, and allows the next import', async (t) => {
   const store = await openEmpty(t);
   async function* broken() {
     yield linesOf([...Array(600).keys()].map((index) => brand(index)));
@@ -44,7 +44,7 @@ test('writes nothing when reading breaks off, and lets the next import in', asyn
   assert.equal((await importInto(store, [brand(1)])).written, 1);
 });
 
-test('keeps nobody from writing any more once it is clear that nothing will be written', async (t) => {
+test('releases the database as soon as a line is rejected', async (t) => {
   const store = await openEmpty(t);
   // More than the queue holds, so that the first ones are written and the table is locked.
   const count = ingestBounds.importBatchRecords * (ingestBounds.importBatchesAhead + 2);
@@ -67,7 +67,7 @@ test('keeps nobody from writing any more once it is clear that nothing will be w
   assert.equal((await store.findPartner('acme'))?.disabled_at, createdAt);
 });
 
-test('writes the good lines and reports the bad ones when told to skip these', async (t) => {
+test('with skipInvalid writes the good lines and reports the bad ones', async (t) => {
   const store = await openEmpty(t);
   const lines = [brand(1), '', 'nonsense', brand(2), '{"name":"Name"}', brand(3, { color: 'red', extra: 1 })];
   const report = await importInto(store, lines, { skipInvalid: true });
@@ -87,7 +87,7 @@ test('writes the good lines and reports the bad ones when told to skip these', a
   );
 });
 
-test('reports in a dry run exactly what a run would have done, and writes nothing', async (t) => {
+test('a dry run reports what a run would do, and writes nothing', async (t) => {
   const store = await openEmpty(t);
   await importInto(store, [brand(1), brand(2)]);
   const before = await brandsOf(store);
@@ -113,7 +113,7 @@ test('reports at most 1,000 rejected lines, the first ones, and counts them all'
   );
 });
 
-test('issues ids in the order of the file, and times of now, where they are left out', async (t) => {
+test('issues missing ids in the order of the file, and the current time', async (t) => {
   const store = await openEmpty(t);
   const before = new Date().toISOString();
   const names = Array.from({ length: 50 }, (_, index) => `Name ${index}`);

@@ -1,4 +1,4 @@
-/** Kills imports at any moment, and looks at what is left: all that they write, or nothing of it. */
+/** Kills imports at random moments, and checks that each has written all of its lines or none. */
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ import pg from 'pg';
 import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
 import { start } from '../../../testkit/fixtures/run.ts';
 
-/** The balances of a database, from beside the service. */
+/** The balances table, read without the service. */
 interface Table {
   query(statement: string): Promise<Record<string, unknown>[]>;
-  /** Resolves when the database has noticed the end of every import. */
+  /** Resolves when the database has no connection of an import left. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Killings {
-  /** How often the table was as it was before the import, and how often as after it. */
+  /** How often the table was in the state before the import, and how often in the state after it. */
   readonly before: number;
   readonly after: number;
-  /** The longest that the database took to notice that an import had been killed. */
+  /** The longest time until the database noticed a killed import. */
   readonly noticedMs: number;
 }
 
@@ -32,7 +32,7 @@ interface Scene {
   readonly kills: number;
 }
 
-/** Rejects at the first table that is neither. Every other line replaces a balance, the others are new. */
+/** Rejects at the first table in another state. Every second line replaces a balance, the others are new. */
 export async function killImports(
   t: Lifetime,
   { url, environment, folder, rows, kills }: Scene,
@@ -54,7 +54,7 @@ export async function killImports(
     await runToEnd(t, words(first));
     const before = await stateOf(table);
     await table.query(`create table kept as select ${columns} from balances`);
-    // Where its end is: half of the kills come at any moment before it, and half seek it, where it commits.
+    // Half of the kills come at a random moment; the other half close in on the commit at the end.
     let endMs = await runToEnd(t, words(second));
     const after = await stateOf(table);
     const counts = { before: 0, after: 0, noticedMs: 0 };
@@ -85,8 +85,8 @@ async function restore(table: Table): Promise<void> {
 }
 
 /**
- * Their times stand in them, so that an import always comes to the same. The first half comes in the order of
- * the table, in which rows are written as they are read, and the other does not.
+ * Lines have fixed times, so that each import has the same result. The first half is in the order of the
+ * table, in which rows are written as they are read; the second half is not.
  */
 function linesOf(rows: number, step: number, amount: number): string {
   const time = `2026-01-0${amount}T00:00:00.000Z`;
@@ -114,7 +114,7 @@ async function runFor(t: Lifetime, words: readonly string[], durationMs: number)
   await ended;
 }
 
-/** How many there are, and a digest of all of them. */
+/** The number of rows and a digest of them. */
 async function stateOf(table: Table): Promise<string> {
   const rows = await table.query('select record from balances order by customer_id, id');
   const digest = createHash('sha256');

@@ -19,7 +19,7 @@ function personalIn(more: object): (readonly [string | undefined, string])[] {
 
 const sentence = (what: string) => `Take out ${what}; if it is none, import with --personal-data allow.`;
 
-test('names the reference or the key of metadata that holds personal data, and what kind', () => {
+test('names the field or metadata key that contains personal data, and the kind', () => {
   assert.deepEqual(personalIn({ reference_id: mail }), [
     ['reference_id', sentence('a value that looks like an e-mail address')],
   ]);
@@ -29,7 +29,7 @@ test('names the reference or the key of metadata that holds personal data, and w
   ]);
 });
 
-test('does not name a key of metadata that is personal data itself, whatever is wrong', () => {
+test('does not repeat a metadata key that is personal data, whatever the fault', () => {
   assert.deepEqual(personalIn({ metadata: { [mail]: 'gold' } }), [
     ['metadata', sentence('a key that looks like an e-mail address')],
   ]);
@@ -55,7 +55,7 @@ test('does not name a key of metadata that is personal data itself, whatever is 
   );
 });
 
-test('never repeats personal data, wherever it stands', () => {
+test('never repeats personal data, wherever it is', () => {
   const data = [
     mail,
     '+44 20 7946 0958',
@@ -77,12 +77,12 @@ test('never repeats personal data, wherever it stands', () => {
   }
 });
 
-test("looks only at what is the operator's own words", () => {
+test('looks for personal data only in free text', () => {
   assert.deepEqual(personalIn({ id: mail, name: 'Call 212-555-0199' }), []);
   assert.deepEqual(kinds.balances.freeTexts ?? kinds.grants.freeTexts, undefined);
 });
 
-test('looks at nothing when nothing is watched, and not at a reference that is wrong already', () => {
+test('looks only in watched fields, and not in a value with another fault', () => {
   assert.deepEqual(createChecker(schema)({ ...smallest, reference_id: mail }).personal, []);
   const { faults, personal } = check({ ...smallest, reference_id: mail.repeat(100) });
   assert.deepEqual([faults.length, personal.length], [1, 0]);

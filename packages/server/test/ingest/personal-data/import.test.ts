@@ -19,7 +19,7 @@ const findings = [
   [4, 'metadata PERSONAL_DATA', 'metadata PERSONAL_DATA'],
 ];
 
-test('rejects lines with personal data when nothing is said, and does not repeat it', async (t) => {
+test('rejects lines with personal data by default, and does not repeat it', async (t) => {
   const store = await openEmpty(t);
   const report = await importInto(store, lines);
   assert.deepEqual([report.read, report.written, report.rejected_count], [4, 0, 3]);
@@ -30,7 +30,7 @@ test('rejects lines with personal data when nothing is said, and does not repeat
   assert.equal((await importInto(store, lines, { skipInvalid: true })).written, 1);
 });
 
-test('writes lines with personal data under a warning, and rejects what is wrong otherwise', async (t) => {
+test('with "warn" writes lines with personal data, and still rejects other faults', async (t) => {
   const store = await openEmpty(t);
   const warned: FaultyLine[] = [];
   const warn = (line: FaultyLine) => warned.push(line);
@@ -46,7 +46,7 @@ test('writes lines with personal data under a warning, and rejects what is wrong
   assert.equal(warned.length, 3);
 });
 
-test('does not look for personal data where it is allowed', async (t) => {
+test('with "allow" does not look for personal data', async (t) => {
   const store = await openEmpty(t);
   const warn = () => assert.fail('there is nothing to warn of');
   const report = await importInto(store, lines, { personalData: 'allow', warn });

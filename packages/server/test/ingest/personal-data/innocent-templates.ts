@@ -1,4 +1,4 @@
-/** Innocent values by the dozen: templates that are filled in by chance, the same every time. */
+/** Many harmless values, made from templates with seeded random numbers. */
 import { formatId } from '../../../src/lib/ids.ts';
 
 interface Chance {
@@ -8,7 +8,7 @@ interface Chance {
   of(alphabet: string, count: number): string;
 }
 
-/** Numbers that look like chance and are the same every time (mulberry32). */
+/** A seeded random number generator (mulberry32). */
 function chanceFrom(seed: number): Chance {
   let state = seed;
   function below(count: number): number {

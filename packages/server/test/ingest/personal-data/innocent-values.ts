@@ -1,6 +1,6 @@
-/** Values of metadata and references without personal data, though some look a little like it. */
+/** Harmless values of metadata and references; some resemble personal data. */
 
-/** Picked by hand, a kind each. */
+/** Chosen by hand, one of each kind. */
 export const pickedInnocents: readonly string[] = [
   // Identifiers
   '550e8400-e29b-41d4-a716-446655440000',

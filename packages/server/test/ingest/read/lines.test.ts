@@ -73,27 +73,6 @@ test('skips only one BOM, and only at the start of the file', async () => {
   ]);
 });
 
-const notUtf8 = [
-  ['a lone continuation byte', [0x80]],
-  ['a byte that UTF-8 does not have', [0xff]],
-  ['a character cut short', [0xe2, 0x82]],
-  ['an overlong slash', [0xc0, 0xaf]],
-  ['an encoded surrogate', [0xed, 0xa0, 0x80]],
-  ['a code point past the last', [0xf4, 0x90, 0x80, 0x80]],
-] as const;
-
-for (const [what, bytes] of notUtf8) {
-  test(`rejects a line with ${what} as INVALID_JSON, and reads the next`, async () => {
-    const line = [Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')];
-    assert.deepEqual(await outcomesOf('{"a":1}\n', ...line, '\n{"a":"é🦊"}\n', ...line), [
-      [1, { a: 1 }],
-      [2, 'INVALID_JSON'],
-      [3, { a: 'é🦊' }],
-      [4, 'INVALID_JSON'],
-    ]);
-  });
-}
-
 test('reports the lines of a chunk that are not UTF-8 or too long, and reads the others', async () => {
   const bad = Buffer.concat([Buffer.from('b'), Buffer.from([0xff]), Buffer.from('\n')]);
   const long = 'x'.repeat(ingestBounds.importLineBytes + 1);

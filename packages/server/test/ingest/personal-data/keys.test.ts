@@ -4,10 +4,10 @@ import { findPersonalKey, findPersonalValue } from '../../../src/ingest/personal
 import { pickedInnocents } from './innocent-values.ts';
 
 test('reads bare digits by the meaning of their key', () => {
-  const keys =
-    'phone Phone PHONE contact_phone contactPhone phoneNumber phone_number fax phone-number phone2 phone_1 phones phoneNumbers cellphone mobile_no mobilePhoneNumber'.split(
-      ' ',
-    );
+  const keys = [
+    ...'phone Phone PHONE contact_phone contactPhone phoneNumber phone_number fax'.split(' '),
+    ...'phone-number phone2 phone_1 phones phoneNumbers cellphone mobile_no mobilePhoneNumber'.split(' '),
+  ];
   for (const key of keys) {
     for (const digits of ['2079460958', '2125550199', '07700900123'])
       assert.equal(findPersonalValue(key, digits), 'a phone number', key);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isStopped, print, runProgram, say, wholeRun, withDefault } from '../bench/lib/program.ts';
-import { flag, optional, Problem } from '../packages/server/src/command-line/options.ts';
+import { flag, optional, Problem, wholeNumber } from '../packages/server/src/command-line/options.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { withoutOwnServers } from '../packages/testkit/servers/postgres-start.ts';
@@ -22,9 +22,9 @@ compares every answer with the data: nothing lost, nothing twice in a walk, noth
 never above the rate. Ends with status 1 if a promise is broken, and prints the folder of answers and logs.`;
 
 function seedsIn(text: string): number[] | Problem {
-  const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(text) ?? [];
+  const [, first, last] = /^(\d{1,9})-(\d{1,9})$/.exec(text) ?? [];
   if (first === undefined || Number(last) < Number(first)) {
-    return new Problem('must be a whole number, or two like 1-10 with the smaller one first.');
+    return new Problem('must be two whole numbers like 1-10, the smaller one first.');
   }
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
 }
@@ -76,16 +76,17 @@ await runProgram({
   usage: 'npm run chaos --',
   about,
   options: {
-    seed: optional('N', seedsIn, 'decides what fails, when and for how long (random)'),
+    seed: optional('N', wholeNumber(0, 999_999_999), 'decides what fails, when and for how long (random)'),
     seeds: optional('A-B', seedsIn, 'one run after the other, with each of these seeds'),
     minutes: withDefault('M', minutesIn, 2, `length of a run, more than ${shortestMinutes.toFixed(2)}`),
     keep: flag('keep answers and logs even if all promises are kept'),
     plan: flag('only print the faults of each run'),
   },
-  conflicts: ({ seed, seeds }) => (seed && seeds ? ['Give --seed or --seeds, not both.'] : []),
+  conflicts: ({ seed, seeds }) =>
+    seed !== undefined && seeds !== undefined ? ['Give --seed or --seeds, not both.'] : [],
   missing: ({ plan }) => !plan && (withoutOwnServers() || needsOwnRedis.skip || withoutHaproxy),
   run: async ({ seed, seeds, minutes, keep, plan }) => {
-    const chosen = seed ?? seeds ?? [Math.floor(Math.random() * 1_000_000)];
+    const chosen = seeds ?? [seed ?? Math.floor(Math.random() * 1_000_000)];
     if (!plan) return runAll(chosen, minutes, keep);
     for (const one of chosen) print([`Seed ${one}`, ...planOf(one, minutes).map(describe)].join('\n'));
     return true;

@@ -83,7 +83,12 @@ await runProgram({
   usage: 'npm run fuzz --',
   about,
   options: {
-    target: optional('NAME', oneOf(targets.map(({ name }) => name)), 'only this target'),
+    target: withDefault(
+      'NAME',
+      oneOf(['all', ...targets.map(({ name }) => name)]),
+      'all',
+      'only this target',
+    ),
     seconds: withDefault(
       'S',
       wholeNumber(0, largestSeconds),
@@ -95,9 +100,9 @@ await runProgram({
     path: optional('P', pathIn, 'with --target and --seed: the one input of a failure again'),
   },
   conflicts: ({ path, target, seed }) =>
-    path !== undefined && (target === undefined || seed === undefined)
+    path !== undefined && (target === 'all' || seed === undefined)
       ? ['--path needs --target and --seed.']
       : [],
   run: ({ target, seed = Math.floor(Math.random() * largestSeed), ...flags }) =>
-    fuzzAll({ ...flags, seed, chosen: targets.filter(({ name }) => name === (target ?? name)) }),
+    fuzzAll({ ...flags, seed, chosen: targets.filter(({ name }) => ['all', name].includes(target)) }),
 });

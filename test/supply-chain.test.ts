@@ -1,4 +1,4 @@
-/** What is installed, and what docs/security.md says of it and of all else: kept true. */
+/** What is installed, and that docs/security.md names existing tests. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ test('the lockfiles have packages of the registry alone, each with its digest', 
   }
 });
 
-test('every version that we ask for is an exact one', () => {
+test('every dependency has an exact version', () => {
   for (const { name, dependencies, devDependencies, optionalDependencies, peerDependencies } of manifests) {
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies, ...peerDependencies };
     for (const [wanted, version] of Object.entries(asked)) {
@@ -92,7 +92,7 @@ test('npm ci installs at most 200 packages', () => {
   assert.ok(others.length <= 200, `${others.length} packages`);
 });
 
-/** Those that ask for nothing but to be named. */
+/** Licenses that require nothing but attribution. */
 const licenses = ['MIT', 'Apache-2.0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0'];
 const licensesOfTools = [...licenses, 'MIT OR Apache-2.0', 'PSF-2.0', 'CC-BY-4.0'];
 
@@ -122,7 +122,7 @@ test('npm run sbom names every package that runs in production, and no other', (
   }
 });
 
-test('npm run audit says so where it cannot ask the registry, also when npm is told to be silent', () => {
+test('npm run audit fails with a message if it cannot reach the registry, even with npm -s', () => {
   const env = {
     ...process.env,
     npm_config_registry: 'http://127.0.0.1:1',
@@ -134,7 +134,7 @@ test('npm run audit says so where it cannot ask the registry, also when npm is t
   assert.match(stderr, /audit endpoint returned an error/);
 });
 
-/** `FILE`: "NAME", "NAME" — the tests that the document names, whose lines may break anywhere. */
+/** `FILE`: "NAME", "NAME" — the tests that the document names. A name may contain a line break. */
 const named = /`([\w./-]+\.ts)`: ((?:"[^"]+"(?:,\s+)?)+)/g;
 
 test('every test that docs/security.md names exists, and every risk has one', () => {

@@ -1,8 +1,8 @@
-/** A brand as it goes over the wire, for the peers whose rows come as objects of a model. */
+/** The JSON of a brand, for the peers whose rows are objects of a model. */
 
 const { PUBLIC_URL } = process.env;
 
-/** What is undefined is left out. */
+/** Fields that are undefined are left out. */
 export function recordOf(brand) {
   return {
     id: brand.id,

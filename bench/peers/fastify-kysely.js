@@ -1,4 +1,4 @@
-/** Fastify 5 with Kysely on pg: schemas for what comes in and goes out, as its documentation advises. */
+/** Fastify 5 with Kysely on pg, with schemas of requests and responses as its documentation advises. */
 import Fastify from 'fastify';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -47,7 +47,7 @@ const columns = [
   ...['color', 'profile_image_url', 'metadata'],
 ];
 
-/** What has no value is undefined, and so left out. */
+/** Fields without a value become undefined, and so are left out. */
 function brandOf(row) {
   return {
     ...row,

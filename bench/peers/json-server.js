@@ -2,7 +2,7 @@
 import jsonServer from 'json-server';
 
 const app = jsonServer.create();
-// A log of requests would be more work, and stand where the address does.
+// Without a log of requests, which would cost time and hide the address.
 app.use(jsonServer.defaults({ logger: false }));
 app.use(jsonServer.router(process.env.DATA_FILE));
 

@@ -1,4 +1,4 @@
-/** The parameters of a page, for the peers whose framework checks none. */
+/** Checks the parameters of a page, for the peers whose framework does not. */
 
 export function pageAsked({ after, limit = '50' }) {
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100) {

@@ -21,6 +21,11 @@ export function inside<Result>(span: Span, work: () => Result): Result {
   return current.run(span, work);
 }
 
+/** Does the work outside of any trace, for background work that a request only happens to start. */
+export function outside<Result>(work: () => Result): Result {
+  return current.exit(work);
+}
+
 /** Adds facts to the current step, if the request is traced. */
 export function note(attributes: Attributes): void {
   current.getStore()?.note(attributes);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { receiptsBounds } from '../bounds/receipts.ts';
 import { within } from '../lib/timeout.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
+import { outside } from '../observability/span.ts';
 
 /**
  * Writes records in the background, in batches, oldest first. They are kept in memory for up to 250 ms, or
@@ -65,7 +66,7 @@ export function createBatchWriter<Item>(
         counts.dropped += 1;
         loss.failed(() => log.error(`too many ${what} wait to be written; from now on new ones are lost`));
       }
-      running ??= run();
+      running ??= outside(run);
     },
 
     /** Writes the waiting items, and gives up after `receiptsCloseMs`. */

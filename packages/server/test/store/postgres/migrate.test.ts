@@ -121,53 +121,6 @@ test('a failed migration leaves schema and version unchanged, and is named', asy
   assert.deepEqual(await migrateOn(url), { from: ours.current, to: ours.current });
 });
 
-const concurrently = `
-  -- A comment; with a semicolon.
-  drop index concurrently if exists brands_by_name;
-  create unique index concurrently brands_by_name
-    on brands (name);
-`;
-
-async function isValid(client: pg.Client): Promise<boolean | undefined> {
-  const { rows } = await client.query(
-    `select indisvalid from pg_index where indexrelid = to_regclass('brands_by_name')`,
-  );
-  return rows[0]?.indisvalid;
-}
-
-test('builds an index concurrently outside of a transaction, also with ten migrations at once', async (t) => {
-  const url = await migratedDatabase(t);
-  const ended = await Promise.all(Array.from({ length: 10 }, () => migrateOn(url, followedBy(concurrently))));
-  assert.deepEqual(ended.map(({ from }) => from).toSorted(), [ours.current, ...Array(9).fill(next)]);
-  assert.equal(await isValid(await connectTo(t, url)), true);
-});
-
-test('a concurrent build waits for open transactions', async (t) => {
-  const url = await migratedDatabase(t);
-  const holder = await connectTo(t, url);
-  await holder.query('begin; select 1 from brands');
-  const migrated = migrateOn(url, followedBy(concurrently));
-  await holder.query('select pg_sleep(2.2)');
-  await holder.query('commit');
-  assert.equal((await migrated).to, next);
-});
-
-test('a concurrent build that failed is dropped and built again the next time', async (t) => {
-  const url = await migratedDatabase(t);
-  const client = await connectTo(t, url);
-  await client.query(`
-    insert into partners (id, name, created_at) values ('acme', 'Acme', now());
-    insert into brands (partner_id, id, name, reference_id, created_at, updated_at)
-    values ('acme', 'a', 'Twin', 'ref', now(), now()), ('acme', 'b', 'Twin', 'ref', now(), now())`);
-  const again = () => migrateOn(url, followedBy(concurrently));
-  await assert.rejects(again(), isOperatorError(/could not create unique index/));
-  assert.equal(await isValid(client), false);
-  await assert.rejects(again(), isOperatorError(/could not create unique index/));
-  await client.query(`delete from brands where id = 'b'`);
-  assert.deepEqual(await again(), { from: ours.current, to: next });
-  assert.equal(await isValid(client), true);
-});
-
 test('every command rejects a schema of a newer program, and leaves it unchanged', async (t) => {
   const url = await migratedDatabase(t);
   const client = await connectTo(t, url);

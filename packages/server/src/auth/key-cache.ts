@@ -1,24 +1,20 @@
 import { authBounds } from '../bounds/auth.ts';
 import type { KeyOnFile } from '../store/port.ts';
 
-export interface KeyCache {
-  /** The stored key of this text, if it was loaded within the last `keyCacheMs` and was good then. */
-  get(text: string): KeyOnFile | undefined;
-  /** Loads a key, and caches it if it is good. */
-  load(text: string, find: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined>;
-}
+export type KeyCache = ReturnType<typeof createKeyCache>;
 
 /**
  * Saves a busy partner's key the database query and the digest for half a second. A revocation must count
  * within one second. Refused keys are not cached: they cost the same every time, so response times say
  * nothing about them.
  */
-export function createKeyCache(elapsedMs: () => number = () => performance.now()): KeyCache {
+export function createKeyCache(elapsedMs: () => number = () => performance.now()) {
   const cache = new Map<string, KeyOnFile>();
   let clearedMs = Number.NEGATIVE_INFINITY;
 
   return {
-    get(text) {
+    /** The stored key of this text, if it was loaded within the last `keyCacheMs` and was good then. */
+    get(text: string): KeyOnFile | undefined {
       const now = elapsedMs();
       // Clears the whole cache at once, so entries need no individual timestamps.
       if (now - clearedMs >= authBounds.keyCacheMs || cache.size >= authBounds.keyCacheEntries) {
@@ -28,17 +24,15 @@ export function createKeyCache(elapsedMs: () => number = () => performance.now()
       return cache.get(text);
     },
 
-    async load(text, find) {
+    /** Loads a key, and caches it if it is good. */
+    async load(text: string, find: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined> {
       // A result is as old as its query: one that was sent before the last clearing is not cached.
       const sentMs = elapsedMs();
       const key = await find();
-      if (key !== undefined && isGood(key) && sentMs >= clearedMs) cache.set(text, key);
+      // Expiry is checked on every request: it passes without a database write.
+      const isGood = key !== undefined && !key.isRevoked && !key.isPartnerDisabled;
+      if (isGood && sentMs >= clearedMs) cache.set(text, key);
       return key;
     },
   };
-}
-
-/** Expiry is checked on every request: it passes without a database write. */
-function isGood({ isRevoked, isPartnerDisabled }: KeyOnFile): boolean {
-  return !isRevoked && !isPartnerDisabled;
 }

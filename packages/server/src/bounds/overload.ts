@@ -20,9 +20,8 @@ export const overloadBounds = {
    * second, cost a tenth of the good answers: they retry, and reading a request costs more than a 503. */
   shedPerSecond: 500,
   shedBurst: 100,
-  /** Milliseconds by which the other 503s are delayed at most, and between checks for those that are due. */
+  /** Milliseconds by which the other 503s are delayed at most. */
   shedHoldMs: 1_000,
-  shedSweepMs: 10,
   /** Milliseconds without a shed request after which the log says that shedding is over. */
   sheddingQuietMs: 1_000,
 } as const;

@@ -2,14 +2,7 @@ import { operations } from '@partner-network/contract/operations';
 import { createHistogram, type Histogram, type Metric } from '../observability/metric.ts';
 import { splitTarget } from './request.ts';
 
-/** Counts responses for operators, never by partner. */
-export interface RequestMetrics {
-  /** Counts a response with the code of its first error. `seconds` is absent if no request was parsed. */
-  count(operation: string | undefined, status: number, code?: string, seconds?: number): void;
-  /** Counts the 503 of a request that was shed before more than its target was read. */
-  countShed(target: string): void;
-  readonly metrics: readonly Metric[];
-}
+export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
 
 /** Most pages take less than a millisecond, and no answer takes longer than 2 s. */
 const durationsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
@@ -28,7 +21,8 @@ interface Answers {
 /** Refusals are quick: in the same histogram they would hide slow pages. */
 type Outcome = 'answered' | 'refused' | 'failed';
 
-export function createRequestMetrics(): RequestMetrics {
+/** Counts responses for operators, never by partner. */
+export function createRequestMetrics() {
   const answers = new Map<string, Map<string | number, Answers>>();
   const durations = new Map<string, Record<Outcome, Histogram>>();
   for (const operation of [...operations.map(({ id }) => id), other]) {
@@ -58,6 +52,7 @@ export function createRequestMetrics(): RequestMetrics {
     answersOf(id, 503, 'SERVICE_UNAVAILABLE');
   }
 
+  /** Counts a response with the code of its first error. `seconds` is absent if no request was parsed. */
   function count(operation = other, status: number, code?: string, seconds?: number): void {
     answersOf(operation, status, code).value += 1;
     if (seconds !== undefined) durations.get(operation)![outcomeOf(status)].observe(seconds);
@@ -65,7 +60,9 @@ export function createRequestMetrics(): RequestMetrics {
 
   return {
     count,
-    countShed: (target) => count(operationOfPath.get(splitTarget(target).path), 503, 'SERVICE_UNAVAILABLE'),
+    /** Counts the 503 of a request that was shed before more than its target was read. */
+    countShed: (target: string) =>
+      count(operationOfPath.get(splitTarget(target).path), 503, 'SERVICE_UNAVAILABLE'),
     metrics: [
       {
         name: 'partner_network_requests_total',
@@ -82,7 +79,7 @@ export function createRequestMetrics(): RequestMetrics {
             Object.entries(histograms).flatMap(([outcome, { read }]) => read({ operation, outcome })),
           ),
       },
-    ],
+    ] satisfies Metric[],
   };
 }
 

@@ -1,19 +1,16 @@
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { pageSize } from '@partner-network/contract/limits';
 import { imagesBounds } from '../bounds/images.ts';
 import { publicAddressMark, type Reads } from '../store/port.ts';
 import { download, type Reach } from './download.ts';
-import { type ImageFault, imageFault, shownHost } from './faults.ts';
-import { inspect } from './inspect.ts';
+import { imageFault, shownHost } from './faults.ts';
+import { type Inspection, inspect } from './inspect.ts';
 
 /** The result of checking one image. Fields are absent where a fault kept them from being read. */
-interface Findings {
+interface Findings extends Inspection {
   readonly host?: string;
-  readonly format?: 'png' | 'jpg';
-  readonly width?: number;
-  readonly height?: number;
   readonly bytes?: number;
-  readonly errors: readonly ImageFault[];
 }
 
 export interface ImageReport extends Findings {
@@ -29,18 +26,17 @@ export async function* checkBrandImages(
   limitMs: number = imagesBounds.imageDownloadMs,
 ): AsyncGenerator<ImageReport> {
   const over = new AbortController();
-  const check = cached(
-    limited((url) => checkImage(url, reach, AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)]))),
+  const check = cached((url) =>
+    checkImage(url, reach, AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)])),
   );
-  const ahead: Promise<ImageReport>[] = [];
+  const parallel = {
+    concurrency: imagesBounds.imageDownloads,
+    highWaterMark: imagesBounds.imageResultsAhead,
+  };
   try {
-    for await (const { id, profile_image_url } of brandsOf(store, partnerId)) {
-      ahead.push(report(id, profile_image_url, check));
-      if (ahead.length === imagesBounds.imageResultsAhead) yield await ahead.shift()!;
-    }
-    yield* ahead;
+    yield* Readable.from(brandsOf(store, partnerId)).map((brand) => report(brand, check), parallel);
   } finally {
-    // Ends the downloads that still run when the database fails.
+    // Ends the downloads that still run when the command is ended or the database fails.
     over.abort();
   }
 }
@@ -64,10 +60,10 @@ async function* brandsOf(store: Pick<Reads, 'listBrands'>, partnerId: string): A
 
 type Check = (url: string) => Promise<Findings>;
 
-async function report(brand_id: string, url: string, check: Check): Promise<ImageReport> {
-  if (url.startsWith('/')) return { brand_id, status: 'without_image', errors: [] };
-  const findings = await check(url);
-  return { brand_id, status: findings.errors.length === 0 ? 'ok' : 'faulty', ...findings };
+async function report({ id, profile_image_url }: StoredBrand, check: Check): Promise<ImageReport> {
+  if (profile_image_url.startsWith('/')) return { brand_id: id, status: 'without_image', errors: [] };
+  const findings = await check(profile_image_url);
+  return { brand_id: id, status: findings.errors.length === 0 ? 'ok' : 'faulty', ...findings };
 }
 
 async function checkImage(address: string, reach: Reach, signal: AbortSignal): Promise<Findings> {
@@ -96,23 +92,5 @@ function cached(check: Check): Check {
     results.set(digest, findings);
     if (results.size > imagesBounds.imageResultsCached) results.delete(results.keys().next().value!);
     return findings;
-  };
-}
-
-/** Runs at most `imageDownloads` checks at a time; the others wait in order. */
-function limited(check: Check): Check {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (url) => {
-    if (running === imagesBounds.imageDownloads) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await check(url);
-    } finally {
-      // Passes the place to the next in the queue.
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }

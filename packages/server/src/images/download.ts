@@ -61,7 +61,8 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
 async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<IncomingMessage> {
   signal.throwIfAborted();
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const addresses = await reach.resolve(host, signal);
+  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', reject));
+  const addresses = await Promise.race([reach.resolve(host), aborted]);
   // One private address is enough to refuse the host.
   if (!addresses.every(reach.isAllowed)) {
     throw new DownloadFault(imageFault('NOT_PUBLIC', { host: shownHost(url) }));

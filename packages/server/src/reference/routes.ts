@@ -3,9 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
+import { openApiPath } from '@partner-network/contract/operations';
+import { fillIn } from '@partner-network/contract/sentence';
 import type { Exchange, Route } from '../http/handle.ts';
 import { type Body, bodyOf, bodyOfBrotli, bodyRoute } from './body.ts';
-import { pageOf, policyOf } from './page.ts';
 
 interface Surroundings {
   readonly environment: Environment;
@@ -47,6 +48,12 @@ const files = {
   guides: '/docs/guides.json',
 };
 
+const template = readFileSync(new URL('page.html', folder), 'utf8');
+/** Addresses on the page are relative, so that it works under a path prefix of a proxy. */
+const relativeFiles = Object.fromEntries(
+  Object.entries({ ...files, document: openApiPath }).map(([name, path]) => [name, path.slice(1)]),
+);
+
 /** The paths of the reference. The library and the guides are read on first use. */
 export function referenceRoutes({ environment, publicUrl, demoKey }: Surroundings): [string, Route][] {
   const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
@@ -68,9 +75,28 @@ export function referenceRoutes({ environment, publicUrl, demoKey }: Surrounding
   ];
 }
 
+/** The page at /docs. The nonce allows the style elements that the library makes. */
 async function page({ headers }: Exchange): Promise<string> {
   const nonce = randomBytes(16).toString('base64');
   headers.push('Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...isolation);
   headers.push('Content-Security-Policy', policyOf(nonce), 'Cross-Origin-Opener-Policy', 'same-origin');
-  return pageOf(files, nonce);
+  return fillIn(template, { ...relativeFiles, nonce });
+}
+
+/**
+ * The Content-Security-Policy: only our own scripts, styles and images. Style attributes are allowed, because
+ * the library writes some and they cannot carry a nonce. They can neither select nor load anything.
+ */
+function policyOf(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }

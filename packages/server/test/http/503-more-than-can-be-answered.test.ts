@@ -193,31 +193,26 @@ test('above shedPerSecond, 503s are delayed, and by shedHoldMs at most', async (
   const count = overloadBounds.shedBurst + 2 * overloadBounds.shedPerSecond;
   for (let client = 0; client < count; client += 1) sendShed(answerTo(sent, client));
   assert.equal(sent.length, overloadBounds.shedBurst);
-  const sweeps = overloadBounds.shedHoldMs / overloadBounds.shedSweepMs;
-  for (let sweep = 1; sweep < sweeps; sweep += 1) pass(overloadBounds.shedSweepMs);
+  pass(overloadBounds.shedHoldMs - 1);
   const paced = sent.length - overloadBounds.shedBurst;
   const affordable = (overloadBounds.shedPerSecond * overloadBounds.shedHoldMs) / 1_000;
   assert.ok(paced > 0.9 * affordable && paced <= affordable, `${paced} of ${affordable}`);
-  pass(overloadBounds.shedSweepMs);
+  pass(1);
   assert.deepEqual(
     sent,
     Array.from({ length: count }, (_, client) => client),
   );
 });
 
-test('a client that hangs up while its 503 is delayed does not delay the others', (t) => {
+test('a client that hangs up while its 503 is delayed gets nothing', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  let now = 0;
-  const sendShed = createShedResponses(() => now);
+  const sendShed = createShedResponses(() => 0);
   const sent: unknown[] = [];
-  for (let client = 0; client < overloadBounds.shedBurst; client += 1) sendShed(answerTo(sent, client));
-  const affordable = (overloadBounds.shedPerSecond * overloadBounds.shedSweepMs) / 1_000;
-  const gone = { ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse;
-  for (let client = 0; client < affordable; client += 1) sendShed(gone);
+  for (let client = 0; client < overloadBounds.shedBurst; client += 1) sendShed(answerTo([], client));
+  sendShed({ ...answerTo(sent, 'gone'), destroyed: true } as ServerResponse);
   sendShed(answerTo(sent, 'here'));
-  now += overloadBounds.shedSweepMs;
-  t.mock.timers.tick(overloadBounds.shedSweepMs);
-  assert.deepEqual(sent.slice(overloadBounds.shedBurst), ['here']);
+  t.mock.timers.tick(overloadBounds.shedHoldMs);
+  assert.deepEqual(sent, ['here']);
 });
 
 test('the log has a line when shedding begins, and one with the count when it is over', (t) => {

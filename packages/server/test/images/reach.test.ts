@@ -84,6 +84,12 @@ test('resolves nothing when it is aborted before it starts', async () => {
   assert.deepEqual(reach.asked, []);
 });
 
+test('does not wait for a silent name server after the time is over', async () => {
+  const reach = { ...only('127.0.0.1', {}), resolve: () => new Promise<never>(() => {}) };
+  const result = await download('http://silent.test/logo.png', reach, AbortSignal.timeout(50));
+  assert.equal('fault' in result && result.fault.code, 'TIMED_OUT');
+});
+
 test('reports the host that is not public, and nothing else of its URL', async () => {
   const url = 'http://10.0.0.1:8443/path/secret?token=secret#secret';
   assert.deepEqual(await download(url, publicOnly, AbortSignal.timeout(20_000)), {

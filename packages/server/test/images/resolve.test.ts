@@ -12,7 +12,7 @@ const record = (type: number, data: Uint8Array) =>
 const ipv4 = (text: string) => Uint8Array.from(text.split('.'), Number);
 const ipv6 = (text: string) => Buffer.from(text.replaceAll(':', ''), 'hex');
 
-/** A name server for this zone. It does not answer queries for "silent.test". */
+/** A name server for this zone. */
 async function startNameServer(t: TestContext, zone: Zone): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {
@@ -21,14 +21,13 @@ async function startNameServer(t: TestContext, zone: Zone): Promise<string> {
     for (; query[at] !== 0; at += query[at]! + 1)
       labels.push(query.toString('latin1', at + 1, at + 1 + query[at]!));
     const name = labels.join('.').toLowerCase();
-    if (name === 'silent.test') return;
     const found = zone[name];
     const isFour = query.readUInt16BE(at + 1) === 1;
     const records = isFour
       ? (found?.a ?? []).map((text) => record(1, ipv4(text)))
       : (found?.aaaa ?? []).map((text) => record(28, ipv6(text)));
-    const code = found === undefined ? 0x83 : 0x80;
-    const head = Buffer.from([0, 0, 0x81, code, 0, 1, 0, records.length, 0, 0, 0, 0]);
+    const flags = found === undefined ? 0x83 : 0x80;
+    const head = Buffer.of(0, 0, 0x81, flags, 0, 1, 0, records.length, 0, 0, 0, 0);
     query.copy(head, 0, 0, 2);
     socket.send(Buffer.concat([head, query.subarray(12, at + 5), ...records]), port, address);
   });
@@ -38,35 +37,28 @@ async function startNameServer(t: TestContext, zone: Zone): Promise<string> {
   return `127.0.0.1:${socket.address().port}`;
 }
 
-const inTime = () => AbortSignal.timeout(20_000);
-
 test('finds all addresses of a name, of both kinds or of one', async (t) => {
   const server = await startNameServer(t, {
     'both.test': { a: ['192.0.2.1', '10.0.0.1'], aaaa: ['2001:0db8:0000:0000:0000:0000:0000:0001'] },
     'four.test': { a: ['192.0.2.2'] },
   });
   const resolve = resolveInDns([server]);
-  const both = await resolve('both.test', inTime());
+  const both = await resolve('both.test');
   assert.deepEqual([...both].toSorted(), ['10.0.0.1', '192.0.2.1', '2001:db8::1']);
-  assert.deepEqual(await resolve('four.test', inTime()), ['192.0.2.2']);
-  await assert.rejects(resolve('none.test', inTime()), { code: 'ENOTFOUND' });
-});
-
-test('stops waiting for a silent name server when it is aborted', async (t) => {
-  const resolve = resolveInDns([await startNameServer(t, {})]);
-  await assert.rejects(resolve('silent.test', AbortSignal.timeout(50)), { code: 'ECANCELLED' });
+  assert.deepEqual(await resolve('four.test'), ['192.0.2.2']);
+  await assert.rejects(resolve('none.test'), { code: 'ENOTFOUND' });
 });
 
 test('resolves addresses and localhost without a query', async () => {
   const resolve = resolveInDns(['127.0.0.1:1']);
-  assert.deepEqual(await resolve('192.0.2.1', inTime()), ['192.0.2.1']);
-  assert.deepEqual(await resolve('2001:db8::1', inTime()), ['2001:db8::1']);
+  assert.deepEqual(await resolve('192.0.2.1'), ['192.0.2.1']);
+  assert.deepEqual(await resolve('2001:db8::1'), ['2001:db8::1']);
   for (const name of ['localhost', 'localhost.', 'images.localhost'])
-    assert.deepEqual(await resolve(name, inTime()), ['127.0.0.1', '::1']);
+    assert.deepEqual(await resolve(name), ['127.0.0.1', '::1']);
 });
 
 test('the system resolves localhost and addresses', async () => {
-  const found = await resolveBySystem('localhost', inTime());
+  const found = await resolveBySystem('localhost');
   assert.ok(found.length > 0 && found.every((address) => ['127.0.0.1', '::1'].includes(address)));
-  assert.deepEqual(await resolveBySystem('::1', inTime()), ['::1']);
+  assert.deepEqual(await resolveBySystem('::1'), ['::1']);
 });

@@ -6,15 +6,8 @@ import type { MetricRead } from '../../observability/metric.ts';
 import type { Reads } from '../../store/port.ts';
 import { anyOtherPath, type Exchange, type Route } from '../handle.ts';
 import { Refusal, refusal } from '../refusal.ts';
-import { addressOf, type Close, createHttpServer, listen, serveRoutes } from '../server/server.ts';
+import { addressOf, createHttpServer, listen, serveRoutes } from '../server/server.ts';
 import { metricsRoute } from './metrics.ts';
-
-interface Health {
-  readonly url: string;
-  /** From now on, /readyz answers 503, so that balancers send their traffic elsewhere. */
-  drain(): void;
-  readonly close: Close;
-}
 
 /** Starts the listener for operators: /healthz, /readyz and /metrics. */
 export async function startHealth(
@@ -23,7 +16,7 @@ export async function startHealth(
   store: Pick<Reads, 'ping'>,
   readMetrics: () => Promise<readonly MetricRead[]>,
   log: Logger,
-): Promise<Health> {
+) {
   let isDraining = false;
 
   async function readiness({ headers }: Exchange): Promise<string> {
@@ -46,6 +39,7 @@ export async function startHealth(
   const url = addressOf(host, await listen(server, host, port, '--ops-port'));
   return {
     url,
+    /** From now on, /readyz answers 503, so that balancers send their traffic elsewhere. */
     drain: () => {
       isDraining = true;
     },

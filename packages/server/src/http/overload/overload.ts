@@ -20,23 +20,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { overloadBounds } from '../../bounds/overload.ts';
-import { counter, gauge, type Metric } from '../../observability/metric.ts';
-import { createShares, type WithinShare } from './partner-share.ts';
+import { counter, gauge } from '../../observability/metric.ts';
+import { createShares } from './partner-share.ts';
 import { createShedResponses } from './shed-responses.ts';
 import { createSheddingLog } from './shedding-log.ts';
-import { removeWhile, type Waiting } from './waiting.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 
 type OnShed = (response: ServerResponse) => void;
 
-export interface Overload {
-  /** Starts the work that answers a request, now or later, or sheds the request before anything is read. */
-  begin(response: ServerResponse, work: () => Promise<void>, onShed?: OnShed): void;
-  /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
-  readonly withinShare: WithinShare;
-  readonly metrics: readonly Metric[];
-}
+export type Overload = ReturnType<typeof createOverload>;
 
 interface Settings {
   /** Database connections: they decide the number of places and the share of one partner. */
@@ -44,15 +37,14 @@ interface Settings {
   readonly nowMs?: () => number;
 }
 
-interface WaitingRequest extends Waiting {
+interface WaitingRequest {
+  readonly response: ServerResponse;
+  readonly sinceMs: number;
   readonly work: () => Promise<void>;
   readonly onShed: OnShed | undefined;
 }
 
-export function createOverload(
-  { connections, nowMs = () => performance.now() }: Settings,
-  log: Logger,
-): Overload {
+export function createOverload({ connections, nowMs = () => performance.now() }: Settings, log: Logger) {
   const shed: Record<Reason, number> = { loop: 0, requests: 0, partner: 0 };
   const logShed = createSheddingLog(nowMs, log);
   const sendShed = createShedResponses(nowMs);
@@ -141,15 +133,17 @@ export function createOverload(
   }
 
   function shedLate(now: number): void {
-    removeWhile(waiting, ({ response, onShed, sinceMs }) => {
-      if (now - sinceMs <= overloadBounds.requestWaitMs) return false;
-      shedRequest(response, onShed);
-      return true;
-    });
+    for (let oldest = waiting[0]; oldest !== undefined; oldest = waiting[0]) {
+      const { response, onShed, sinceMs } = oldest;
+      if (!response.destroyed && now - sinceMs <= overloadBounds.requestWaitMs) return;
+      waiting.shift();
+      if (!response.destroyed) shedRequest(response, onShed);
+    }
   }
 
   return {
-    begin(response, work, onShed) {
+    /** Starts the work that answers a request, now or later, or sheds the request before anything is read. */
+    begin(response: ServerResponse, work: () => Promise<void>, onShed?: OnShed): void {
       const now = nowMs();
       if (waiting.length === 0 && !isFull() && hasTime(now)) void start(work);
       else if (waiting.length >= overloadBounds.requestsWaiting) shedRequest(response, onShed);
@@ -158,6 +152,7 @@ export function createOverload(
         schedule();
       }
     },
+    /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
     withinShare,
     metrics: [
       counter(

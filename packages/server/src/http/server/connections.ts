@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
-import { counter, gauge, type Metric } from '../../observability/metric.ts';
+import { counter, gauge } from '../../observability/metric.ts';
 
 export interface Connection {
   /** The number of requests so far, and of those whose response is not completely sent. */
@@ -21,17 +21,7 @@ export interface Room {
   readonly unreadCharacters: number;
 }
 
-export interface Connections {
-  readonly metrics: readonly Metric[];
-  of(socket: Socket): Connection | undefined;
-  entries(): Iterable<[Socket, Connection]>;
-  /** Counts a new request. Closes the connection if too many requests were sent ahead. */
-  startRequest(socket: Socket, connection: Connection): void;
-  /** Counts the text of a response that stays in memory until the client has read it. */
-  keepUnread(socket: Socket, characters: number): void;
-  /** Counts a request whose response is completely sent, or whose connection is closed. */
-  endRequest(socket: Socket, connection: Connection): void;
-}
+export type Connections = ReturnType<typeof watchConnections>;
 
 type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
@@ -40,7 +30,7 @@ type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
  * one that is closed is, in this order: the oldest that never sent a whole request, the one that is idle
  * longest, the one that has been reading a response longest. If all wait for a response, the new one is.
  */
-export function watchConnections(server: Server, room: Room, log: Logger): Connections {
+export function watchConnections(server: Server, room: Room, log: Logger) {
   const all = new Map<Socket, Connection>();
   // Sets and maps keep insertion order: their first entry is the oldest.
   const silent = new Set<Socket>();
@@ -101,10 +91,25 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
   }
 
   return {
-    metrics: connectionMetrics(all, room, closed),
-    of: (socket) => all.get(socket),
+    metrics: [
+      gauge('partner_network_connections', 'Connections of callers that are open.', () => all.size),
+      gauge(
+        'partner_network_connections_limit',
+        'How many connections of callers may be open.',
+        () => room.connections,
+      ),
+      counter(
+        'partner_network_connections_closed_total',
+        'Connections closed to make room: silent, idle, refused, unread answers, requests sent ahead.',
+        () => closed,
+        'reason',
+      ),
+    ],
+    of: (socket: Socket) => all.get(socket),
     entries: () => all.entries(),
-    startRequest(socket, connection) {
+
+    /** Counts a new request. Closes the connection if too many requests were sent ahead. */
+    startRequest(socket: Socket, connection: Connection): void {
       connection.requests += 1;
       connection.unanswered += 1;
       silent.delete(socket);
@@ -113,7 +118,9 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
       const isTooMany = connection.unanswered > httpBounds.pipelinedRequests;
       if (isTooMany || requestsAhead > httpBounds.requestsAhead) close(socket, 'ahead');
     },
-    keepUnread(socket, characters) {
+
+    /** Counts the text of a response that stays in memory until the client has read it. */
+    keepUnread(socket: Socket, characters: number): void {
       if (socket.destroyed || socket.writableLength === 0) return;
       // A response that was sent at once is counted after its end: the next one may be counted already.
       forgetUnread(socket);
@@ -125,7 +132,9 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
         if (kept > 0) close(reader, 'unread');
       }
     },
-    endRequest(socket, connection) {
+
+    /** Counts a request whose response is completely sent, or whose connection is closed. */
+    endRequest(socket: Socket, connection: Connection): void {
       connection.unanswered -= 1;
       forgetUnread(socket);
       if (!all.has(socket)) return;
@@ -133,26 +142,4 @@ export function watchConnections(server: Server, room: Room, log: Logger): Conne
       else requestsAhead -= 1;
     },
   };
-}
-
-function connectionMetrics(
-  all: ReadonlyMap<Socket, Connection>,
-  room: Room,
-  closed: Readonly<Record<Reason, number>>,
-): readonly Metric[] {
-  const open = () => all.size;
-  return [
-    gauge('partner_network_connections', 'Connections of callers that are open.', open),
-    gauge(
-      'partner_network_connections_limit',
-      'How many connections of callers may be open.',
-      () => room.connections,
-    ),
-    counter(
-      'partner_network_connections_closed_total',
-      'Connections closed to make room: silent, idle, refused, unread answers, requests sent ahead.',
-      () => closed,
-      'reason',
-    ),
-  ];
 }

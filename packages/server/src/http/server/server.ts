@@ -4,7 +4,6 @@ import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net'
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import type { Metric } from '../../observability/metric.ts';
 import { answer, type Routes } from '../handle.ts';
 import type { Overload } from '../overload/overload.ts';
 import type { Refusal } from '../refusal.ts';
@@ -13,18 +12,6 @@ import type { RequestMetrics } from '../request-metrics.ts';
 import { type Connection, type Connections, type Room, watchConnections } from './connections.ts';
 import { createServer } from './node-http.ts';
 import { refusalOfMethod, refusalOfSocketError, responseBytes } from './socket-errors.ts';
-
-/** Stops accepting connections. Resolves when the last request is answered, or after `drainMs`. */
-export type Close = () => Promise<void>;
-
-interface Serving {
-  /** From now on, each response closes its connection, so that the pools of balancers empty themselves. */
-  drain(): void;
-  /** The number of requests whose response is not completely sent. */
-  unanswered(): number;
-  readonly close: Close;
-  readonly metrics: readonly Metric[];
-}
 
 /** A server with limits on everything that a client can make it wait for or keep in memory. */
 export function createHttpServer(): Server {
@@ -56,7 +43,7 @@ export function serveRoutes(
   routes: Routes,
   log: Logger,
   { room, overload, requests }: Limits,
-): Serving {
+) {
   const connections = watchConnections(server, room, log);
   let isDraining = false;
 
@@ -129,6 +116,7 @@ export function serveRoutes(
   // The kernel may fail to hand over a connection. Without a listener, that error would end the process.
   server.once('listening', () => server.on('error', (err) => log.error({ err }, 'cannot accept')));
 
+  /** From now on, each response closes its connection, so that the pools of balancers empty themselves. */
   function drain(): void {
     isDraining = true;
     for (const [, { latest }] of connections.entries()) {
@@ -138,8 +126,10 @@ export function serveRoutes(
 
   return {
     drain,
+    /** The number of requests whose response is not completely sent. */
     unanswered: () => [...connections.entries()].reduce((sum, [, { unanswered }]) => sum + unanswered, 0),
-    close: () => {
+    /** Stops accepting connections. Resolves when the last request is answered, or after `drainMs`. */
+    close: (): Promise<void> => {
       drain();
       return closeServer(server, connections, log);
     },

@@ -3,8 +3,6 @@ export const doctorBounds = {
   openFiles: 4_096,
   /** Milliseconds that clocks may differ before they disagree on which keys and grants have expired. */
   clockSkewMs: 1_000,
-  /** Readings of the database's clock; the fastest one counts. */
-  doctorClockLooks: 3,
   /** Milliseconds after which the database ends a statement of `doctor`. */
   doctorStatementMs: 1_000,
   /** Milliseconds that `doctor` waits for such a statement, network included. */

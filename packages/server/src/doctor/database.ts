@@ -1,42 +1,39 @@
+import type { Environment } from '@partner-network/contract/environments';
 import { doctorBounds } from '../bounds/doctor.ts';
-import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
-import { databaseConfig } from '../serve/settings.ts';
-import type { ClockReading } from '../store/inspection.ts';
+import { type Finding, failed, ok, warning } from '../lib/finding.ts';
+import type { Inspection } from '../store/inspection.ts';
 import { type Fault, faultOfEnvironment, faultOfOldVersion, faultOfVersion } from '../store/sql/schema.ts';
-import { type Check, insideDatabase, insideSchema } from './check.ts';
 
-export const checkDatabase: Check = async ({ database }) => (await database).finding;
-
-export const checkEnvironment = insideSchema(async (_inspection, { config }, stamp) => {
-  const { environment } = databaseConfig(config);
-  const fault = faultOfEnvironment(stamp.environment, environment);
+export function checkEnvironment(stamped: unknown, environment: Environment): Finding {
+  const fault = faultOfEnvironment(stamped, environment);
   return fault === undefined ? ok(`It is a ${environment} database.`) : failedBy(fault);
-});
+}
 
-export const checkSchema = insideDatabase(async (inspection) => {
-  const { currentVersion: current, migratesItself } = inspection;
-  const version = (await inspection.stamp())?.version ?? 0;
-  if (migratesItself && version < current) {
+export async function checkSchema({ stamp, engine, currentVersion: current }: Inspection): Promise<Finding> {
+  const version = (await stamp())?.version ?? 0;
+  if (engine === 'sqlite' && version < current) {
     return ok(`It has schema ${version}, and gets schema ${current} when it is served.`);
   }
   const fault = faultOfVersion({ version }, current) ?? faultOfOldVersion(version, current);
   return fault === undefined ? ok(`It has schema ${version}, the current one.`) : failedBy(fault);
-});
+}
 
-export const checkPrivileges = insideDatabase((inspection) => inspection.privileges());
+/** Reports a reason for which `serve` would refuse to start. */
+export function failedBy({ fact, remedy }: Fault): Finding {
+  return failed(`${fact}.`, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`);
+}
 
-export const checkReplicas: Check = async ({ replicas }) => {
-  const findings = await replicas;
-  return findings.length === 0 ? ok('None are set.') : asOne(findings);
-};
+/** The server reads its clock between question and answer. */
+export async function checkClock({ engine, rows }: Inspection, nowMs: () => number): Promise<Finding> {
+  if (engine === 'sqlite') return ok("The database has this machine's clock.");
+  const askedMs = nowMs();
+  const [read] = await rows('select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms');
+  const unsureMs = (nowMs() - askedMs) / 2;
+  return judgeClock(askedMs + unsureMs - Number(read!.now_ms), unsureMs);
+}
 
-export const checkClock = insideDatabase(async (inspection, { nowMs }) => {
-  const reading = await inspection.clock(nowMs);
-  return reading === undefined ? ok("The database has this machine's clock.") : judgeClock(reading);
-});
-
-/** The clocks are apart, together, or the database answers too slowly to know. */
-export function judgeClock({ aheadMs, unsureMs }: ClockReading): Finding {
+/** How far this machine's clock is ahead of the database's; this may be wrong by `unsureMs` either way. */
+export function judgeClock(aheadMs: number, unsureMs: number): Finding {
   const remedy = 'Let both machines keep time by NTP (timedatectl shows whether this one does).';
   const apartMs = Math.abs(aheadMs);
   const limit = seconds(doctorBounds.clockSkewMs);
@@ -54,9 +51,4 @@ export function judgeClock({ aheadMs, unsureMs }: ClockReading): Finding {
 
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
-}
-
-/** Reports a reason for which `serve` would refuse to start. */
-export function failedBy({ fact, remedy }: Fault): Finding {
-  return failed(`${fact}.`, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`);
 }

@@ -1,42 +1,20 @@
-import { type Finding, failed } from '../lib/finding.ts';
+import { asOne, type Finding, failed, ok, skipped } from '../lib/finding.ts';
 import { openFileLimit } from '../lib/open-files.ts';
 import { inspectRedis } from '../limiter/redis/inspect.ts';
 import { databaseConfig, type ServeConfig } from '../serve/settings.ts';
-import { inspectDatabase, inspectReplicas } from '../store/engines.ts';
-import { Refused } from '../store/sql/schema.ts';
-import type { Check, Examination } from './check.ts';
-import {
-  checkClock,
-  checkDatabase,
-  checkEnvironment,
-  checkPrivileges,
-  checkReplicas,
-  checkSchema,
-  failedBy,
-} from './database.ts';
+import { inspectDatabase } from '../store/engines.ts';
+import type { Inspection } from '../store/inspection.ts';
+import { Refused, type Stamp } from '../store/sql/schema.ts';
+import { checkClock, checkEnvironment, checkSchema, failedBy } from './database.ts';
+import { checkInstances } from './instances.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
-import { checkInstances, checkRedis } from './redis.ts';
 import { checkOpenFiles, checkSettings } from './settings.ts';
-
-/** In the order of the output. Scripts rely on the names. */
-const checks: readonly [name: string, check: Check][] = [
-  ['settings', checkSettings],
-  ['open_files', checkOpenFiles],
-  ['database', checkDatabase],
-  ['environment', checkEnvironment],
-  ['schema', checkSchema],
-  ['privileges', checkPrivileges],
-  ['clock', checkClock],
-  ['replicas', checkReplicas],
-  ['redis', checkRedis],
-  ['instances', checkInstances],
-  ['keys', checkKeys],
-  ['cursor_keys', checkCursorKeys],
-];
 
 export interface Examined extends Finding {
   readonly name: string;
 }
+
+type Answer = Finding | Promise<Finding>;
 
 /** Checks everything that `serve` needs with these settings, and changes nothing. */
 export async function examine(
@@ -45,26 +23,49 @@ export async function examine(
   openFiles: number | undefined = openFileLimit(),
 ): Promise<readonly Examined[]> {
   const { database, environment } = databaseConfig(config);
-  const { redis, replica } = config;
-  const examination: Examination = {
-    config,
-    nowMs,
-    openFiles,
-    database: inspectDatabase(database, environment),
-    replicas: inspectReplicas(database, replica, environment),
-    redis: redis === undefined ? Promise.resolve(undefined) : inspectRedis(redis, environment),
+  const [{ finding, replicas, inspection }, redis] = await Promise.all([
+    inspectDatabase(database, config.replica, environment),
+    config.redis === undefined ? undefined : inspectRedis(config.redis, environment),
+  ]);
+  // The check of the schema reports why the stamp cannot be read.
+  const stamp = await inspection?.stamp().catch(() => undefined);
+
+  function inDatabase(check: (opened: Inspection) => Answer): Answer {
+    return inspection === undefined ? skipped('The database cannot be looked into.') : check(inspection);
+  }
+
+  function inSchema(check: (opened: Inspection, stamp: Stamp) => Answer): Answer {
+    const without = skipped('The database has no schema of ours, or none that may be read.');
+    return inDatabase((opened) => (stamp === undefined ? without : check(opened, stamp)));
+  }
+
+  /** In the order of the output. Scripts rely on the names. */
+  const checks: Readonly<Record<string, () => Answer>> = {
+    settings: () => checkSettings(config),
+    open_files: () => checkOpenFiles(openFiles),
+    database: () => finding,
+    environment: () =>
+      inSchema((_opened, { environment: stamped }) => checkEnvironment(stamped, environment)),
+    schema: () => inDatabase(checkSchema),
+    privileges: () => inDatabase((opened) => opened.privileges()),
+    clock: () => inDatabase((opened) => checkClock(opened, nowMs)),
+    replicas: () => (replicas.length === 0 ? ok('None are set.') : asOne(replicas)),
+    redis: () => redis?.finding ?? ok('None is set: the rate limit is counted by each instance for itself.'),
+    instances: () => inDatabase((opened) => checkInstances(opened, config, redis)),
+    keys: () => inSchema((opened) => checkKeys(opened, nowMs())),
+    cursor_keys: () => inSchema((opened) => checkCursorKeys(opened, nowMs())),
   };
   const examined: Examined[] = [];
   // One after the other: the checks of the database share a connection.
-  for (const [name, check] of checks) examined.push({ name, ...(await findingOf(check, examination)) });
-  await (await examination.database).inspection?.close();
+  for (const [name, check] of Object.entries(checks)) examined.push({ name, ...(await findingOf(check)) });
+  await inspection?.close();
   return examined;
 }
 
 /** An error in one check is its finding, so that the others are still reported. */
-async function findingOf(check: Check, examination: Examination): Promise<Finding> {
+async function findingOf(check: () => Answer): Promise<Finding> {
   try {
-    return await check(examination);
+    return await check();
   } catch (error) {
     if (error instanceof Refused) return failedBy(error.fault);
     return failed((error as Error).message, 'Mend this, or what else is told here, and run doctor again.');

@@ -5,30 +5,18 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-export function ok(detail: string): Finding {
-  return { status: 'ok', detail };
-}
-
+export const ok = (detail: string): Finding => ({ status: 'ok', detail });
+export const failed = (detail: string, remedy: string): Finding => ({ status: 'failed', detail, remedy });
 /** It works, but not as well as it should, or not for long. */
-export function warning(detail: string, remedy: string): Finding {
-  return { status: 'warning', detail, remedy };
-}
-
-export function failed(detail: string, remedy: string): Finding {
-  return { status: 'failed', detail, remedy };
-}
-
+export const warning = (detail: string, remedy: string): Finding => ({ status: 'warning', detail, remedy });
 /** The check could not be made. */
-export function skipped(detail: string): Finding {
-  return { status: 'skipped', detail };
-}
-
-const worstFirst = ['failed', 'warning', 'ok', 'skipped'] as const;
+export const skipped = (detail: string): Finding => ({ status: 'skipped', detail });
 
 /** Joins findings: the worst status, all details, and each remedy once. */
 export function asOne(findings: readonly Finding[]): Finding {
   const remedies = new Set(findings.flatMap(({ remedy }) => remedy ?? []));
-  const status = worstFirst.find((each) => findings.some((finding) => finding.status === each))!;
+  const statuses = findings.map(({ status }) => status);
+  const status = (['failed', 'warning'] as const).find((worst) => statuses.includes(worst)) ?? 'ok';
   const detail = findings.map((finding) => finding.detail).join(' ');
   return remedies.size === 0 ? { status, detail } : { status, detail, remedy: [...remedies].join(' ') };
 }

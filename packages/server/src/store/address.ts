@@ -20,6 +20,9 @@ export interface StoreOptions {
   readonly instance?: string;
 }
 
+/** The `application_name` of every instance that serves a Postgres database begins with this. */
+export const instancePrefix = 'partner-network serve ';
+
 /** Parses a database URL. Returns undefined if it is not valid for any engine. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];

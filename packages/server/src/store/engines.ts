@@ -1,6 +1,5 @@
 /** Chooses the engine of a database address. An engine's code is loaded when it is first used. */
 import type { Environment } from '@partner-network/contract/environments';
-import type { Finding } from '../lib/finding.ts';
 import type { DatabaseAddress, Purpose, StoreOptions } from './address.ts';
 import type { Inspected } from './inspection.ts';
 import type { Store } from './port.ts';
@@ -21,23 +20,14 @@ export async function openStore(
   return openPostgres(address.urls, environment, purpose, options);
 }
 
+/** Opens a database for `doctor`, without creating or changing it, and looks at its replicas. */
 export async function inspectDatabase(
   address: DatabaseAddress,
+  replicas: readonly string[],
   environment: Environment,
 ): Promise<Inspected> {
   if (address.engine === 'sqlite') {
     return (await import('./sqlite/inspect.ts')).inspectSqlite(address.path, environment);
   }
-  return (await import('./postgres/inspect/inspect.ts')).inspectPostgres(address.urls);
-}
-
-/** One finding for each replica. If the primary answers, it also checks that the replica is a copy of it. */
-export async function inspectReplicas(
-  address: DatabaseAddress,
-  replicas: readonly string[],
-  environment: Environment,
-): Promise<readonly Finding[]> {
-  if (replicas.length === 0 || address.engine === 'sqlite') return [];
-  const { inspectStandbys } = await import('./postgres/inspect/standbys.ts');
-  return inspectStandbys(address.urls, replicas, environment);
+  return (await import('./postgres/inspect.ts')).inspectPostgres(address.urls, replicas, environment);
 }

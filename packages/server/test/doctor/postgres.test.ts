@@ -7,7 +7,7 @@ import { afterAllElse, connectTo, emptyDatabase } from '../../../testkit/servers
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
-import { inspectPostgres } from '../../src/store/postgres/inspect/inspect.ts';
+import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 import { assertFinding, assertOnly, findingsOf, silentPort, those } from './examined.ts';
 
@@ -178,7 +178,7 @@ test('gives up on servers that never answer, and on one that falls silent', soon
   const silent = `127.0.0.1:${await silentPort(t)}`;
   const url = await migratedDatabase(t);
   const proxy = await startProxy(t, Number(new URL(url).port));
-  const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })]);
+  const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })], [], 'sandbox');
   proxy.swallow();
   const [findings] = await Promise.all([
     findingsOf([
@@ -187,7 +187,7 @@ test('gives up on servers that never answer, and on one that falls silent', soon
     ]),
     assert.rejects(inspection!.stamp(), /cannot be reached/),
   ]);
-  await assert.rejects(inspection!.instances(), /cannot be reached/);
+  await assert.rejects(inspection!.rows('select 1'), /cannot be reached/);
   assert.deepEqual(those(findings, 'failed'), ['database', 'replicas', 'redis']);
   assert.doesNotMatch(JSON.stringify(findings), /s3cret/);
 });

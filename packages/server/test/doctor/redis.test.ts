@@ -5,7 +5,7 @@ import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/databa
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../testkit/servers/redis.ts';
-import { judgeInstances } from '../../src/doctor/redis.ts';
+import { judgeInstances } from '../../src/doctor/instances.ts';
 import type { Finding } from '../../src/lib/finding.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';

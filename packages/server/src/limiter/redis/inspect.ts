@@ -36,7 +36,7 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
     await redis.connect();
     // If the database number does not exist, the driver silently stays in database 0.
     if (address.db !== 0) await redis.select(address.db);
-    const info = readInfo(await redis.info());
+    const info = await redis.info();
     // Decisions are made by scripts, and the Redis user may not be allowed to run any.
     await redis.eval('return 1', 0);
     return { finding: judge(where, info), instances: await redis.zcard(instancesKey(environment)) };
@@ -53,21 +53,15 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
   }
 }
 
-type Info = Readonly<Record<string, string>>;
-
-function readInfo(text: string): Info {
-  return Object.fromEntries([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]));
-}
-
-function judge(where: string, { role, maxmemory = '0', maxmemory_policy: policy }: Info): Finding {
-  if (role === 'slave') {
+function judge(where: string, info: string): Finding {
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  if (field('role') === 'slave') {
     return failed(`${where} is a replica, to which nothing can be written.`, 'Name its primary in --redis.');
   }
-  if (maxmemory !== '0' && policy !== undefined && policy !== 'noeviction') {
-    return warning(
-      `${where} drops keys when its memory is full (${policy}), and with them what was admitted.`,
-      'Run CONFIG SET maxmemory-policy noeviction on it, or give the rate limit a Redis of its own.',
-    );
-  }
-  return ok(`${where} answers.`);
+  const [memory = '0', policy = 'noeviction'] = [field('maxmemory'), field('maxmemory_policy')];
+  if (memory === '0' || policy === 'noeviction') return ok(`${where} answers.`);
+  return warning(
+    `${where} drops keys when its memory is full (${policy}), and with them what was admitted.`,
+    'Run CONFIG SET maxmemory-policy noeviction on it, or give the rate limit a Redis of its own.',
+  );
 }

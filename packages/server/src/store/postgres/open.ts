@@ -1,11 +1,11 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { counter, gauge, type Metric } from '../../observability/metric.ts';
-import type { Purpose, StoreOptions } from '../address.ts';
+import { instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts, type Sql } from '../sql/accounts.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
-import { type Connection, instancePrefix, urlUnderName } from './connections/connection.ts';
+import { type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { createPool, type Pool } from './connections/pool.ts';
 import { watchPrimary } from './connections/primary-watch.ts';
@@ -14,8 +14,8 @@ import { examine } from './connections/server.ts';
 import { createRotations } from './cursor-keys.ts';
 import { createExports } from './exports.ts';
 import { createImports } from './imports.ts';
-import { requirePrivileges } from './inspect/privileges.ts';
 import { migrate, requireCurrent } from './migrate.ts';
+import { requirePrivileges } from './privileges.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 

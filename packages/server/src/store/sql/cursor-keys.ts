@@ -13,7 +13,6 @@ import { cursorsBounds } from '../../bounds/cursors.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { toTime } from '../../lib/times.ts';
 import type { CursorKey, CursorKeyRotation } from '../port.ts';
-import type { Sql } from './accounts.ts';
 
 /** Selects all keys, newest first. No two keys have the same creation time. */
 export function selectCursorKeys(moreColumns = ''): string {
@@ -90,10 +89,4 @@ function freeId(kept: readonly StoredCursorKey[], newest: StoredCursorKey | unde
     `There have been ${idCount} cursor keys within a day, and no more can be told apart: ` +
       `rotate again after ${freeAt}, or with --discard-old.`,
   );
-}
-
-/** Creation time of the newest key, for `doctor`. */
-export async function newestCursorKey(rows: Sql['rows']): Promise<string | undefined> {
-  const [newest] = await rows('select created_at from cursor_keys order by created_at desc limit 1');
-  return newest?.created_at as string | undefined;
 }

@@ -1,8 +1,7 @@
 import type { Scope } from '@partner-network/contract/scopes';
 import { doctorBounds } from '../../bounds/doctor.ts';
-import type { ExpiringKey, ExpiringKeys } from '../inspection.ts';
 import type { KeyOnFile } from '../port.ts';
-import type { Row, Sql } from './accounts.ts';
+import type { Row } from './accounts.ts';
 
 /**
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
@@ -34,11 +33,12 @@ export function keyOnFile(row: Row): KeyOnFile | undefined {
 }
 
 /**
- * Keys that work at $1 and no longer at $2. A key counts as replaced if its partner has a newer key with the
- * same name and at least its scopes that still works at $2. Scopes are stored in order.
+ * Selects the first few keys that work at $1 and no longer at $2, those without a replacement first, and the
+ * count of all. A key counts as replaced if its partner has a newer key with the same name and at least its
+ * scopes that still works at $2. Scopes are stored in order.
  */
-const expiring = `
-  select *, count(*) over () as count, sum(1 - is_replaced) over () as unreplaced
+export const expiringKeys = `
+  select *, count(*) over () as count
   from (
     select k.id, k.partner_id, k.name, k.expires_at,
       case when exists (
@@ -52,15 +52,3 @@ const expiring = `
     where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and p.disabled_at is null
   ) as found
   order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
-
-export async function expiringKeys(rows: Sql['rows'], after: string, until: string): Promise<ExpiringKeys> {
-  const found = await rows(expiring, after, until);
-  return {
-    count: Number(found[0]?.count ?? 0),
-    unreplaced: Number(found[0]?.unreplaced ?? 0),
-    first: found.map(({ id, partner_id, name, expires_at, is_replaced }) => ({
-      ...({ id, partner_id, name, expires_at } as Omit<ExpiringKey, 'isReplaced'>),
-      isReplaced: is_replaced === 1,
-    })),
-  };
-}

@@ -3,9 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
-import type { Inspected, Inspection } from '../inspection.ts';
-import { newestCursorKey } from '../sql/cursor-keys.ts';
-import { expiringKeys } from '../sql/keys.ts';
+import type { Inspected } from '../inspection.ts';
 import { Refused } from '../sql/schema.ts';
 import { attempt, plainSql } from './engine.ts';
 import { mayRead, mayWrite, nearestExisting, obstacleTo, openToInspect, receiptsFileOf } from './file.ts';
@@ -13,48 +11,44 @@ import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 
 export function inspectSqlite(file: string, environment: Environment): Inspected {
   const path = resolve(file);
-  const obstacle = obstacleTo(path);
-  if (obstacle !== undefined) {
-    return { finding: failed(`Cannot look for the database ${path}: ${obstacle}.`, otherUser) };
-  }
-  if (!existsSync(path)) return { finding: faultyReceipts(path, environment) ?? missing(path) };
-  if (!mayRead(path)) return { finding: failed(`This user may not read ${path}.`, otherUser) };
+  const unopened = faultOfFile(path, environment);
+  if (unopened !== undefined) return { finding: unopened, replicas: [] };
   try {
     const db = openToInspect(path);
+    const inspection = {
+      engine: 'sqlite' as const,
+      currentVersion: databaseSchema.current,
+      rows: plainSql(db).rows,
+      stamp: async () => attempt(db, () => stampOf(db)),
+      privileges: async () => privilegesOn(path),
+      close: async () => db.close(),
+    };
     const finding =
-      faultyReceipts(path, environmentOf(db) ?? environment) ??
+      faultOfReceipts(path, environmentOf(db) ?? environment) ??
       ok(`The embedded database ${path} can be read.`);
-    return { finding, inspection: inspectionOf(db, path) };
+    return { finding, replicas: [], inspection };
   } catch (error) {
     const remedy = 'Correct --database, or put a backup in its place.';
-    return { finding: failed(`Cannot open the database ${path}: ${(error as Error).message}.`, remedy) };
+    const finding = failed(`Cannot open the database ${path}: ${(error as Error).message}.`, remedy);
+    return { finding, replicas: [] };
   }
 }
 
-const otherUser = 'Correct --database, or run as a user who may.';
-
-function missing(path: string): Finding {
+/** Why the file cannot be opened for reading. */
+function faultOfFile(path: string, environment: Environment): Finding | undefined {
+  const otherUser = 'Correct --database, or run as a user who may.';
+  const obstacle = obstacleTo(path);
+  if (obstacle !== undefined) return failed(`Cannot look for the database ${path}: ${obstacle}.`, otherUser);
+  if (existsSync(path))
+    return mayRead(path) ? undefined : failed(`This user may not read ${path}.`, otherUser);
+  const receipts = faultOfReceipts(path, environment);
+  if (receipts !== undefined) return receipts;
   const place = nearestExisting(path);
   if (!mayWrite(place)) {
     return failed(`There is no database ${path}, and this user may not make one in ${place}.`, otherUser);
   }
   const remedy = '"partner-network migrate" makes it, and so does serving it; is --database right?';
   return warning(`There is no database ${path} yet.`, remedy);
-}
-
-function inspectionOf(db: DatabaseSync, path: string): Inspection {
-  const { rows } = plainSql(db);
-  return {
-    stamp: async () => attempt(db, () => stampOf(db)),
-    currentVersion: databaseSchema.current,
-    migratesItself: true,
-    privileges: async () => privilegesOn(path),
-    clock: async () => undefined,
-    instances: async () => undefined,
-    keysExpiring: (after, until) => expiringKeys(rows, after, until),
-    newestCursorKey: () => newestCursorKey(rows),
-    close: async () => db.close(),
-  };
 }
 
 /** Undefined if the database cannot be read: the check of the schema reports that. */
@@ -66,18 +60,16 @@ function environmentOf(db: DatabaseSync): unknown {
   }
 }
 
-const replaceReceipts =
-  'Put a backup in its place, or move it away with what stands beside it: serving makes another.';
-
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */
-function faultyReceipts(database: string, environment: unknown): Finding | undefined {
+function faultOfReceipts(database: string, environment: unknown): Finding | undefined {
   const path = receiptsFileOf(database);
   if (!existsSync(path) || !mayWrite(path)) return undefined;
-  const cannotOpen = (reason: string, remedy: string) =>
+  const replace =
+    'Put a backup in its place, or move it away with what stands beside it: serving makes another.';
+  const cannotOpen = (reason: string, remedy = replace) =>
     failed(`Cannot open the receipts ${path}: ${reason}.`, remedy);
-  let db: DatabaseSync | undefined;
   try {
-    db = openToInspect(path);
+    using db = openToInspect(path);
     const stamp = stampOf(db, receiptsSchema);
     if (stamp === undefined) return undefined;
     if (stamp.version > receiptsSchema.current) {
@@ -85,15 +77,9 @@ function faultyReceipts(database: string, environment: unknown): Finding | undef
       return cannotOpen(`they have schema ${stamp.version} and ${known}`, 'Run the newer program.');
     }
     if (stamp.environment === environment) return undefined;
-    return cannotOpen(
-      `they are of ${stamp.environment}, and the database of ${environment}`,
-      replaceReceipts,
-    );
+    return cannotOpen(`they are of ${stamp.environment}, and the database of ${environment}`);
   } catch (error) {
-    const reason = error instanceof Refused ? error.fault.fact : (error as Error).message;
-    return cannotOpen(reason, replaceReceipts);
-  } finally {
-    db?.close();
+    return cannotOpen(error instanceof Refused ? error.fault.fact : (error as Error).message);
   }
 }
 
@@ -103,19 +89,17 @@ function privilegesOn(path: string): Finding {
   const files = [path, receiptsFileOf(path)].flatMap((file) => [file, `${file}-wal`, `${file}-shm`]);
   const barred = [...files, folder].find((place) => !mayWrite(place));
   if (barred !== undefined) {
-    return failed(
-      `This user may not write to ${barred}.`,
-      'Run as its owner, or let its owner be this user.',
-    );
+    const remedy = 'Run as its owner, or let its owner be this user.';
+    return failed(`This user may not write to ${barred}.`, remedy);
   }
   const open = files.find(isOpenToOthers);
-  if (open !== undefined && isOpenToOthers(folder)) {
-    return warning(
-      `Others than its owner may have access to ${open} (mode ${modeOf(open).toString(8)}), and so to balances, or to who asked for them.`,
-      'Run chmod 600 on it, and on what stands beside it.',
-    );
+  if (open === undefined || !isOpenToOthers(folder)) {
+    return ok('This user may read and write it, and others may not.');
   }
-  return ok('This user may read and write it, and others may not.');
+  return warning(
+    `Others than its owner may have access to ${open} (mode ${modeOf(open).toString(8)}), and so to balances, or to who asked for them.`,
+    'Run chmod 600 on it, and on what stands beside it.',
+  );
 }
 
 function isOpenToOthers(place: string): boolean {

@@ -3,36 +3,32 @@ import { OperatorError } from '../../../lib/operator-error.ts';
 import { addressOf, Connection } from './connection.ts';
 import { identify, type Server, succeeds } from './server.ts';
 
-/** The primary, and a connection to it. */
-export interface Primary {
+/** A server, and a connection to it. */
+export interface Reached {
   readonly url: string;
   readonly connection: Connection;
   readonly server: Server;
 }
 
-/** An address that does not lead to a primary, and why. */
-interface Miss {
+/** An address that does not lead to a server, or not to the primary. */
+export interface Miss {
   readonly address: string;
   readonly reason: string;
-  /** SQLSTATE or error code of the operating system. */
+  /** SQLSTATE, error code of the operating system, or `standby`. */
   readonly code: string | undefined;
-  readonly isStandby: boolean;
 }
 
-export interface SearchResult {
-  readonly primary: Primary | undefined;
-  readonly misses: readonly Miss[];
-}
-
-export async function connectToPrimary(urls: readonly string[]): Promise<Primary> {
-  const result = await searchPrimary(urls);
-  if (result.primary === undefined) throw withoutPrimary(result);
-  return result.primary;
+export async function connectToPrimary(urls: readonly string[]): Promise<Reached> {
+  const { primary, misses } = await searchPrimary(urls);
+  if (primary === undefined) throw withoutPrimary(misses);
+  return primary;
 }
 
 /** Tries all addresses of a database at once. */
-export async function searchPrimary(urls: readonly string[]): Promise<SearchResult> {
-  const results = await Promise.all(urls.map(tryAddress));
+export async function searchPrimary(
+  urls: readonly string[],
+): Promise<{ primary: Reached | undefined; misses: readonly Miss[] }> {
+  const results = await Promise.all(urls.map(reachPrimary));
   // A replaced primary may not know that it was replaced and still accept writes: the latest promotion wins.
   const [primary, ...replaced] = results
     .filter((result) => 'connection' in result)
@@ -41,24 +37,27 @@ export async function searchPrimary(urls: readonly string[]): Promise<SearchResu
   return { primary, misses: results.filter((result) => 'reason' in result) };
 }
 
-export function withoutPrimary({ misses }: SearchResult): OperatorError {
+export function withoutPrimary(misses: readonly Miss[]): OperatorError {
   const where = misses.map(({ address, reason }) => `${address} (${reason})`);
   return new OperatorError(`Cannot open the database at ${where.join(', nor at ')}.`);
 }
 
-async function tryAddress(url: string): Promise<Primary | Miss> {
-  const address = addressOf(url);
+async function reachPrimary(url: string): Promise<Reached | Miss> {
+  const result = await reach(url);
+  if ('reason' in result || result.server.role === 'primary') return result;
+  result.connection.abandon();
+  return { address: addressOf(url), reason: 'it is a standby: name the primary', code: 'standby' };
+}
+
+export async function reach(url: string): Promise<Reached | Miss> {
   let connection: Connection | undefined;
   try {
     connection = new Connection({ connectionString: url });
     await connection.connect();
-    const server = await identify(connection, postgresBounds.postgresConnectMs);
-    if (server.role === 'primary') return { url, connection, server };
-    connection.abandon();
-    return { address, reason: 'it is a standby: name the primary', code: undefined, isStandby: true };
+    return { url, connection, server: await identify(connection, postgresBounds.postgresConnectMs) };
   } catch (error) {
     connection?.abandon();
     const { message, code } = error as NodeJS.ErrnoException;
-    return { address, reason: message || code || 'no answer', code, isStandby: false };
+    return { address: addressOf(url), reason: message || code || 'no answer', code };
   }
 }

@@ -60,9 +60,6 @@ export class Connection extends pg.Client {
   }
 }
 
-/** The `application_name` of every instance that serves begins with this. */
-export const instancePrefix = 'partner-network serve ';
-
 /** The address with an `application_name`, which the server shows for its connections. */
 export function urlUnderName(url: string, name: string): string {
   const named = new URL(url);

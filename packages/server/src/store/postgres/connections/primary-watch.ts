@@ -14,7 +14,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { createWaitQueue } from '../../../lib/wait-queue.ts';
 import { StoreUnavailable } from '../../port.ts';
-import type { Primary } from './connect.ts';
+import type { Reached } from './connect.ts';
 import { addressOf, Connection } from './connection.ts';
 import { unreachable } from './errors.ts';
 import type { Source } from './pool.ts';
@@ -25,7 +25,7 @@ interface PrimaryWatchSettings {
   readonly urls: readonly string[];
   readonly environment: Environment;
   /** The primary that was found at the start. */
-  readonly first: Primary;
+  readonly first: Reached;
 }
 
 export interface PrimaryWatch extends Source {
@@ -52,7 +52,7 @@ export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings)
   let searchTimer: NodeJS.Timeout | undefined;
   let lookTimer: NodeJS.Timeout | undefined;
 
-  function follow(found: Primary): void {
+  function follow(found: Reached): void {
     const before = primary;
     primary = found;
     found.connection.once('end', () => lose('lost', found));
@@ -68,7 +68,7 @@ export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings)
     lookTimer = setTimeout(look, postgresBounds.postgresLookMs).unref();
   }
 
-  function lose(how: 'silent' | 'lost', lost: Primary): void {
+  function lose(how: 'silent' | 'lost', lost: Reached): void {
     if (lost !== primary || state !== 'found') return;
     state = how;
     silentSinceMs = performance.now();

@@ -1,5 +1,4 @@
 import type { Environment } from '@partner-network/contract/environments';
-import { counter, gauge, type Metric } from '../../observability/metric.ts';
 import { instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts, type Sql } from '../sql/accounts.ts';
@@ -31,7 +30,7 @@ export async function openPostgres(
   const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.connection, environment, purpose);
-  const primaryWatch = watchPrimary({ urls, environment, first });
+  const primaryWatch = watchPrimary(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
   const primary = createPool({ ...settings, source: primaryWatch });
   // A separate connection: receipts are written while all others are busy, one batch at a time.
@@ -43,7 +42,7 @@ export async function openPostgres(
   return {
     environment,
     migration,
-    metrics: [...poolMetrics(primary), ...(replicas?.metrics ?? [])],
+    metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
     ...createReads(primary, replicas),
     // The watch looks five times a second: a health probe needs no connection of the pool.
     ping: primaryWatch.ping,
@@ -95,26 +94,4 @@ function sqlOn(pool: Pool): Sql {
         for (const [text, ...values] of statements) await connection.query(text, values);
       }),
   };
-}
-
-function poolMetrics({ use, waits }: Pool): Metric[] {
-  return [
-    gauge(
-      'partner_network_database_connections',
-      'Connections to the primary: all that are open, those at work, and callers who wait for one.',
-      use,
-      'state',
-    ),
-    {
-      name: 'partner_network_database_wait_seconds',
-      help: 'How long callers waited for a connection to the primary when all were at work.',
-      type: 'histogram',
-      read: () => waits.seconds.read(),
-    },
-    counter(
-      'partner_network_database_wait_timeouts_total',
-      'Callers who waited for a connection to the primary in vain.',
-      waits.timeouts,
-    ),
-  ];
 }

@@ -1,7 +1,7 @@
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { within } from '../../../lib/timeout.ts';
 import { createWaitQueue } from '../../../lib/wait-queue.ts';
-import { createHistogram, type Histogram } from '../../../observability/metric.ts';
+import { counter, createHistogram, gauge, type Metric } from '../../../observability/metric.ts';
 import { traced } from '../../../observability/span.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Row, Value } from '../../sql/accounts.ts';
@@ -35,36 +35,18 @@ export interface PoolSettings {
 
 export type Rows = readonly Row[];
 
-export interface Pool {
-  query(statement: Statement, values: readonly Value[]): Promise<Rows>;
-  /** Reads how far a standby has replayed, then runs the statement; both within `timeoutMs`. */
-  queryAfterProgress(
-    statement: Statement,
-    values: readonly Value[],
-    timeoutMs: number,
-  ): Promise<[progress: Rows, rows: Rows]>;
-  /** Runs the work on one connection, and commits all of it or nothing. */
-  transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
-  /** The number of connections, of busy ones among them, and of callers that wait for one. */
-  use(): { readonly open: number; readonly busy: number; readonly waiting: number };
-  /** How long callers waited while all connections were busy, and how many of them timed out. */
-  readonly waits: { readonly seconds: Histogram; timeouts(): number };
-  close(): Promise<void>;
-}
+export type Pool = ReturnType<typeof createPool>;
 
 /** `pg` parses times in this style only. */
-const timeStyle = 'datestyle=ISO';
+const timeStyle = '-c datestyle=ISO';
 
 /**
  * Session settings that allow index scans only. Without statistics, as after a large import, the planner
  * would choose to read or sort whole tables, and the prepared statement would keep that plan.
  */
-export const planSettings = [
-  ...['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'enable_incremental_sort=off'],
-  ...['plan_cache_mode=force_generic_plan', 'jit=off', timeStyle],
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+export const planSettings =
+  '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c enable_incremental_sort=off ' +
+  `-c plan_cache_mode=force_generic_plan -c jit=off ${timeStyle}`;
 
 class PooledConnection extends Connection {
   readonly openedMs = performance.now();
@@ -83,7 +65,7 @@ class PooledConnection extends Connection {
  *     idle -> busy        a caller takes the connection that became idle last
  *     any -> closed       it broke, is older than its lifetime, was idle for too long, or the server was lost
  */
-export function createPool({ source, connections: max, keepsSession, isServing, name }: PoolSettings): Pool {
+export function createPool({ source, connections: max, keepsSession, isServing, name }: PoolSettings) {
   /** All connections that are opening, busy or idle, oldest first. */
   const all = new Set<PooledConnection>();
   const idle: PooledConnection[] = [];
@@ -98,7 +80,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
 
   const config = {
     // A pooler forwards no session settings; docs/operators/scale.md describes how the role gets them.
-    ...(keepsSession && { options: isServing ? planSettings : `-c ${timeStyle}` }),
+    ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
     ...(isServing && keepsSession && { statement_timeout: postgresBounds.postgresStatementMs }),
   };
 
@@ -158,30 +140,25 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     if (unused !== undefined && nowMs - unused.idleSinceMs > postgresBounds.postgresIdleMs) retire(unused);
   }
 
-  function abandonAll(): void {
+  /** Busy connections may finish, unless they lead to a server that is gone. */
+  function retireAll(isGone: boolean): void {
     for (const connection of all) {
       retire(connection);
-      connection.abandon();
+      if (isGone) connection.abandon();
     }
   }
 
-  source.onReturn?.((isOther) => {
-    if (isOther) return abandonAll();
-    // Busy connections may finish; none is reused, because a connection can be dead without any error.
-    for (const connection of all) retire(connection);
-  });
+  // Also if the same server returns: a connection can be dead without any error.
+  source.onReturn?.(retireAll);
 
   async function acquire(): Promise<PooledConnection> {
     await source.whenAvailable();
     const connection = idle.pop();
     if (connection !== undefined) return connection;
-    return all.size < max ? open() : traced('wait for a connection', 'internal', {}, waitForConnection);
-  }
-
-  async function waitForConnection(): Promise<PooledConnection> {
+    if (all.size < max) return open();
     const startMs = performance.now();
     try {
-      return await waiting.wait();
+      return await traced('wait for a connection', 'internal', {}, waiting.wait);
     } finally {
       waitSeconds.observe((performance.now() - startMs) / 1_000);
     }
@@ -190,11 +167,10 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
   function release(connection: PooledConnection): void {
     if (connection.isRetired) {
       remove(connection);
-      return;
+    } else if (!waiting.give(connection)) {
+      connection.idleSinceMs = performance.now();
+      idle.push(connection);
     }
-    if (waiting.give(connection)) return;
-    connection.idleSinceMs = performance.now();
-    idle.push(connection);
   }
 
   async function onConnection<Result>(work: (client: PooledConnection) => Promise<Result>): Promise<Result> {
@@ -223,10 +199,38 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     return (await connection.query(query)).rows;
   }
 
-  return {
-    query: (statement, values) => onConnection((connection) => run(connection, statement, values)),
+  /** The number of connections, of busy ones among them, and of callers that wait for one. */
+  const use = () => ({ open: all.size, busy: all.size - idle.length, waiting: waiting.length });
 
-    queryAfterProgress: (statement, values, timeoutMs) =>
+  const metrics: Metric[] = [
+    gauge(
+      'partner_network_database_connections',
+      'Connections to the primary: all that are open, those at work, and callers who wait for one.',
+      use,
+      'state',
+    ),
+    {
+      name: 'partner_network_database_wait_seconds',
+      help: 'How long callers waited for a connection to the primary when all were at work.',
+      type: 'histogram',
+      read: waitSeconds.read,
+    },
+    counter(
+      'partner_network_database_wait_timeouts_total',
+      'Callers who waited for a connection to the primary in vain.',
+      () => waitTimeouts,
+    ),
+  ];
+
+  return {
+    use,
+    metrics,
+
+    query: (statement: Statement, values: readonly Value[]) =>
+      onConnection((connection) => run(connection, statement, values)),
+
+    /** Reads how far a standby has replayed, then runs the statement; both within `timeoutMs`. */
+    queryAfterProgress: (statement: Statement, values: readonly Value[], timeoutMs: number) =>
       onConnection((connection) => {
         const both = run(connection, replayed, []).then(
           async (progress): Promise<[Rows, Rows]> => [progress, await run(connection, statement, values)],
@@ -234,7 +238,8 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
         return within(timeoutMs, both, () => new Error('Query read timeout'));
       }),
 
-    transaction: (work) =>
+    /** Runs the work on one connection, and commits all of it or nothing. */
+    transaction: <Result>(work: (connection: Connection) => Promise<Result>) =>
       onConnection(async (connection) => {
         try {
           await connection.query('begin');
@@ -250,18 +255,14 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
         }
       }),
 
-    use: () => ({ open: all.size, busy: all.size - idle.length, waiting: waiting.length }),
-
-    waits: { seconds: waitSeconds, timeouts: () => waitTimeouts },
-
-    async close() {
+    async close(): Promise<void> {
       if (closing !== undefined) return;
       closing = Promise.withResolvers<void>();
       clearInterval(upkeep);
-      for (const connection of all) retire(connection);
+      retireAll(false);
       if (all.size === 0) return;
       // Statements that still run have outlived their requests, or the server is frozen.
-      setTimeout(abandonAll, postgresBounds.postgresCloseMs).unref();
+      setTimeout(retireAll, postgresBounds.postgresCloseMs, true).unref();
       await closing.promise;
     },
   };

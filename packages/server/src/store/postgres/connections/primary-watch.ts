@@ -17,26 +17,12 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Reached } from './connect.ts';
 import { addressOf, Connection } from './connection.ts';
 import { unreachable } from './errors.ts';
-import type { Source } from './pool.ts';
 import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
 
-interface PrimaryWatchSettings {
-  /** All addresses of one database. At any time one of them is the primary. */
-  readonly urls: readonly string[];
-  readonly environment: Environment;
-  /** The primary that was found at the start. */
-  readonly first: Reached;
-}
+export type PrimaryWatch = ReturnType<typeof watchPrimary>;
 
-export interface PrimaryWatch extends Source {
-  /** Resolves if the primary answered the last look, or answers within `postgresPoolWaitMs`. */
-  ping(): Promise<void>;
-  /** The primary that was found last. */
-  readonly server: Server;
-  close(): Promise<void>;
-}
-
-export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings): PrimaryWatch {
+/** `urls` are all addresses of one database; `first` is the primary that was found at the start. */
+export function watchPrimary(urls: readonly string[], environment: Environment, first: Reached) {
   const listeners: ((isOther: boolean) => void)[] = [];
   /** Connections of the search that are not examined yet. */
   const attempts = new Set<Connection>();
@@ -72,6 +58,7 @@ export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings)
     if (lost !== primary || state !== 'found') return;
     state = how;
     silentSinceMs = performance.now();
+    faults.clear();
     clearTimeout(lookTimer);
     searchTimer = setInterval(search, postgresBounds.postgresLookMs).unref();
     search();
@@ -98,7 +85,6 @@ export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings)
 
   function stopSearch(): void {
     clearInterval(searchTimer);
-    faults.clear();
     for (const connection of attempts) connection.abandon();
     attempts.clear();
   }
@@ -117,8 +103,7 @@ export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings)
       enterFound();
     } catch (error) {
       connection?.abandon();
-      const isCurrent = connection === undefined || attempts.delete(connection);
-      if (isCurrent) faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
+      faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }
 
@@ -138,30 +123,30 @@ export function watchPrimary({ urls, environment, first }: PrimaryWatchSettings)
     get url() {
       return primary.url;
     },
-
     get server() {
       return primary.server;
     },
 
+    /** Resolves if the primary answered the last look, or answers within `postgresPoolWaitMs`. */
     ping: () => (state === 'found' ? Promise.resolve() : waiting.wait()),
 
-    whenAvailable() {
+    whenAvailable(): Promise<void> {
       // A slow server may still answer statements. A frozen one must not get a storm of connections.
       const isSlow = state === 'silent' && performance.now() - silentSinceMs < postgresBounds.postgresSlowMs;
       return state === 'found' || isSlow ? Promise.resolve() : waiting.wait();
     },
 
-    async examine(connection) {
+    async examine(connection: Connection): Promise<void> {
       const server = await examinePrimary(connection);
       // The address leads to a newer primary than the one that we watch: search again.
       if (succeeds(server, primary.server)) primary.connection.abandon();
     },
 
-    onReturn: (listener) => {
+    onReturn(listener: (isOther: boolean) => void): void {
       listeners.push(listener);
     },
 
-    async close() {
+    async close(): Promise<void> {
       state = 'closed';
       clearTimeout(lookTimer);
       stopSearch();

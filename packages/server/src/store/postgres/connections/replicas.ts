@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../../bounds/postgres.ts';
-import type { Metric } from '../../../observability/metric.ts';
+import { counter, gauge } from '../../../observability/metric.ts';
 import { note } from '../../../observability/span.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Value } from '../../sql/accounts.ts';
@@ -11,36 +11,25 @@ import { createPool, type Pool, type PoolSettings, type Rows, type Source } from
 import type { PrimaryWatch } from './primary-watch.ts';
 import { examineReplica } from './server.ts';
 
-export interface Replicas {
-  /**
-   * Reads from a replica that is less than `replicaLagMs` behind and had replayed up to `walPosition` before
-   * it read. Resolves to undefined if there is none.
-   */
-  query(statement: Statement, values: readonly Value[], walPosition: bigint): Promise<Rows | undefined>;
-  readonly metrics: readonly Metric[];
-  close(): Promise<void>;
-}
+export type Replicas = ReturnType<typeof createReplicas>;
 
 interface Replica {
   readonly name: string;
   readonly pool: Pool;
-  /** When the primary was at the position that this replica has replayed. -Infinity if unknown. */
+  /** When the primary was at the position that this replica has replayed. */
   currentAtMs: number;
   pages: number;
 }
 
-/** Where the primary's log was at a time of our own clock. Clocks of servers are never compared. */
-interface Mark {
-  readonly atMs: number;
-  readonly position: bigint;
-}
+/** The time of a replica that is not used until it is measured again. */
+const unknown = Number.NEGATIVE_INFINITY;
 
 export function createReplicas(
   primaryWatch: PrimaryWatch,
   urls: readonly string[],
   environment: Environment,
   settings: Omit<PoolSettings, 'source'>,
-): Replicas {
+) {
   // A separate connection: if all others are busy, replicas must stay in use.
   const primary = createPool({ ...settings, source: primaryWatch, connections: 1 });
   const replicas = urls.map((url): Replica => {
@@ -50,9 +39,11 @@ export function createReplicas(
       examine: (connection) => examineReplica(connection, environment, primaryWatch.server),
     };
     const pool = createPool({ ...settings, source });
-    return { name: addressOf(url), pool, currentAtMs: Number.NEGATIVE_INFINITY, pages: 0 };
+    return { name: addressOf(url), pool, currentAtMs: unknown, pages: 0 };
   });
-  const marks: Mark[] = [];
+  /** Where the primary's log was at times of our own clock. Clocks of servers are never compared. */
+  const marks: { atMs: number; position: bigint }[] = [];
+  const stopped = new AbortController();
   let turn = 0;
 
   const lagMs = ({ currentAtMs }: Replica) => performance.now() - currentAtMs;
@@ -66,40 +57,44 @@ export function createReplicas(
   }
 
   async function measure(replica: Replica): Promise<void> {
-    try {
-      const position = positionOf(await replica.pool.query(replayed, []));
-      await markPrimary();
-      // A replica ahead of the primary follows another server, which was replaced.
-      const isAhead = marks.at(-1)!.position < position;
-      const reached = isAhead ? undefined : marks.findLast((mark) => mark.position <= position);
-      replica.currentAtMs = reached?.atMs ?? Number.NEGATIVE_INFINITY;
-    } catch (error) {
-      leaveOut(replica);
-      throw error;
+    const position = positionOf(await replica.pool.query(replayed, []));
+    await markPrimary();
+    // A replica ahead of the primary follows another server, which was replaced.
+    const isAhead = marks.at(-1)!.position < position;
+    const reached = isAhead ? undefined : marks.findLast((mark) => mark.position <= position);
+    replica.currentAtMs = reached?.atMs ?? unknown;
+  }
+
+  async function keepMeasuring(replica: Replica): Promise<void> {
+    const { signal } = stopped;
+    while (!signal.aborted) {
+      await measure(replica).catch(() => {
+        replica.currentAtMs = unknown;
+      });
+      await wait(postgresBounds.replicaWatchMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
-  const stops = replicas.map((replica) => repeat(() => measure(replica)));
-  primaryWatch.onReturn?.(() => {
+  for (const replica of replicas) void keepMeasuring(replica);
+  primaryWatch.onReturn(() => {
     // Positions of the former primary say nothing about the new one.
     marks.length = 0;
-    for (const replica of replicas) leaveOut(replica);
+    for (const replica of replicas) replica.currentAtMs = unknown;
   });
 
-  const replicaMetric = (
-    name: Metric['name'],
-    type: 'gauge' | 'counter',
-    help: string,
-    value: (replica: Replica) => number,
-  ): Metric => ({
-    name,
-    help,
-    type,
-    read: () => replicas.map((replica) => ({ labels: { replica: replica.name }, value: value(replica) })),
-  });
+  const ofEach = (value: (replica: Replica) => number) => () =>
+    Object.fromEntries(replicas.map((replica) => [replica.name, value(replica)]));
 
   return {
-    async query(statement, values, walPosition) {
+    /**
+     * Reads from a replica that is less than `replicaLagMs` behind and had replayed up to `walPosition`
+     * before it read. Resolves to undefined if there is none.
+     */
+    async query(
+      statement: Statement,
+      values: readonly Value[],
+      walPosition: bigint,
+    ): Promise<Rows | undefined> {
       const usable = replicas.filter(isUsed);
       const replica = usable[turn++ % usable.length];
       if (replica === undefined) return undefined;
@@ -118,60 +113,40 @@ export function createReplicas(
         return rows;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        leaveOut(replica);
+        replica.currentAtMs = unknown;
         return undefined;
       }
     },
 
     metrics: [
-      replicaMetric(
+      gauge(
         'partner_network_replica_lag_seconds',
-        'gauge',
         'How long ago the primary was where the replica is now; NaN when that is not known.',
-        (replica) => (Number.isFinite(replica.currentAtMs) ? lagMs(replica) / 1_000 : Number.NaN),
+        ofEach((replica) => (replica.currentAtMs === unknown ? Number.NaN : lagMs(replica) / 1_000)),
+        'replica',
       ),
-      replicaMetric(
+      gauge(
         'partner_network_replica_used',
-        'gauge',
         '1 when list brands may read from the replica, 0 when it is left out.',
-        (replica) => (isUsed(replica) ? 1 : 0),
+        ofEach((replica) => Number(isUsed(replica))),
+        'replica',
       ),
-      replicaMetric(
+      counter(
         'partner_network_replica_pages_total',
-        'counter',
         'Pages of brands that the replica served.',
-        ({ pages }) => pages,
+        ofEach(({ pages }) => pages),
+        'replica',
       ),
     ],
 
-    async close() {
-      for (const stop of stops) stop();
+    async close(): Promise<void> {
+      stopped.abort();
       await Promise.all([primary, ...replicas.map(({ pool }) => pool)].map((pool) => pool.close()));
     },
   };
 }
 
-/** Does not use the replica until it is measured again. */
-function leaveOut(replica: Replica): void {
-  replica.currentAtMs = Number.NEGATIVE_INFINITY;
-}
-
 /** -1, which is before all positions, if the server has none. */
 export function positionOf(rows: Rows): bigint {
   return BigInt((rows[0]!.position as string | null) ?? -1);
-}
-
-/** Repeats the work every `replicaWatchMs`, whether it fails or not. Returns a function that stops it. */
-function repeat(work: () => Promise<void>): () => void {
-  let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  async function loop(): Promise<void> {
-    await work().catch(() => {});
-    if (!isStopped) timer = setTimeout(loop, postgresBounds.replicaWatchMs).unref();
-  }
-  void loop();
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
 }

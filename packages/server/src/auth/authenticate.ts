@@ -19,18 +19,14 @@ export async function identify(
   if (text === undefined) throw refusal('UNAUTHORIZED');
   const cached = cache.get(text);
   if (cached !== undefined) return cached;
-  requireKeyOf(environment, text);
-  const key = await cache.load(text, () => store.findKey(digestOfKey(text)));
-  if (key === undefined) throw refusal('UNAUTHORIZED');
-  return key;
-}
-
-function requireKeyOf(environment: Environment, text: string): void {
   const keyEnvironment = environmentOfKey(text);
   if (keyEnvironment === undefined) throw refusal('UNAUTHORIZED');
   if (keyEnvironment !== environment) {
     throw refusal('API_KEY_ENVIRONMENT_MISMATCH', { environment, prefix: keyPrefixes[environment] });
   }
+  const key = await cache.load(text, () => store.findKey(digestOfKey(text)));
+  if (key === undefined) throw refusal('UNAUTHORIZED');
+  return key;
 }
 
 /** Refuses a stored key that is revoked or expired, or whose partner is disabled. */

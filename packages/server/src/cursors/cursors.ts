@@ -1,17 +1,11 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  type KeyObject,
-  randomFillSync,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
 import type { Environment } from '@partner-network/contract/environments';
 import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
 import { refusal } from '../http/refusal.ts';
 import type { CursorKey } from '../store/port.ts';
 
 /** What a cursor is bound to. With any other value it does not open. */
-interface CursorScope {
+export interface CursorScope {
   readonly endpoint: string;
   readonly partnerId: string;
   readonly filters: readonly (string | number | undefined)[];
@@ -25,19 +19,9 @@ export interface Position {
 
 export const firstPosition: Position = { after: '', walPosition: 0n };
 
-export interface Cursors {
-  /** Makes the cursor for the records after this position. */
-  seal(scope: CursorScope, position: Position): string;
-  /** The position in a cursor. Every invalid cursor gets the same refusal. */
-  open(scope: CursorScope, cursor: string): Position;
-}
+export type Cursors = Pick<ReturnType<typeof createCursors>, 'seal' | 'open'>;
 
 type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
-
-interface RenewableCursors extends Cursors {
-  /** Replaces the keys. The first one seals. */
-  renew(keys: readonly Key[]): void;
-}
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -64,25 +48,16 @@ function nextNonce(): Buffer {
   return nonces.subarray(nonceEnd - nonceBytes, nonceEnd);
 }
 
-interface OpeningKey {
-  readonly id: number;
-  readonly secret: KeyObject;
-  readonly opensUntilMs: number;
-}
-
 /**
  * Cursors are encrypted with the first key and decrypted with any of them. The bytes of a cursor: key id,
  * nonce, encrypted (expiry, WAL position, id), authentication tag.
  */
-export function createCursors(
-  keys: readonly Key[],
-  environment: Environment,
-  nowMs: () => number,
-): RenewableCursors {
-  let sealingKey: OpeningKey;
-  let openingKeys: ReadonlyMap<number, OpeningKey>;
+export function createCursors(keys: readonly Key[], environment: Environment, nowMs: () => number) {
+  let sealingKey: ReturnType<typeof openingKey>;
+  let openingKeys: ReadonlyMap<number, typeof sealingKey>;
   renew(keys);
 
+  /** Replaces the keys. The first one seals. */
   function renew(renewed: readonly Key[]): void {
     const all = renewed.map(openingKey);
     sealingKey = all[0]!;
@@ -115,7 +90,8 @@ export function createCursors(
   return {
     renew,
 
-    seal(scope, position) {
+    /** Makes the cursor for the records after this position. */
+    seal(scope: CursorScope, position: Position): string {
       const nonce = nextNonce();
       const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
       when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
@@ -128,7 +104,8 @@ export function createCursors(
       return Buffer.concat(cursor).toString('base64url');
     },
 
-    open(scope, cursor) {
+    /** The position in a cursor. Every invalid cursor gets the same refusal. */
+    open(scope: CursorScope, cursor: string): Position {
       let position: Position | undefined;
       try {
         position = unseal(scope, cursor);
@@ -141,7 +118,7 @@ export function createCursors(
   };
 }
 
-function openingKey({ id, secret, opens_until }: Key): OpeningKey {
+function openingKey({ id, secret, opens_until }: Key) {
   const opensUntilMs = opens_until === undefined ? Number.POSITIVE_INFINITY : Date.parse(opens_until);
   return { id, secret: createSecretKey(secret), opensUntilMs };
 }

@@ -4,12 +4,7 @@ import { cursorsBounds } from '../bounds/cursors.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
 import { type CursorKey, type Store, StoreUnavailable } from '../store/port.ts';
-import { type Cursors, createCursors } from './cursors.ts';
-
-interface OpenCursors extends Cursors {
-  /** Stops reading the keys. */
-  close(): void;
-}
+import { type CursorScope, type Cursors, createCursors, type Position } from './cursors.ts';
 
 /**
  * A cursor that one instance seals must open on all others. So a reading is valid for `cursorKeysStaleMs`
@@ -21,7 +16,7 @@ export async function openCursors(
   nowMs: () => number,
   log: Logger,
   elapsedMs: () => number = () => performance.now(),
-): Promise<OpenCursors> {
+) {
   const outage = createOutageLog();
   let freshUntilMs = 0;
   let isClosed = false;
@@ -69,20 +64,16 @@ export async function openCursors(
 
   const isFresh = () => elapsedMs() < freshUntilMs;
 
-  function requireFresh(): void {
+  function freshCursors(): Cursors {
     if (!isFresh()) throw new StoreUnavailable('The keys of cursors could not be read for too long.');
+    return cursors;
   }
 
   schedule(cursorsBounds.cursorKeysReadMs);
   return {
-    seal(scope, position) {
-      requireFresh();
-      return cursors.seal(scope, position);
-    },
-    open(scope, cursor) {
-      requireFresh();
-      return cursors.open(scope, cursor);
-    },
+    seal: (scope: CursorScope, position: Position) => freshCursors().seal(scope, position),
+    open: (scope: CursorScope, cursor: string) => freshCursors().open(scope, cursor),
+    /** Stops reading the keys. */
     close() {
       isClosed = true;
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps, type RequestOptions } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { profileImage } from '@partner-network/contract/limits';
 import { imagesBounds } from '../bounds/images.ts';
 import { isWebAddress } from '../lib/text.ts';
@@ -24,12 +24,11 @@ export type Download =
   | { readonly fault: ImageFault; readonly bytes?: number };
 
 /** Ends a download with a fault to report. */
-class DownloadFault extends Error {
+class DownloadFault {
   readonly outcome: Download;
 
-  constructor(fault: ImageFault, announced: { bytes?: number } = {}) {
-    super(fault.code);
-    this.outcome = { fault, ...announced };
+  constructor(outcome: Download) {
+    this.outcome = outcome;
   }
 }
 
@@ -65,12 +64,13 @@ async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<Inc
   const addresses = await Promise.race([reach.resolve(host), aborted]);
   // One private address is enough to refuse the host.
   if (!addresses.every(reach.isAllowed)) {
-    throw new DownloadFault(imageFault('NOT_PUBLIC', { host: shownHost(url) }));
+    throw new DownloadFault({ fault: imageFault('NOT_PUBLIC', { host: shownHost(url) }) });
   }
+  const known = addresses.map((address) => ({ address, family: isIP(address) }));
   const options: RequestOptions = {
     // An agent of its own: no proxy, no connection kept.
     agent: false,
-    lookup: lookupOf(addresses),
+    lookup: (_host, _options, callback) => callback(null, known),
     signal,
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
@@ -88,15 +88,6 @@ async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<Inc
   });
 }
 
-/** A lookup function that returns addresses that are resolved already. */
-function lookupOf(addresses: readonly string[]): LookupFunction {
-  const known = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_host, { all }, callback) => {
-    if (all) callback(null, known);
-    else callback(null, known[0]!.address, known[0]!.family);
-  };
-}
-
 const redirectStatuses = [301, 302, 303, 307, 308];
 
 /** The target of a redirect, or undefined if the response is none. */
@@ -106,7 +97,7 @@ function redirectOf(url: URL, { statusCode = 0, headers }: IncomingMessage): URL
   const isValid = headers.location !== undefined && next !== null && isWebAddress(next.href);
   // A redirect from https to http would let anybody on the network replace the image.
   if (!isValid || (url.protocol === 'https:' && next.protocol === 'http:')) {
-    throw new DownloadFault(imageFault('BAD_REDIRECT', { host: shownHost(url) }));
+    throw new DownloadFault({ fault: imageFault('BAD_REDIRECT', { host: shownHost(url) }) });
   }
   return next;
 }
@@ -114,12 +105,13 @@ function redirectOf(url: URL, { statusCode = 0, headers }: IncomingMessage): URL
 async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal): Promise<Download> {
   const { statusCode, headers } = response;
   const host = shownHost(url);
-  if (statusCode !== 200) throw new DownloadFault(imageFault('BAD_STATUS', { host, status: statusCode }));
+  if (statusCode !== 200)
+    throw new DownloadFault({ fault: imageFault('BAD_STATUS', { host, status: statusCode }) });
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new DownloadFault(imageFault('ENCODED', { host }));
+    throw new DownloadFault({ fault: imageFault('ENCODED', { host }) });
   }
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes >= profileImage.belowBytes) throw new DownloadFault(imageFault('TOO_LARGE'), { bytes });
+  if (bytes >= profileImage.belowBytes) throw new DownloadFault({ fault: imageFault('TOO_LARGE'), bytes });
 
   const chunks: Buffer[] = [];
   let size = 0;

@@ -34,9 +34,7 @@ export function onInterrupt(work: () => void): () => void {
 
 /** Resolves at the first stop signal. Call it before the service is announced: an unheard signal kills. */
 export function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    onStop(resolve);
-  });
+  return new Promise((resolve) => void onStop(resolve));
 }
 
 interface Draining {

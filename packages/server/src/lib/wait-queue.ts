@@ -1,16 +1,10 @@
-/** A first-in, first-out queue of callers that each wait for a value, for a limited time. */
-export interface WaitQueue<T> {
-  readonly length: number;
-  /** Resolves with the value that `give` passes to this caller, or rejects after `waitMs`. */
-  wait(): Promise<T>;
-  /** Passes a value to the caller that has waited longest. Returns false if nobody waits. */
-  give(value: T): boolean;
-  /** Fails the caller that has waited longest, for example because no value can be made for it. */
-  fail(error: unknown): boolean;
-}
+export type WaitQueue<T> = ReturnType<typeof createWaitQueue<T>>;
 
-/** `late` makes the error of a caller that has waited for `waitMs` milliseconds. */
-export function createWaitQueue<T>(waitMs: number, late: () => unknown): WaitQueue<T> {
+/**
+ * A first-in, first-out queue of callers that each wait for a value, for a limited time. `late` makes the
+ * error of a caller that has waited for `waitMs` milliseconds.
+ */
+export function createWaitQueue<T>(waitMs: number, late: () => unknown) {
   // A Set keeps insertion order, and removing a caller that timed out is cheap.
   const waiting = new Set<PromiseWithResolvers<T>>();
 
@@ -21,11 +15,12 @@ export function createWaitQueue<T>(waitMs: number, late: () => unknown): WaitQue
   }
 
   return {
-    get length() {
+    get length(): number {
       return waiting.size;
     },
 
-    wait() {
+    /** Resolves with the value that `give` passes to this caller, or rejects after `waitMs`. */
+    wait(): Promise<T> {
       const caller = Promise.withResolvers<T>();
       waiting.add(caller);
       const timer = setTimeout(() => {
@@ -37,16 +32,16 @@ export function createWaitQueue<T>(waitMs: number, late: () => unknown): WaitQue
       return caller.promise;
     },
 
-    give(value) {
+    /** Passes a value to the caller that has waited longest. Returns false if nobody waits. */
+    give(value: T): boolean {
       const oldest = takeOldest();
       oldest?.resolve(value);
       return oldest !== undefined;
     },
 
-    fail(error) {
-      const oldest = takeOldest();
-      oldest?.reject(error);
-      return oldest !== undefined;
+    /** Fails the caller that has waited longest, for example because no value can be made for it. */
+    fail(error: unknown): void {
+      takeOldest()?.reject(error);
     },
   };
 }

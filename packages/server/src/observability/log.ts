@@ -40,16 +40,8 @@ function writeAtExit(piece: string): void {
   }
 }
 
-interface LoggedFault {
-  readonly type: string;
-  readonly message: string;
-  readonly code?: string | number | undefined;
-  readonly stack?: string | undefined;
-  readonly cause?: LoggedFault | undefined;
-}
-
 /** The logged fields of an error. The library would log all, and a driver's errors hold rows and values. */
-function loggedFault(fault: unknown, depth = 0): LoggedFault {
+function loggedFault(fault: unknown, depth = 0): object {
   if (!(fault instanceof Error)) return { type: typeof fault, message: 'not an error' };
   const { message, stack, cause, code } = fault as Error & { readonly code?: unknown };
   return {

@@ -2,15 +2,10 @@ import { observabilityBounds } from '../bounds/observability.ts';
 import { ownVersion } from '../lib/version.ts';
 import { counter, createHistogram, gauge, type Metric } from './metric.ts';
 
-interface ProcessMetrics {
-  readonly metrics: readonly Metric[];
-  close(): void;
-}
-
 const delaysSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /** Memory, CPU time, start time and event loop delay of this process. */
-export function watchThisProcess(): ProcessMetrics {
+export function watchThisProcess() {
   const delays = createHistogram(delaysSeconds);
   const stop = measureDelays((seconds) => delays.observe(seconds));
   return {
@@ -31,7 +26,7 @@ export function watchThisProcess(): ProcessMetrics {
         'When this process was started, in seconds since 1970.',
         () => performance.timeOrigin / 1_000,
       ),
-    ],
+    ] satisfies Metric[],
     close: stop,
   };
 }

@@ -9,7 +9,8 @@ type Encoding = (typeof encodings)[number];
 /** The body of a path in each encoding. Each is made on first use and cached. */
 export type Body = (encoding: Encoding) => Promise<Buffer>;
 
-function cached(forms: Readonly<Record<Encoding, () => Promise<Buffer>>>): Body {
+export function bodyOf(content: () => Promise<Buffer>, brotli = () => compressed(content)): Body {
+  const forms = { br: brotli, gzip: () => gzipped(content), identity: content };
   const cache: Partial<Record<Encoding, Promise<Buffer>>> = {};
   return (encoding) =>
     (cache[encoding] ??= forms[encoding]().catch((fault) => {
@@ -19,35 +20,27 @@ function cached(forms: Readonly<Record<Encoding, () => Promise<Buffer>>>): Body 
     }));
 }
 
-export function bodyOf(content: () => Promise<Buffer>): Body {
-  return cached({
-    br: async () => compressed(await content()),
-    gzip: async () => gzipped(await content()),
-    identity: content,
-  });
-}
-
 /** A body that is stored as Brotli. Browsers accept Brotli over TLS and on localhost, and gzip elsewhere. */
 export function bodyOfBrotli(stored: () => Promise<Buffer>): Body {
-  const content = async () => {
+  return bodyOf(async () => {
     const { brotliDecompress } = await import('node:zlib');
     return promisify(brotliDecompress)(await stored());
-  };
-  return cached({ br: stored, gzip: async () => gzipped(await content()), identity: content });
+  }, stored);
 }
 
 // zlib is imported on first use, so that the start does not wait for it.
 
-async function compressed(content: Buffer): Promise<Buffer> {
+async function compressed(read: () => Promise<Buffer>): Promise<Buffer> {
   const { brotliCompress, constants } = await import('node:zlib');
+  const content = await read();
   // Quality 11 takes 40 times as long and saves a seventh; a reader waits for it.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
   return promisify(brotliCompress)(content, { params });
 }
 
-async function gzipped(content: Buffer): Promise<Buffer> {
+async function gzipped(read: () => Promise<Buffer>): Promise<Buffer> {
   const { gzip } = await import('node:zlib');
-  return promisify(gzip)(content);
+  return promisify(gzip)(await read());
 }
 
 /** Answers with a body in the best encoding that the client accepts. */

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
@@ -85,11 +87,14 @@ export function serveRoutes(
     // Node hands this socket over. From then on, an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
-    afterLatest(connection, () => {
+    const finish = () => {
       socket.end(isIgnored ? '' : refuse(refused));
       // The client may keep its side open for ever.
       setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
-    });
+    };
+    const response = connection?.latest?.response;
+    if (response === undefined || response.writableFinished) finish();
+    else response.once('close', finish);
   }
 
   function refuse(refused: Refusal): string {
@@ -158,43 +163,35 @@ function isOver({ isEnding, latest }: Connection): boolean {
  * `server.close()` treats a connection with a half-sent response as idle, and one that never sent a byte as
  * busy. So this closes the listener only, and then the connections without unanswered requests.
  */
-function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {
+async function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {
+  const deadline = setTimeout(() => {
+    const requests = destroyWhere(connections, () => true);
+    log.warn({ requests }, 'requests were given up that were still under way');
+  }, httpBounds.drainMs);
+  await acceptWaiting(server);
   // In the next turn of the event loop, when the requests that have arrived are read.
   const sweep = () => setImmediate(() => destroyWhere(connections, ({ unanswered }) => unanswered === 0));
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => {
-      const requests = destroyWhere(connections, () => true);
-      log.warn({ requests }, 'requests were given up that were still under way');
-    }, httpBounds.drainMs);
-    acceptWaiting(server, () => {
-      const sweeps = setInterval(sweep, httpBounds.drainSweepMs);
-      ListenerOnly.prototype.close.call(server, () => {
-        clearTimeout(deadline);
-        clearInterval(sweeps);
-        resolve();
-      });
-      sweep();
-    });
-  });
+  const sweeps = setInterval(sweep, httpBounds.drainSweepMs);
+  sweep();
+  await new Promise((resolve) => ListenerOnly.prototype.close.call(server, resolve));
+  clearTimeout(deadline);
+  clearInterval(sweeps);
 }
 
 /** The kernel resets connections in the accept queue, so keep accepting until one turn brings none. */
-function acceptWaiting(server: Server, close: () => void): void {
+async function acceptWaiting(server: Server): Promise<void> {
   const endMs = performance.now() + httpBounds.lastAcceptsMs;
   let isAccepting = true;
   const onConnection = () => {
     isAccepting = true;
   };
-  function check(): void {
-    if (isAccepting && performance.now() < endMs) {
-      isAccepting = false;
-      return void setImmediate(check);
-    }
-    server.off('connection', onConnection);
-    close();
-  }
   server.on('connection', onConnection);
-  setImmediate(check);
+  await nextTurn();
+  while (isAccepting && performance.now() < endMs) {
+    isAccepting = false;
+    await nextTurn();
+  }
+  server.off('connection', onConnection);
 }
 
 /** Returns the number of requests that got no response. */
@@ -208,35 +205,24 @@ function destroyWhere(connections: Connections, isDone: (connection: Connection)
   return unanswered;
 }
 
-function afterLatest(connection: Connection | undefined, work: () => void): void {
-  const response = connection?.latest?.response;
-  if (response === undefined || response.writableFinished) work();
-  else response.once('close', work);
-}
-
 /** Listens. Resolves to the port: for port 0, the kernel chooses one. */
-export function listen(server: Server, host: string, port: number, flag: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => reject(explained(error, host, port, flag));
-    server.once('error', fail);
-    server.listen({ port, host, backlog: httpBounds.acceptBacklog }, () => {
-      server.off('error', fail);
-      resolve(portOf(server));
-    });
-  });
+export async function listen(server: Server, host: string, port: number, flag: string): Promise<number> {
+  try {
+    server.listen({ port, host, backlog: httpBounds.acceptBacklog });
+    await once(server, 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const explained =
+      code === 'EADDRINUSE'
+        ? `Port ${port} on ${host} is taken: stop what runs there, or choose another with ${flag}.`
+        : `Cannot listen on ${host} port ${port}: ${message}.`;
+    throw new OperatorError(explained, { cause: error });
+  }
+  return portOf(server);
 }
 
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
-}
-
-function explained(error: NodeJS.ErrnoException, host: string, port: number, flag: string): OperatorError {
-  return new OperatorError(
-    error.code === 'EADDRINUSE'
-      ? `Port ${port} on ${host} is taken: stop what runs there, or choose another with ${flag}.`
-      : `Cannot listen on ${host} port ${port}: ${error.message}.`,
-    { cause: error },
-  );
 }
 
 export function addressOf(host: string, port: number): string {

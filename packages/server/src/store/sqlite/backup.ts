@@ -4,6 +4,7 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -18,32 +19,14 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { faultOfEnvironment, faultOfOldVersion, refuse } from '../sql/schema.ts';
 import { translated } from './engine.ts';
 import { openToInspect, receiptsFileOf } from './file.ts';
-import { databaseSchema, type FileSchema, receiptsSchema, stampOf } from './migrate.ts';
+import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 import { refuseMissing } from './open.ts';
-
-interface CopiedFile {
-  readonly file: string;
-  readonly bytes: number;
-}
-
-interface Copies {
-  readonly database: CopiedFile;
-  /** Absent if the database was never served. */
-  readonly receipts?: CopiedFile;
-}
-
-interface Part {
-  readonly source: string;
-  readonly target: string;
-  /** The copy's name until it is complete. */
-  readonly partial: string;
-  readonly schema: FileSchema;
-}
 
 /** One step copies one snapshot. With several steps, SQLite restarts the copy after every write. */
 const pagesOfStep = 2 ** 31 - 1;
-/** SQLITE_CORRUPT and SQLITE_NOTADB. */
-const damaged = new Set([11, 26]);
+const sqliteCorrupt = 11;
+const sqliteNotADatabase = 26;
+const damaged = new Set([sqliteCorrupt, sqliteNotADatabase]);
 /** SQLITE_IOERR and SQLITE_FULL. */
 const unwritten = new Set([10, 13]);
 
@@ -56,51 +39,25 @@ export async function backUpSqlite(
   environment: Environment,
   copy: string,
   onInterrupt: OnInterrupt,
-): Promise<Copies> {
+) {
   const [source, target] = [resolve(file), resolve(copy)];
   refuseMissing(source, 'command');
-  const database = partOf(source, target, databaseSchema);
-  const receipts = partOf(receiptsFileOf(source), receiptsFileOf(target), receiptsSchema);
-  // Receipts are copied second, so that they are never older than the database.
-  const parts = existsSync(receipts.source) ? [database, receipts] : [database];
-  const claimed: Part[] = [];
-  const cleanUp = () => {
-    for (const name of claimed.flatMap(partialFiles)) rmSync(name, { force: true });
-  };
-  const unregister = onInterrupt(cleanUp);
   try {
     refusePlace(source, target, copy.endsWith('/'));
-    refuseLeftovers([database, receipts].flatMap(partialFiles).filter((name) => existsSync(name)));
-    for (const part of parts) {
-      claim(part);
-      claimed.push(part);
+    const folder = claimedFolder(target);
+    const cleanUp = () => rmSync(folder, { recursive: true, force: true });
+    const unregister = onInterrupt(cleanUp);
+    try {
+      return await copyInto(folder, source, target, environment);
+    } finally {
+      cleanUp();
+      unregister();
     }
-    // Checked after the claim: from now on no other backup can create these files.
-    for (const part of [database, receipts]) refuseOverwriting(part);
-    for (const part of parts) await copyFile(part, environment);
-    // The database is renamed last: if its copy exists, the backup is complete.
-    for (const part of parts.toReversed()) renameSync(part.partial, part.target);
-    flush(dirname(target));
   } catch (error) {
-    cleanUp();
-    throw explained(error, target);
-  } finally {
-    unregister();
+    const { code = '', errcode = 0, message } = error as NodeJS.ErrnoException & { errcode?: number };
+    const isFileError = /^E[A-Z]+$/.test(code) || unwritten.has(errcode & 0xff);
+    throw isFileError ? new OperatorError(`Cannot write ${target}: ${message}.`) : translated(error);
   }
-  return { database: copied(database), ...(parts.includes(receipts) && { receipts: copied(receipts) }) };
-}
-
-function partOf(source: string, target: string, schema: FileSchema): Part {
-  return { source, target, partial: `${target}.partial`, schema };
-}
-
-/** Includes SQLite's journal, which stays behind after a full disk or a kill. */
-function partialFiles({ partial }: Part): string[] {
-  return [partial, `${partial}-journal`];
-}
-
-function copied({ target }: Part): CopiedFile {
-  return { file: target, bytes: statSync(target).size };
 }
 
 /** Does not create a missing folder: it may be a disk that is not mounted. */
@@ -123,78 +80,92 @@ function inRealFolder(path: string): string {
   return join(realpathSync(dirname(path)), basename(path));
 }
 
+/** Creates the folder of the unfinished copies. While it exists, no other backup can use this name. */
+function claimedFolder(target: string): string {
+  const folder = `${target}.partial`;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new OperatorError(
+      `${folder} exists already: a backup is under way, or was interrupted; then remove that folder.`,
+    );
+  }
+}
+
+async function copyInto(folder: string, source: string, target: string, environment: Environment) {
+  const database = { source, target, partial: join(folder, 'database'), schema: databaseSchema };
+  const receipts = {
+    source: receiptsFileOf(source),
+    target: receiptsFileOf(target),
+    partial: join(folder, 'receipts'),
+    schema: receiptsSchema,
+  };
+  for (const part of [database, receipts]) refuseOverwriting(part.target);
+  // Receipts are copied second, so that they are never older than the database.
+  const parts = existsSync(receipts.source) ? [database, receipts] : [database];
+  for (const part of parts) await copyFile(part, environment);
+  // The database is renamed last: if its copy exists, the backup is complete.
+  for (const part of parts.toReversed()) renameSync(part.partial, part.target);
+  flush(dirname(target));
+  const copied = (path: string) => ({ file: path, bytes: statSync(path).size });
+  // A database that was never served has no receipts.
+  return {
+    database: copied(target),
+    ...(parts.includes(receipts) && { receipts: copied(receipts.target) }),
+  };
+}
+
 /** Uses lstat, because a rename would also replace a broken link. */
-function refuseOverwriting({ target }: Part): void {
+function refuseOverwriting(target: string): void {
   if (lstatSync(target, { throwIfNoEntry: false }) === undefined) return;
   throw new OperatorError(`${target} exists already, and a backup overwrites nothing: choose another name.`);
 }
 
-/** Names all leftovers in one error, so that the operator can remove them in one step. */
-function refuseLeftovers(names: readonly string[]): void {
-  if (names.length === 0) return;
-  const [exist, them] = names.length === 1 ? ['exists', 'that file'] : ['exist', 'these files'];
-  throw new OperatorError(
-    `${names.join(', ')} ${exist} already: a backup is under way, or was interrupted; then remove ${them}.`,
-  );
+interface Part {
+  readonly source: string;
+  readonly partial: string;
+  readonly schema: typeof databaseSchema;
 }
 
-/** Creates the partial file, readable only by the owner like the database. Fails if it exists. */
-function claim({ partial }: Part): void {
+async function copyFile({ source, partial, schema }: Part, environment: Environment): Promise<void> {
+  const isDatabase = schema === databaseSchema;
+  // Only the owner may read it, like the database.
+  closeSync(openSync(partial, 'wx', 0o600));
   try {
-    closeSync(openSync(partial, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    refuseLeftovers([partial]);
-  }
-}
-
-/** Copies with a writable connection: a read-only one would leave a write-ahead log behind. */
-async function copyFile(part: Part, environment: Environment): Promise<void> {
-  try {
-    const db = new DatabaseSync(part.source, { timeout: storeBounds.sqliteCommandBusyMs });
+    // A writable connection: a read-only one would leave a write-ahead log behind.
+    const db = new DatabaseSync(source, { timeout: storeBounds.sqliteCommandBusyMs });
     try {
-      refuseUnsuitable(db, part, environment);
-      await backup(db, part.partial, { rate: pagesOfStep });
+      const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
+      if (isDatabase) refuse(faultOfOldVersion(version, 1));
+      refuse(faultOfEnvironment(stamped, environment));
+      await backup(db, partial, { rate: pagesOfStep });
     } finally {
       db.close();
     }
-    refuseDamage(part);
-    flush(part.partial);
+    refuseDamage(partial);
+    flush(partial);
   } catch (error) {
     const { errcode = 0, message } = error as Error & { errcode?: number };
-    if (damaged.has(errcode & 0xff)) throw damageOf(part, message);
-    throw unwritten.has(errcode & 0xff) ? cannotWrite(part.target, message) : error;
+    if (!damaged.has(errcode & 0xff)) throw error;
+    // If the receipts are damaged, the database has already passed the check.
+    const remedy = isDatabase
+      ? 'Keep the backups that you have, and restore the newest.'
+      : 'The database itself is whole: stop the service, move the receipts aside, start it, back up again.';
+    throw new OperatorError(`${source} is damaged (${message}): nothing was copied. ${remedy}`);
   }
-}
-
-function refuseUnsuitable(db: DatabaseSync, { schema }: Part, environment: Environment): void {
-  const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
-  if (schema === databaseSchema) refuse(faultOfOldVersion(version, 1));
-  refuse(faultOfEnvironment(stamped, environment));
 }
 
 /** Checks the copy and not the original, which other processes use. */
-function refuseDamage(part: Part): void {
-  const db = openToInspect(part.partial);
+function refuseDamage(copy: string): void {
+  const db = openToInspect(copy);
   try {
     const found = db.prepare('pragma integrity_check').get()?.integrity_check;
-    if (found !== 'ok') throw damageOf(part, String(found));
+    if (found !== 'ok') throw Object.assign(new Error(String(found)), { errcode: sqliteCorrupt });
   } finally {
     db.close();
   }
-}
-
-/** If the receipts are damaged, the database has already passed the check. */
-function damageOf({ source, schema }: Part, what: string): OperatorError {
-  const remedy =
-    schema === databaseSchema
-      ? 'Keep the backups that you have, and restore the newest.'
-      : 'The database itself is whole: stop the service, move the receipts aside, start it, back up again.';
-  return new OperatorError(`${source} is damaged (${what}): nothing was copied. ${remedy}`);
-}
-
-function cannotWrite(target: string, why: string): OperatorError {
-  return new OperatorError(`Cannot write ${target}: ${why}.`);
 }
 
 /** Writes the file to disk: a backup must survive a power failure. */
@@ -202,11 +173,4 @@ function flush(path: string): void {
   const descriptor = openSync(path, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
-}
-
-/** Turns file errors into a sentence for the operator. */
-function explained(error: unknown, target: string): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const isFileError = /^E[A-Z]+$/.test(code ?? '');
-  return isFileError ? cannotWrite(target, message) : translated(error);
 }

@@ -12,8 +12,6 @@ export const receiptsBounds = {
   receiptsOutageMs: 1_000,
   /** How long a shutdown waits for the last receipts, ms. */
   receiptsCloseMs: 2_000,
-  /** Minimum time between two starts of the thread that writes receipts, ms. */
-  receiptsThreadMs: 1_000,
   /** Keys whose last use is kept in memory. */
   keyUsesNoted: 10_000,
   /** Receipts that a command reads at once. */

@@ -15,7 +15,7 @@ import { obstacleTo, openFile } from './file.ts';
 import { createImports } from './imports/imports.ts';
 import { migrate } from './migrate.ts';
 import { createReads } from './reads.ts';
-import { createReceipts } from './receipts/receipts.ts';
+import { createReceipts } from './receipts.ts';
 
 /** Opens the embedded database and updates its schema. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {

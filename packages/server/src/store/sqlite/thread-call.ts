@@ -4,21 +4,13 @@ import { parentPort, Worker } from 'node:worker_threads';
 
 interface Answer<Result> {
   readonly result?: Result;
-  readonly fault?: { readonly message: string; readonly errcode?: number };
+  readonly fault?: { readonly message: string; readonly errcode?: number | undefined };
 }
 
 const end = 'end';
 
-export interface CalledThread<Request, Result> {
-  /** Why the thread has ended, or undefined while it runs. Every call fails with this error from then on. */
-  failure(): Error | undefined;
-  call(request: Request): Promise<Result>;
-  /** Finishes the calls made so far and ends the thread. */
-  close(): Promise<void>;
-}
-
 /** Starts the thread. It keeps the process alive only while a call is unanswered. */
-export function startThread<Request, Result>(file: URL, workerData: unknown): CalledThread<Request, Result> {
+export function startThread<Request, Result>(file: URL, workerData: unknown) {
   const thread = new Worker(file, { workerData });
   const exited = once(thread, 'exit').catch(() => {});
   const unanswered: PromiseWithResolvers<Result>[] = [];
@@ -39,9 +31,10 @@ export function startThread<Request, Result>(file: URL, workerData: unknown): Ca
   thread.on('exit', () => fail(new Error('its thread has ended')));
 
   return {
+    /** Why the thread has ended, or undefined while it runs. Later calls fail with this error. */
     failure: () => failure,
 
-    async call(request) {
+    async call(request: Request): Promise<Result> {
       if (failure !== undefined) throw failure;
       const call = Promise.withResolvers<Result>();
       unanswered.push(call);
@@ -50,7 +43,8 @@ export function startThread<Request, Result>(file: URL, workerData: unknown): Ca
       return call.promise;
     },
 
-    async close() {
+    /** Finishes the calls made so far and ends the thread. */
+    async close(): Promise<void> {
       thread.ref();
       thread.postMessage(end);
       await exited;
@@ -67,16 +61,12 @@ export function answerCalls<Request>(handle: (request: Request) => unknown, clos
       port.close();
       return;
     }
-    port.postMessage(answerOf(() => handle(request)));
+    try {
+      port.postMessage({ result: handle(request) });
+    } catch (error) {
+      // The engine's own error and its code. An error of the port's class would arrive as a plain Error.
+      const { message, errcode } = ((error as Error).cause ?? error) as Error & { errcode?: number };
+      port.postMessage({ fault: { message, errcode } });
+    }
   });
-}
-
-function answerOf(work: () => unknown): Answer<unknown> {
-  try {
-    return { result: work() };
-  } catch (error) {
-    // The engine's own error and its code. An error of the port's class would arrive as a plain Error.
-    const { message, errcode } = ((error as Error).cause ?? error) as Error & { errcode?: number };
-    return { fault: { message, ...(errcode !== undefined && { errcode }) } };
-  }
 }

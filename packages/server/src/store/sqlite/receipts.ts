@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Environment } from '@partner-network/contract/environments';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { Purpose } from '../address.ts';
+import { type Receipts, StoreUnavailable } from '../port.ts';
+import type { Sql } from '../sql/accounts.ts';
+import { createReceiptReads } from '../sql/receipts.ts';
+import { plainSql } from './engine.ts';
+import { openFile, receiptsFileOf } from './file.ts';
+import { migrate, receiptsSchema } from './migrate.ts';
+import type { BatchWrite } from './receipts-thread.ts';
+import { startThread } from './thread-call.ts';
+
+/** The parameter is a JSON list. SQLite's grammar needs "where true". */
+const insertReceipts = `
+  insert into receipts (at, request_id, partner_id, key_id, customer_id, grant_id, outcome)
+  select value ->> 'at', value ->> 'request_id', value ->> 'partner_id', value ->> 'key_id',
+    coalesce(value ->> 'customer_id', ''), value ->> 'grant_id', value ->> 'outcome'
+  from json_each(?) where true
+  on conflict do nothing`;
+
+const upsertKeyUses = `
+  insert into key_uses (key_id, used_at)
+  select value ->> 'keyId', value ->> 'usedAt' from json_each(?) where true
+  on conflict (key_id) do update set used_at = excluded.used_at where used_at < excluded.used_at`;
+
+/**
+ * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
+ * may wait. `serve` opens the file at once. A command opens it when needed, and does not create it to read.
+ *
+ * A thread writes, because SQLite blocks its caller and now and then waits 50 to 150 ms for the disk: no
+ * request would be answered meanwhile. It starts with the first batch, so it does not delay a start.
+ */
+export function createReceipts(database: string, environment: Environment, purpose: Purpose) {
+  const path = receiptsFileOf(database);
+  let db: DatabaseSync | undefined;
+  let thread: ReturnType<typeof startThread<BatchWrite, void>> | undefined;
+
+  function open(): DatabaseSync {
+    db ??= openReceipts(path, environment, purpose);
+    return db;
+  }
+
+  if (purpose === 'serve') open();
+
+  async function write(statement: string, batch: readonly object[]): Promise<void> {
+    open();
+    if (thread === undefined || thread.failure() !== undefined) {
+      thread = startThread(new URL('./receipts-thread.ts', import.meta.url), path);
+    }
+    try {
+      await thread.call({ statement, batch: JSON.stringify(batch) });
+    } catch (error) {
+      const reason = (error as Error).message;
+      throw new StoreUnavailable(`The file of receipts cannot be written to now (${reason}).`);
+    }
+  }
+
+  const rows: Sql['rows'] = async (...statement) =>
+    db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
+
+  const receipts: Receipts = {
+    ...createReceiptReads({ rows }),
+    recordReceipts: (batch) => write(insertReceipts, batch),
+    recordKeyUses: (uses) => write(upsertKeyUses, uses),
+    lastUses: async (keyIds) => {
+      const text = 'select key_id, used_at from key_uses where key_id in (select value from json_each($1))';
+      const found = await rows(text, JSON.stringify(keyIds));
+      return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
+    },
+  };
+
+  async function closeReceipts(): Promise<void> {
+    await thread?.close();
+    db?.close();
+  }
+  return { ...receipts, closeReceipts };
+}
+
+function openReceipts(path: string, environment: Environment, purpose: Purpose): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    db = openFile(path, purpose);
+    migrate(db, environment, receiptsSchema);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw new OperatorError(`Cannot open the receipts ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

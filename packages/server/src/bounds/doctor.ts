@@ -9,8 +9,6 @@ export const doctorBounds = {
   doctorAnswerMs: 1_500,
   /** Milliseconds between two looks at whether a replica has caught up. */
   doctorLagMs: 50,
-  /** Milliseconds for all that `doctor` asks of Redis. */
-  doctorRedisMs: 2_000,
   /** Milliseconds before its expiry from which on a key is reported. */
   expiryWarningMs: 7 * 24 * 3_600_000,
   /** Expiring keys that are listed one by one. */

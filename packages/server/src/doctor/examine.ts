@@ -5,8 +5,7 @@ import { databaseConfig, type ServeConfig } from '../serve/settings.ts';
 import { inspectDatabase } from '../store/engines.ts';
 import type { Inspection } from '../store/inspection.ts';
 import { Refused, type Stamp } from '../store/sql/schema.ts';
-import { checkClock, checkEnvironment, checkSchema, failedBy } from './database.ts';
-import { checkInstances } from './instances.ts';
+import { checkClock, checkEnvironment, checkInstances, checkSchema, failedBy } from './database.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
 import { checkOpenFiles, checkSettings } from './settings.ts';
 
@@ -44,8 +43,7 @@ export async function examine(
     settings: () => checkSettings(config),
     open_files: () => checkOpenFiles(openFiles),
     database: () => finding,
-    environment: () =>
-      inSchema((_opened, { environment: stamped }) => checkEnvironment(stamped, environment)),
+    environment: () => inSchema((_opened, stamp) => checkEnvironment(stamp, environment)),
     schema: () => inDatabase(checkSchema),
     privileges: () => inDatabase((opened) => opened.privileges()),
     clock: () => inDatabase((opened) => checkClock(opened, nowMs)),

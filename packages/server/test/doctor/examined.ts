@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
+import { serveOptions } from '../../../testkit/fixtures/database.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { doctor } from '../../src/commands/doctor.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import type { Finding } from '../../src/lib/finding.ts';
 import type { ServeConfig } from '../../src/serve/settings.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 
 /** In the order that scripts rely on. */
 export const names = [
@@ -65,6 +68,14 @@ export function assertFinding(
   assert.equal(finding.status, status, finding.detail);
   assert.match(finding.detail, detail);
   if (remedy !== undefined) assert.match(finding.remedy ?? '', remedy);
+}
+
+/** Opens a Postgres database as an instance of this name does. */
+export async function serveAs(t: TestContext, url: string, instance: string): Promise<void> {
+  const options = { ...serveOptions, instance };
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
+  t.after(() => store.close());
+  await store.cursorKeys();
 }
 
 /** A port that accepts connections and never answers. */

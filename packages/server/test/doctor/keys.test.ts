@@ -1,8 +1,9 @@
-/** Keys that expire soon, on both engines. */
+/** API keys that expire soon and keys of cursors, on both engines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '@partner-network/contract/scopes';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { cursorsBounds } from '../../src/bounds/cursors.ts';
 import { toTime } from '../../src/lib/times.ts';
 import type { ApiKey, Store } from '../../src/store/port.ts';
 import { assertFinding, findingsOf } from './examined.ts';
@@ -10,6 +11,7 @@ import { assertFinding, findingsOf } from './examined.ts';
 const now = Date.parse('2026-03-01T00:00:00.000Z');
 const hours = (count: number) => toTime(now + count * 3_600_000);
 const week = 7 * 24;
+const findings = (url: string) => findingsOf(['--database', url, '--environment', 'sandbox'], () => now);
 
 let made = 0;
 
@@ -39,8 +41,7 @@ for (const engine of ['sqlite', 'postgres']) {
       },
       engine,
     );
-    const keys = async () =>
-      (await findingsOf(['--database', url, '--environment', 'sandbox'], () => now)).keys!;
+    const keys = async () => (await findings(url)).keys!;
 
     await addKeys(
       store,
@@ -77,5 +78,22 @@ for (const engine of ['sqlite', 'postgres']) {
     const { detail } = await keys();
     assert.match(detail, /^28 keys expire .*; and 8 more\.$/);
     assert.equal(detail.match(/KEY_/g)!.length, 20);
+  });
+
+  test(`reports a cursor key that is old, in the future or missing (${engine})`, async (t) => {
+    const { url, execute } = await openTestDatabase(t, 'migrated', async () => {}, engine);
+    const finding = async () => (await findings(url)).cursor_keys!;
+    const made = (ms: number) => execute('update cursor_keys set created_at = $1', toTime(ms));
+
+    await made(now - 400 * 24 * 3_600_000);
+    assertFinding(await finding(), 'ok', /^The newest key of cursors is 400 days old\.$/);
+    await made(now - 400 * 24 * 3_600_000 - 1);
+    assertFinding(await finding(), 'warning', / is 400 days old\.$/, /"partner-network cursor-key rotate"/);
+    await made(now + cursorsBounds.cursorKeySettleMs);
+    assertFinding(await finding(), 'ok', / is 0 days old\.$/);
+    await made(now + cursorsBounds.cursorKeySettleMs + 1);
+    assertFinding(await finding(), 'warning', / of 2026-03-01T.* yet to come/, /clock .* --discard-old/);
+    await execute('delete from cursor_keys');
+    assertFinding(await finding(), 'failed', /^There is no key to seal cursors with/, /cursor-key rotate/);
   });
 }

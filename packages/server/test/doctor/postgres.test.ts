@@ -5,11 +5,12 @@ import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/databa
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { afterAllElse, connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { judgeClock } from '../../src/doctor/database.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
-import { assertFinding, assertOnly, findingsOf, silentPort, those } from './examined.ts';
+import { assertFinding, assertOnly, findingsOf, serveAs, silentPort, those } from './examined.ts';
 
 const sandbox = ['--environment', 'sandbox'];
 const onSandbox = (url: string, ...more: string[]) => ['--database', url, ...sandbox, ...more];
@@ -91,7 +92,12 @@ test('warns of an address to fail over to at which nobody is', async (t) => {
   assertOnly(await findingsOf(onSandbox(both)), 'database', 'warning', /nothing to fail over to/, remedy);
 });
 
-test('finds a clock that is more than a second off', async (t) => {
+test('reports different clocks only if the network delay cannot explain it', async (t) => {
+  assertFinding(judgeClock(1_001, 0), 'failed', /is 1 s ahead of/, /NTP/);
+  assertFinding(judgeClock(-61_000, 400), 'failed', /is 61 s behind/);
+  assertFinding(judgeClock(999, 1), 'ok', /within 1 s/);
+  assertFinding(judgeClock(-1_300, 400), 'warning', /takes 0\.8 s to answer, too long/);
+  assertFinding(judgeClock(700, 400), 'warning', /too long to tell/);
   const url = await migratedDatabase(t);
   const ahead = () => Date.now() + 5_000;
   assertOnly(await findingsOf(onSandbox(url), ahead), 'clock', 'failed', /[45](\.\d)? s ahead of/, /NTP/);
@@ -144,16 +150,10 @@ test('finds that nothing can be written, though the role may, which serving refu
 test('counts the instances that serve a database, as every role can, and asks for a Redis', async (t) => {
   const url = await databaseWith(t, 'grant select on all tables in schema public to public');
   const flags = onSandbox(changed(url, { username: await newRole(t, url) }));
-  const serve = async (instance: string) => {
-    const options = { ...serveOptions, instance };
-    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-    t.after(() => store.close());
-    await store.cursorKeys();
-  };
-  await serve('first');
-  await serve('first');
+  await serveAs(t, url, 'first');
+  await serveAs(t, url, 'first');
   assertFinding((await findingsOf(flags)).instances!, 'ok', /^1 instance serves this database now/);
-  await serve('second');
+  await serveAs(t, url, 'second');
   const { instances } = await findingsOf(flags);
   assertFinding(instances!, 'failed', /^2 instances serve .* partners get 2 times it/, /the same --redis/);
   const unlimited = await findingsOf([...flags, '--brands-rate', '0']);

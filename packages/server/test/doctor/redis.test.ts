@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../testkit/servers/redis.ts';
-import { judgeInstances } from '../../src/doctor/instances.ts';
+import { judgeInstances } from '../../src/doctor/database.ts';
 import type { Finding } from '../../src/lib/finding.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { assertFinding, findingsOf } from './examined.ts';
+import { assertFinding, findingsOf, serveAs } from './examined.ts';
 
 async function embedded(t: TestContext): Promise<string[]> {
   const path = join(temporaryFolder(t), 'test.db');
@@ -54,60 +52,33 @@ test('reports a Redis that evicts keys, is read-only, or denies access', needsOw
 });
 
 test('says whether no, one or several instances share the rate limit', () => {
+  const noRedis = undefined;
   const by = (instances?: number) => (instances === undefined ? {} : { instances });
-  const said: [Finding, Finding['status'], RegExp][] = [
-    [judgeInstances(0, undefined), 'ok', /^No instance serves this database now\.$/],
-    [judgeInstances(0, by(0)), 'ok', /^No instance serves this database now\.$/],
-    [
-      judgeInstances(1, undefined),
-      'ok',
-      /^1 instance serves this database now, and needs no Redis to count by it/,
-    ],
-    [judgeInstances(1, by(0)), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
-    [judgeInstances(1, by(1)), 'ok', /^1 instance serves this database now, by this Redis\.$/],
-    [
-      judgeInstances(1, by()),
-      'skipped',
-      /^1 instance serves this database now; whether by this Redis is not known/,
-    ],
-    [
-      judgeInstances(2, undefined),
-      'failed',
-      /^2 instances serve this database now, each with .* get 2 times it\.$/,
-    ],
-    [
-      judgeInstances(2, by(0)),
-      'warning',
-      /^2 instances serve this database now, and none of them by this Redis\.$/,
-    ],
-    [
-      judgeInstances(3, by(1)),
-      'warning',
-      /^3 instances serve this database now, and only 1 of them by this Redis\.$/,
-    ],
+  const said: [number, ReturnType<typeof by> | undefined, Finding['status'], RegExp][] = [
+    [0, noRedis, 'ok', /^No instance serves this database now\.$/],
+    [0, by(0), 'ok', /^No instance serves this database now\.$/],
+    [1, noRedis, 'ok', /^1 instance serves this database now, and needs no Redis to count by it/],
+    [1, by(0), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
+    [1, by(1), 'ok', /^1 instance serves this database now, by this Redis\.$/],
+    [1, by(), 'skipped', /^1 instance serves this database now; whether by this Redis is not known/],
+    [2, noRedis, 'failed', /^2 instances serve this database now, each with .* get 2 times it\.$/],
+    [2, by(0), 'warning', /^2 instances serve this database now, and none of them by this Redis\.$/],
+    [3, by(1), 'warning', /^3 instances serve this database now, and only 1 of them by this Redis\.$/],
   ];
-  for (const [finding, status, detail] of said) assertFinding(finding, status, detail);
+  for (const [count, redis, status, detail] of said) {
+    assertFinding(judgeInstances(count, redis), status, detail);
+  }
 });
 
 test('reports instances that use another Redis than the others', needsOwnRedis, async (t) => {
   const { url: redis } = await startRedis(t);
   const url = await migratedDatabase(t);
-  for (const instance of ['first', 'second']) {
-    const options = { ...serveOptions, instance };
-    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-    t.after(() => store.close());
-    await store.cursorKeys();
-  }
+  for (const instance of ['first', 'second']) await serveAs(t, url, instance);
   const admin = redisClient(t, redis);
   const instances = async () =>
     (await findingsOf(['--database', url, '--environment', 'sandbox', '--redis', redis])).instances!;
   await admin.zadd('partner-network:sandbox:instances', 1, 'first');
-  assertFinding(
-    await instances(),
-    'warning',
-    /^2 instances serve .*only 1 of them by this/,
-    /the same --redis/,
-  );
+  assertFinding(await instances(), 'warning', /^2 instances .*only 1 of them by this/, /the same --redis/);
   await admin.zadd('partner-network:sandbox:instances', 1, 'second');
   assertFinding(await instances(), 'ok', /^2 instances serve this database now, by this Redis/);
 });

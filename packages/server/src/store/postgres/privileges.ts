@@ -23,21 +23,18 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 const heldPrivileges = `
   select quote_ident(current_user) as role,
     current_setting('default_transaction_read_only')::boolean as is_read_only,
-    need.privilege, need.name, hidden.schema as hidden_in,
-    coalesce(has_table_privilege(to_regclass(need.name), need.privilege), false) as is_held
-  from unnest($1::text[], $2::text[]) as need (privilege, name)
+    privilege, name, hidden.schema as hidden_in,
+    coalesce(has_table_privilege(to_regclass(name), privilege), false) as is_held
+  from json_each($1) as needed (privilege, tables)
+  cross join json_array_elements_text(tables) as name
   left join lateral (
     select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
-    where relname = need.name and relkind in ('r', 'p') and not has_schema_privilege(n.oid, 'usage') limit 1
-  ) as hidden on to_regclass(need.name) is null
-  where to_regclass(need.name) is not null or hidden.schema is not null`;
+    where relname = name and relkind in ('r', 'p') and not has_schema_privilege(n.oid, 'usage') limit 1
+  ) as hidden on to_regclass(name) is null
+  where to_regclass(name) is not null or hidden.schema is not null`;
 
 export async function privilegesOf(client: Client): Promise<Finding> {
-  const wanted = Object.entries(needs).flatMap(([privilege, tables]) =>
-    tables.map((name) => [privilege, name]),
-  );
-  const columns = [0, 1].map((column) => wanted.map((need) => need[column]));
-  const { rows: found } = await client.query(heldPrivileges, columns);
+  const { rows: found } = await client.query(heldPrivileges, [JSON.stringify(needs)]);
   if (found.length === 0) return skipped('There are no tables yet.');
   const { role, is_read_only } = found[0];
   if (is_read_only) {

@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
 import type { Inspected } from '../inspection.ts';
@@ -9,7 +8,7 @@ import { attempt, plainSql } from './engine.ts';
 import { mayRead, mayWrite, nearestExisting, obstacleTo, openToInspect, receiptsFileOf } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 
-export function inspectSqlite(file: string, environment: Environment): Inspected {
+export async function inspectSqlite(file: string, environment: Environment): Promise<Inspected> {
   const path = resolve(file);
   const unopened = faultOfFile(path, environment);
   if (unopened !== undefined) return { finding: unopened, replicas: [] };
@@ -23,10 +22,10 @@ export function inspectSqlite(file: string, environment: Environment): Inspected
       privileges: async () => privilegesOn(path),
       close: async () => db.close(),
     };
-    const finding =
-      faultOfReceipts(path, environmentOf(db) ?? environment) ??
-      ok(`The embedded database ${path} can be read.`);
-    return { finding, replicas: [], inspection };
+    // The check of the schema reports why the stamp cannot be read.
+    const stamp = await inspection.stamp().catch(() => undefined);
+    const fault = faultOfReceipts(path, stamp?.environment ?? environment);
+    return { finding: fault ?? ok(`The embedded database ${path} can be read.`), replicas: [], inspection };
   } catch (error) {
     const remedy = 'Correct --database, or put a backup in its place.';
     const finding = failed(`Cannot open the database ${path}: ${(error as Error).message}.`, remedy);
@@ -49,15 +48,6 @@ function faultOfFile(path: string, environment: Environment): Finding | undefine
   }
   const remedy = '"partner-network migrate" makes it, and so does serving it; is --database right?';
   return warning(`There is no database ${path} yet.`, remedy);
-}
-
-/** Undefined if the database cannot be read: the check of the schema reports that. */
-function environmentOf(db: DatabaseSync): unknown {
-  try {
-    return stampOf(db)?.environment;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */

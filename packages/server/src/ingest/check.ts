@@ -23,14 +23,12 @@ export function createChecker(
   schema: RecordSchema,
   watched: readonly string[] = [],
 ): (record: unknown) => Checked {
-  const required = new Set(schema.required);
   const rules = Object.entries(schema.properties).map(([field, property]) => ({
     field,
     rule: ruleOf(property),
-    isRequired: required.has(field),
+    isRequired: schema.required.includes(field),
   }));
-  const names = Object.keys(schema.properties);
-  const known = new Set(names);
+  const known = Object.keys(schema.properties);
 
   return (record) => {
     if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')], personal: [] };
@@ -47,20 +45,18 @@ export function createChecker(
       }
     }
     const given = Object.keys(record);
-    if (given.length > found) addUnknown(given, faults);
+    if (given.length > found) {
+      for (const field of given) {
+        if (faults.length >= ingestBounds.importFaultsOfLine) break;
+        if (!known.includes(field)) faults.push(unknownField(field, known));
+      }
+    }
     const personal: ImportFault[] = [];
     for (const field of watched) {
       if (fields[field] !== undefined) personal.push(...personalFaults(record[field], field));
     }
     return { fields, faults, personal };
   };
-
-  function addUnknown(given: readonly string[], faults: ImportFault[]): void {
-    for (const field of given) {
-      if (faults.length >= ingestBounds.importFaultsOfLine) break;
-      if (!known.has(field)) faults.push(unknownField(field, names));
-    }
-  }
 }
 
 function ruleOf(schema: FieldSchema): Rule {
@@ -71,47 +67,33 @@ function ruleOf(schema: FieldSchema): Rule {
 
 /** Reports the first fault only: type, characters, empty, then the rule of the field. */
 function stringRule(schema: FieldSchema): Rule {
-  const storedForm = storedFormOf(schema);
-  const ownFault = ownFaultOf(schema);
+  const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1, enum: words } = schema;
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
+  const isTime = schema.format === 'date-time';
+
+  function faultOf(text: string, field: string): ImportFault | undefined {
+    if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
+    if (text === '') return importFault('VALUE_EMPTY', field);
+    if (isTime) return importFault('INVALID_TIME', field);
+    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
+    if (words !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed: words.join(' or ') });
+    if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
+    // The minimum length needs no check: every valid address has at least 8 characters.
+    const isUrl = schema.format !== 'uri' || isWebAddress(text);
+    return isUrl ? undefined : importFault('INVALID_URL', field, { min, max });
+  }
+
   return (value, field, faults) => {
     if (typeof value !== 'string') {
       faults.push(importFault('EXPECTED_STRING', field));
       return undefined;
     }
-    const stored = storedForm(value);
+    // A valid time or enum value needs no other check.
+    const stored = isTime ? normalizeTime(value) : words?.includes(value) ? value : undefined;
     if (stored !== undefined) return stored;
-    const fault = commonFault(value, field) ?? ownFault(value, field);
+    const fault = faultOf(value, field);
     if (fault === undefined) return value;
     faults.push(fault);
-    return undefined;
-  };
-}
-
-/** The stored form of a valid time or enum value, which needs no other check. */
-function storedFormOf(schema: FieldSchema): (text: string) => string | undefined {
-  if (schema.format === 'date-time') return normalizeTime;
-  const words = schema.enum ?? [];
-  return (text) => (words.includes(text) ? text : undefined);
-}
-
-function commonFault(text: string, field: string): ImportFault | undefined {
-  if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
-  return text === '' ? importFault('VALUE_EMPTY', field) : undefined;
-}
-
-/** Checks a clean, non-empty text against the rule of its field. */
-function ownFaultOf(schema: FieldSchema): (text: string, field: string) => ImportFault | undefined {
-  const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1 } = schema;
-  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
-  const allowed = schema.enum?.join(' or ');
-  return (text, field) => {
-    if (schema.format === 'date-time') return importFault('INVALID_TIME', field);
-    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
-    if (allowed !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed });
-    if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
-    // The minimum length needs no check: every valid address has at least 8 characters.
-    if (schema.format === 'uri' && !isWebAddress(text))
-      return importFault('INVALID_URL', field, { min, max });
     return undefined;
   };
 }

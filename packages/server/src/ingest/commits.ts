@@ -3,26 +3,6 @@ import type { ImportCounts, ImportKind, ImportRow, ImportRun, Imports } from '..
 import { createBatch } from './batch.ts';
 import { isOutage, type Retry } from './retry.ts';
 
-interface CommitOptions {
-  readonly kind: ImportKind;
-  /** Aborted when a write fails for good, so that the reading ends. */
-  readonly stop: AbortController;
-  readonly retry: Retry;
-}
-
-interface Outcome extends ImportCounts {
-  /** All lines up to this one are written. */
-  readonly line: number;
-  readonly failure: unknown;
-}
-
-interface Commits {
-  /** Takes a line, with its row if it is valid. Resolves when the next line may come. */
-  add(line: number, row?: ImportRow): Promise<void>;
-  /** Commits the remaining rows, unless a write failed. */
-  close(): Promise<Outcome>;
-}
-
 /**
  * Commits the rows of a feed in batches. While one batch is written only one more is filled, so that a feed
  * that is faster than the database has to wait.
@@ -32,8 +12,8 @@ interface Commits {
  *     writing --done--> idle, or filling if rows came meanwhile
  *     writing --error after retries--> failed         aborts `stop`; nothing more is written
  */
-export async function openCommits(store: Imports, options: CommitOptions): Promise<Commits> {
-  const writer = await openWriter(store, options);
+export async function openCommits(store: Imports, kind: ImportKind, retry: Retry, stop: AbortController) {
+  const writer = await openWriter(store, kind);
   const done = { written: 0, unchanged: 0, line: 0 };
   const batch = createBatch();
   let failure: unknown;
@@ -46,13 +26,15 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
     clearTimeout(timer);
     timer = undefined;
     try {
-      const counts = rows.length === 0 ? { written: 0, unchanged: 0 } : await writer.write(rows);
-      done.written += counts.written;
-      done.unchanged += counts.unchanged;
+      if (rows.length > 0) {
+        const { written, unchanged } = await retry(() => writer.write(rows));
+        done.written += written;
+        done.unchanged += unchanged;
+      }
       done.line = lastLine;
     } catch (error) {
       failure = error;
-      options.stop.abort();
+      stop.abort();
     } finally {
       writing = undefined;
     }
@@ -66,13 +48,15 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
   }
 
   return {
-    add: async (lineOfRow, row) => {
+    /** Takes a line, with its row if it is valid. Resolves when the next line may come. */
+    add: async (lineOfRow: number, row?: ImportRow): Promise<void> => {
       line = lineOfRow;
       if (row === undefined) return;
       batch.add(row);
       while (batch.isFull() && failure === undefined) await commit();
       if (!batch.isEmpty()) timer ??= setTimeout(commit, ingestBounds.followCommitMs);
     },
+    /** Commits the remaining rows, unless a write failed. All lines up to the returned one are written. */
     close: async () => {
       await commit();
       clearTimeout(timer);
@@ -82,16 +66,11 @@ export async function openCommits(store: Imports, options: CommitOptions): Promi
   };
 }
 
-interface Writer {
-  write(rows: readonly ImportRow[]): Promise<ImportCounts>;
-  close(): Promise<void>;
-}
-
 /**
  * Writes batch after batch on one run. After an outage it begins a new run: rows have their ids already, so a
  * row that was committed before the error is not written twice.
  */
-async function openWriter(store: Imports, { kind, retry }: CommitOptions): Promise<Writer> {
+async function openWriter(store: Imports, kind: ImportKind) {
   let run: ImportRun | undefined = await store.beginImport(kind);
 
   async function close(): Promise<void> {
@@ -100,7 +79,7 @@ async function openWriter(store: Imports, { kind, retry }: CommitOptions): Promi
     run = undefined;
   }
 
-  async function tryWrite(rows: readonly ImportRow[]): Promise<ImportCounts> {
+  async function write(rows: readonly ImportRow[]): Promise<ImportCounts> {
     const isOld = run !== undefined;
     try {
       run ??= await store.beginImport(kind);
@@ -109,10 +88,10 @@ async function openWriter(store: Imports, { kind, retry }: CommitOptions): Promi
     } catch (error) {
       await close();
       // The connection broke while it was idle: try once on a new one before reporting an outage.
-      if (isOld && isOutage(error)) return tryWrite(rows);
+      if (isOld && isOutage(error)) return write(rows);
       throw error;
     }
   }
 
-  return { write: (rows) => retry(() => tryWrite(rows)), close };
+  return { write, close };
 }

@@ -100,23 +100,16 @@ export interface FaultyLine {
   readonly errors: readonly ImportFault[];
 }
 
-export interface FaultyLines {
-  add(line: FaultyLine): void;
-  count(): number;
-  /** In the order of the file. */
-  readonly first: readonly FaultyLine[];
-}
-
 /** Counts faulty lines and keeps only the first ones: every line of a file may be faulty. */
-export function collectFaultyLines(limit: number = ingestBounds.importReportedLines): FaultyLines {
+export function collectFaultyLines(limit: number = ingestBounds.importReportedLines) {
   const first: FaultyLine[] = [];
   let count = 0;
   return {
-    add: (line) => {
+    add: (line: FaultyLine): void => {
       count += 1;
       if (first.length < limit) first.push(line);
     },
     count: () => count,
-    first,
+    report: () => ({ rejected_count: count, rejected: first }),
   };
 }

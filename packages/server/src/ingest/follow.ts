@@ -21,7 +21,7 @@ export async function followRecords(
 ): Promise<ImportReport> {
   const retry = createRetry(options);
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
-  const commits = await openCommits(store, { ...options, retry });
+  const commits = await openCommits(store, options.kind, retry, options.stop);
   const rejected = collectFaultyLines();
   let read = 0;
   let broken: unknown;
@@ -41,7 +41,7 @@ export async function followRecords(
   // Lines that came before the feed stopped or broke are committed, too.
   const { written, unchanged, line, failure } = await commits.close();
   if (failure ?? broken) throw withLine(failure ?? broken, line);
-  return { read, written, unchanged, rejected_count: rejected.count(), rejected: rejected.first };
+  return { read, written, unchanged, ...rejected.report() };
 }
 
 /** Adds where the sender must continue. */

@@ -10,7 +10,7 @@
  */
 import { newId } from '../lib/ids.ts';
 import { toTime } from '../lib/times.ts';
-import type { Accounts, ImportKind, ImportPace, ImportRow, ImportRun, Imports } from '../store/port.ts';
+import type { Accounts, ImportKind, ImportPace, ImportRow, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
 import { createChecker } from './check.ts';
 import { collectFaultyLines, type FaultyLine, type ImportFault, importFault } from './faults.ts';
@@ -44,15 +44,10 @@ export interface ImportOptions extends RecordOptions {
   readonly skipInvalid: boolean;
   /** Roll back at the end. */
   readonly dryRun: boolean;
-  readonly watch?: ImportWatch;
-}
-
-/** Receives the progress of an import. */
-interface ImportWatch {
   /** Called with the number of records read so far. */
-  read(records: number): void;
+  onRead?(records: number): void;
   /** Called when all is read and the valid records are about to be written. */
-  writing(records: number): void;
+  onWriting?(records: number): void;
 }
 
 export interface ImportReport {
@@ -64,63 +59,48 @@ export interface ImportReport {
   readonly rejected: readonly FaultyLine[];
 }
 
-interface CutShort {
-  readonly cutAt?: Cut;
-}
-
 export async function importRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
-): Promise<ImportReport & CutShort> {
+): Promise<ImportReport & { readonly cutAt?: Cut }> {
+  const check = createRecordCheck(store, options);
+  const rejected = collectFaultyLines();
+  const batch = createBatch();
+  let read = 0;
+  let isLost = false;
+  let cutAt: Cut | undefined;
   const run = await store.beginImport(options.kind, options.pace);
   try {
-    const { read, rejected_count, rejected, ...cut } = await stageAll(store, readings, options, run);
-    const isLost = cut.cutAt !== undefined || (rejected_count > 0 && !options.skipInvalid);
-    if (isLost) return { read, written: 0, unchanged: 0, rejected_count, rejected, ...cut };
-    options.watch?.writing(read - rejected_count);
+    for await (const some of readings) {
+      read += some.length;
+      options.onRead?.(read);
+      const last = some.at(-1);
+      if (last !== undefined && 'faults' in last) cutAt = last.cutAt;
+      for (const { line, row, faults } of await check(some)) {
+        if (faults.length > 0) {
+          rejected.add({ line, errors: faults });
+          // Nothing will be written: release the database and only check the rest.
+          if (!options.skipInvalid && !isLost) await run.end();
+          isLost = !options.skipInvalid;
+        } else if (!isLost) {
+          batch.add(row);
+          if (batch.isFull()) await run.stage(batch.take());
+        }
+      }
+    }
+    if (cutAt !== undefined) return { read, written: 0, unchanged: 0, ...rejected.report(), cutAt };
+    if (isLost) return { read, written: 0, unchanged: 0, ...rejected.report() };
+    await run.stage(batch.take());
+    options.onWriting?.(read - rejected.count());
     const counts = await run.write(options.dryRun ? 'try' : 'keep');
-    return { read, ...counts, rejected_count, rejected };
+    return { read, ...counts, ...rejected.report() };
   } finally {
     await run.end();
   }
 }
 
-/** Stages valid records in batches and collects the rejected lines. */
-async function stageAll(
-  store: Pick<Accounts, 'findPartner'>,
-  readings: AsyncIterable<readonly Reading[]>,
-  options: ImportOptions,
-  run: ImportRun,
-): Promise<Omit<ImportReport, 'written' | 'unchanged'> & CutShort> {
-  const check = createRecordCheck(store, options);
-  const rejected = collectFaultyLines();
-  let read = 0;
-  let cutAt: Cut | undefined;
-  const batch = createBatch();
-  const isLost = () => rejected.count() > 0 && !options.skipInvalid;
-  for await (const some of readings) {
-    read += some.length;
-    options.watch?.read(read);
-    const last = some.at(-1);
-    if (last !== undefined && 'faults' in last) cutAt = last.cutAt;
-    for (const { line, row, faults } of await check(some)) {
-      if (faults.length > 0) {
-        rejected.add({ line, errors: faults });
-        // Nothing will be written: release the database and only check the rest.
-        if (isLost() && rejected.count() === 1) await run.end();
-      } else if (!isLost()) {
-        batch.add(row);
-        if (batch.isFull()) await run.stage(batch.take());
-      }
-    }
-  }
-  if (!isLost()) await run.stage(batch.take());
-  const reported = { read, rejected_count: rejected.count(), rejected: rejected.first };
-  return cutAt === undefined ? reported : { ...reported, cutAt };
-}
-
-export interface CheckedRecord {
+interface CheckedRecord {
   readonly line: number;
   readonly row: ImportRow;
   readonly faults: ImportFault[];
@@ -137,10 +117,9 @@ export function createRecordCheck(
 
   async function isPartner(id: string): Promise<boolean> {
     if (partners.has(id)) return true;
-    const isKnown = (await store.findPartner(id)) !== undefined;
     // Unknown ids are not cached: a file may invent any number of them.
-    if (isKnown) partners.add(id);
-    return isKnown;
+    if ((await store.findPartner(id)) !== undefined) partners.add(id);
+    return partners.has(id);
   }
 
   /** Fills in defaults and the fields that the service issues. */

@@ -5,7 +5,7 @@ import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import { collectFaultyLines } from '../../ingest/faults.ts';
 import { followRecords } from '../../ingest/follow.ts';
-import { type ImportOptions, importRecords, type Reading, type RecordOptions } from '../../ingest/import.ts';
+import { type ImportOptions, importRecords, type RecordOptions } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
@@ -13,7 +13,7 @@ import { onInterrupt, onStop } from '../../lib/signals.ts';
 import type { ImportKind, Store } from '../../store/port.ts';
 import { onDatabase, partnerId, requirePartner } from '../database.ts';
 import { bytesOf, sizeOf, standardInput } from './input.ts';
-import { remarkFaults, remarkFormat, remarkRejected, remarkWarnings, summaryOf } from './report.ts';
+import { remarkFaults, remarkFormat, remarkLines, summaryOf } from './report.ts';
 
 /** Why a file that cannot be read to its end was not imported. */
 const cutReasons = {
@@ -55,13 +55,13 @@ function importing(kind: ImportKind): Command {
       if (values.follow) return follow(store, records, output);
       const { json, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
-      const warnings = collectFaultyLines(
-        json ? ingestBounds.importReportedLines : ingestBounds.importShownLines,
-      );
+      const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
+      const warnings = collectFaultyLines(shownLines);
       const choices = { ...records, skipInvalid, dryRun, warn: warnings.add };
       const { cutAt, ...report } = await importFile(store, file, isCsv, choices, output);
-      remarkWarnings(output, warnings);
-      if (!json) remarkRejected(output, report);
+      // With --json, warnings are still printed here: the document has no place for them.
+      remarkLines(output, 'warning: ', warnings.report());
+      if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
       const isLost = cutAt !== undefined || (report.rejected_count > 0 && !skipInvalid);
       const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutReasons[cutAt];
@@ -80,7 +80,7 @@ async function importFile(
   store: Store,
   file: string,
   isCsv: boolean,
-  choices: Omit<ImportOptions, 'watch'>,
+  choices: ImportOptions,
   output: Output,
 ): ReturnType<typeof importRecords> {
   const size = await sizeOf(file);
@@ -89,33 +89,25 @@ async function importFile(
     progress.clear();
     output.remark('Interrupted: nothing was written.');
   });
-  const watch = {
-    read: progress.done,
-    writing: (records: number) => {
-      progress.writing(records);
-      // The embedded database blocks the event loop while it writes, so let a signal end the process.
-      ignoreInterrupt();
-    },
-  };
   try {
     const chunks = bytesOf(file, { taken: progress.bytes });
-    const readings = await readingsOf(chunks, choices.kind, isCsv);
-    const pace = size === undefined ? 'slow' : 'fast';
-    return await importRecords(store, readings, { ...choices, pace, watch });
+    // CSV is loaded only if it is used.
+    const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
+    const readings = readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
+    return await importRecords(store, readings, {
+      ...choices,
+      pace: size === undefined ? 'slow' : 'fast',
+      onRead: progress.done,
+      onWriting: (records) => {
+        progress.writing(records);
+        // The embedded database blocks the event loop while it writes, so let a signal end the process.
+        ignoreInterrupt();
+      },
+    });
   } finally {
     progress.clear();
     ignoreInterrupt();
   }
-}
-
-async function readingsOf(
-  chunks: AsyncIterable<Uint8Array>,
-  kind: ImportKind,
-  isCsv: boolean,
-): Promise<AsyncIterable<readonly Reading[]>> {
-  if (!isCsv) return readJsonLines(chunks);
-  const { readCsv } = await import('../../ingest/read/csv.ts');
-  return readCsv(chunks, kinds[kind].schema);
 }
 
 /** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */

@@ -1,7 +1,6 @@
 /** The messages of an import on a terminal. */
-import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Output } from '../../command-line/output.ts';
-import type { FaultyLines, ImportFault } from '../../ingest/faults.ts';
+import type { ImportFault } from '../../ingest/faults.ts';
 import type { ImportReport } from '../../ingest/import.ts';
 
 export function remarkFaults(
@@ -15,12 +14,15 @@ export function remarkFaults(
   }
 }
 
-export function remarkRejected(output: Output, { rejected, rejected_count }: ImportReport): void {
-  for (const { line, errors } of rejected.slice(0, ingestBounds.importShownLines)) {
-    remarkFaults(output, '', line, errors);
-  }
-  const more = rejected_count - ingestBounds.importShownLines;
-  if (more > 0) output.remark(`… and ${more} more rejected lines.`);
+/** Prints the first lines, and how many more there are: "… and 3 more rejected lines." */
+export function remarkLines(
+  output: Output,
+  prefix: '' | 'warning: ',
+  { rejected: lines, rejected_count: count }: Pick<ImportReport, 'rejected' | 'rejected_count'>,
+): void {
+  for (const { line, errors } of lines) remarkFaults(output, prefix, line, errors);
+  const what = prefix === '' ? 'rejected lines' : 'lines with warnings';
+  if (count > lines.length) output.remark(`… and ${count - lines.length} more ${what}.`);
 }
 
 /** Suggests --format csv if no line is JSON: only files named .csv are read as CSV. */
@@ -33,11 +35,4 @@ export function summaryOf(report: ImportReport, isDryRun: boolean): string {
   const { read, written, unchanged, rejected_count } = report;
   const outcome = isDryRun ? 'would be written' : 'written';
   return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
-}
-
-/** Printed on standard error even with --json, whose document has no place for warnings. */
-export function remarkWarnings(output: Output, { first, count }: FaultyLines): void {
-  for (const { line, errors } of first) remarkFaults(output, 'warning: ', line, errors);
-  const more = count() - first.length;
-  if (more > 0) output.remark(`… and ${more} more lines with warnings.`);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { until } from '../../testkit/fixtures/until.ts';
+import type { PartnerNetwork } from '../src/index.ts';
 import { startFaultyNetwork } from './support/network.ts';
 import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
@@ -28,36 +29,29 @@ function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-test('an abort ends a call at once while it waits for a retry', async (t) => {
+test('an abort ends a call at once while it waits for a retry, the rate or a deaf fetch', async (t) => {
   const before = timers();
   const busy = { status: 503, headers: { 'retry-after': '50' } };
   const fetch = t.mock.fn(async () => new Response('', busy));
-  const network = offline({ fetch });
-  await endsAtOnce(
-    (signal) => network.brands.list({}, { signal }),
-    () => fetch.mock.callCount() === 1 && timers() > before,
-  );
+  const list = (network: PartnerNetwork) => (signal: AbortSignal) => network.brands.list({}, { signal });
+  await endsAtOnce(list(offline({ fetch })), () => fetch.mock.callCount() === 1 && timers() > before);
   assert.deepEqual([fetch.mock.callCount(), timers()], [1, before]);
-});
 
-test('an abort ends a call at once while it waits for the rate', async () => {
-  const before = timers();
-  const network = offline({ maxRate: 1 });
-  await network.brands.list();
-  await endsAtOnce(
-    (signal) => network.brands.list({}, { signal }),
-    () => timers() > before,
-  );
+  const paced = offline({ maxRate: 1 });
+  await paced.brands.list();
+  await endsAtOnce(list(paced), () => timers() > before);
   assert.equal(timers(), before, 'nobody waits, so no timer keeps the process');
+
+  const deaf = t.mock.fn(() => new Promise<Response>(() => {}));
+  await endsAtOnce(list(offline({ fetch: deaf })), () => deaf.mock.callCount() === 1);
 });
 
-test('an abort ends a call at once if fetch ignores its signal', async (t) => {
-  const fetch = t.mock.fn(() => new Promise<Response>(() => {}));
-  const network = offline({ fetch });
-  await endsAtOnce(
-    (signal) => network.brands.list({}, { signal }),
-    () => fetch.mock.callCount() === 1,
-  );
+test("without a reason, an abort rejects with the platform's own", async () => {
+  const controller = new AbortController();
+  const network = offline({ fetch: () => new Promise(() => {}) });
+  const rejection = rejectionOf(network.brands.list({}, { signal: controller.signal }), DOMException);
+  controller.abort();
+  assert.equal((await rejection).name, 'AbortError');
 });
 
 test('nothing is sent if the signal is already aborted', async () => {
@@ -122,32 +116,19 @@ test('a timeout ends a fetch that ignores its signal, and a late answer is dropp
   await new Promise(setImmediate);
 });
 
-test('an abort ends a call at once in the middle of an answer', async (t) => {
-  let isAnswered = false;
-  const onResponse = () => {
-    isAnswered = true;
-  };
-  const { network, way } = await startFaultyNetwork(t, ['silence in the body'], { onResponse });
-  await endsAtOnce(
-    (signal) => network.brands.list({}, { signal }),
-    () => isAnswered,
-  );
-  await until(5_000, () => way.open() === 0);
-});
-
-test('an abort ends a call that gets no answer, and closes the connection', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['silence']);
-  const controller = new AbortController();
-  const rejection = rejectionOf(network.brands.list({}, { signal: controller.signal }));
-  await until(5_000, () => way.targets.length === 1);
-  controller.abort();
-  const error = await rejection;
-  assert.ok(error instanceof DOMException && error.name === 'AbortError', "the platform's own reason");
-  await until(5_000, () => way.open() === 0);
-});
-
-test('a timeout closes the connection', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['silence']);
-  await rejectionOf(network.brands.list({}, { timeoutMs: 20, maxRetries: 0 }));
-  await until(5_000, () => way.open() === 0);
-});
+for (const fault of ['silence', 'silence in the body'] as const) {
+  test(`an abort and a timeout end a call that meets ${fault}, and close the connection`, async (t) => {
+    let answers = 0;
+    const onResponse = () => {
+      answers += 1;
+    };
+    const { network, way } = await startFaultyNetwork(t, [fault, fault], { onResponse });
+    await endsAtOnce(
+      (signal) => network.brands.list({}, { signal }),
+      () => (fault === 'silence' ? way.targets.length === 1 : answers === 1),
+    );
+    await until(5_000, () => way.open() === 0);
+    await rejectionOf(network.brands.list({}, { timeoutMs: 20, maxRetries: 0 }));
+    await until(5_000, () => way.open() === 0);
+  });
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { PartnerNetwork } from '../src/index.ts';
+import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
 
 /** The time that each retry waits, if `Math.random` returns `chance`. No time passes. */
@@ -13,20 +13,14 @@ async function waits(t: TestContext, maxRetries: number, answer: () => Promise<R
     asked.push(ms);
     return setTimer(run, 0);
   });
-  const baseUrl = 'https://network.example/network/v1';
-  const network = new PartnerNetwork({ apiKey: 'x', baseUrl, maxRetries, fetch: answer, maxRate: 0 });
-  await rejectionOf(network.brands.list());
+  await rejectionOf(offline({ maxRetries, fetch: answer }).brands.list());
   t.mock.restoreAll();
   return asked;
 }
 
-test('waits up to half a second, twice as long each time, and never over 8 s', async (t) => {
+test('waits a random part of half a second, twice as long each time, and never over 8 s', async (t) => {
   const unreachable = () => Promise.reject(new TypeError('fetch failed'));
   assert.deepEqual(await waits(t, 7, unreachable), [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
-});
-
-test('waits a random part of the backoff', async (t) => {
-  const unreachable = () => Promise.reject(new TypeError('fetch failed'));
   assert.deepEqual(await waits(t, 2, unreachable, 0.25), [125, 250]);
 });
 

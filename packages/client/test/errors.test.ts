@@ -16,9 +16,8 @@ import {
   ServerError,
 } from '../src/index.ts';
 import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
-import { offline } from './support/offline.ts';
+import { answering, offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
-import { startScripted } from './support/scripted.ts';
 
 const ofAlice = { customer_id: 'alice', type: 'CHECKING' } as const;
 const brands = (network: PartnerNetwork) => network.brands.list();
@@ -82,20 +81,14 @@ test('an error over the rate limit says when to retry', async (t) => {
   assert.equal(error.retryAfterMs, 1_000);
 });
 
-test('a fault of the service is a ServerError', async (t) => {
-  const { connect, service } = await startNetwork(t);
+test('a fault of the service is a ServerError, a base address without the prefix NOT_FOUND', async (t) => {
+  const { connect, service, baseUrl } = await startNetwork(t);
+  const { origin } = new URL(baseUrl);
+  const notFound = await rejectionOf(connect({ baseUrl: origin }).brands.list(), InvalidRequestError);
+  assert.deepEqual([notFound.status, notFound.code], [404, 'NOT_FOUND']);
   await service.database.execute('drop table brands');
   const error = await rejectionOf(connect({ maxRetries: 0 }).brands.list(), ServerError);
   assert.deepEqual([error.status, error.code], [500, 'INTERNAL_SERVER_ERROR']);
-});
-
-test('a base address without the prefix is NOT_FOUND', async (t) => {
-  const { connect, baseUrl } = await startNetwork(t);
-  const error = await rejectionOf(
-    connect({ baseUrl: new URL(baseUrl).origin }).brands.list(),
-    InvalidRequestError,
-  );
-  assert.deepEqual([error.status, error.code], [404, 'NOT_FOUND']);
 });
 
 const foreign: readonly [promise: string, status: number, body: string, kind: typeof ApiError][] = [
@@ -117,9 +110,9 @@ function records(category: string, code: string): string {
 }
 
 for (const [promise, status, body, kind] of foreign) {
-  test(`${promise} is ${kind.name}`, async (t) => {
-    const { baseUrl } = await startScripted(t, () => ({ status, body }));
-    const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list(), ApiError);
+  test(`${promise} is ${kind.name}`, async () => {
+    const { network } = answering({ status, body });
+    const error = await rejectionOf(network.brands.list({}, { maxRetries: 0 }), ApiError);
     assert.equal(error.constructor, kind);
     const { code, message } = error;
     assert.deepEqual([error.status, code], [status, /"code":"(\w+)"/.exec(body)?.[1]]);
@@ -128,7 +121,7 @@ for (const [promise, status, body, kind] of foreign) {
   });
 }
 
-test('ignores fields of an error record that are no strings, and records without a code', async (t) => {
+test('ignores fields of an error record that are no strings, and records without a code', async () => {
   const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
   const errors = [
     null,
@@ -136,62 +129,46 @@ test('ignores fields of an error record that are no strings, and records without
     { category: {}, code: 'OTHER', detail: 'Told.', field: null },
     { category: 'GRANT_ERROR', code: 7 },
   ];
-  const { baseUrl } = await startScripted(t, () => ({ status: 403, body: JSON.stringify({ errors }) }));
-  const error = await rejectionOf(connectTo(baseUrl).brands.list(), GrantError);
+  const { network } = answering({ status: 403, body: JSON.stringify({ errors }) });
+  const error = await rejectionOf(network.brands.list(), GrantError);
   assert.equal(error.message, '403 GRANT_REVOKED.');
   assert.deepEqual([error.detail, error.field], [undefined, undefined]);
   assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Told.' }]);
 });
 
-for (const [promise, answer] of Object.entries({
-  'has no list': { brand: [] },
-  'is a list': [],
-  'is null': { body: 'null' },
-  'has a cursor that is a number': { brands: [], cursor: 7 },
-  'has something else than records': { brands: [{ id: 'one' }, null] },
-})) {
-  test(`a 200 that ${promise} is an error at once`, async (t) => {
-    const { baseUrl, targets } = await startScripted(t, () => answer);
-    const error = await rejectionOf(connectTo(baseUrl).brands.list(), ApiError);
+test('a 200 that is no page is an error at once', async () => {
+  for (const body of [
+    ...['{"brand":[]}', '[]', 'null', '{"brands":[],"cursor":7}', '{"brands":[{"id":"one"},null]}'],
+  ]) {
+    const { network, urls } = answering({ body });
+    const error = await rejectionOf(network.brands.list(), ApiError);
     assert.match(error.message, /^200: the answer is no page of brands; check baseUrl\./);
-    assert.equal(targets.length, 1);
-  });
-}
-
-test('a null cursor ends a walk', async (t) => {
-  const { baseUrl } = await startScripted(t, () => ({ brands: [], cursor: null }));
-  assert.equal(await (await connectTo(baseUrl).brands.list()).next(), null);
+    assert.equal(urls.length, 1);
+  }
 });
 
-test('a body that never ends is cut off', async (t) => {
+test('a body that never ends is cut off', async () => {
   const blank = new Uint8Array(1_024 * 1_024).fill(0x20);
-  const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(blank) });
-  const fetch = t.mock.fn(async () => new Response(endless()));
-  const error = await rejectionOf(offline({ fetch }).brands.list(), ApiError);
+  const body = new ReadableStream({ pull: (controller) => controller.enqueue(blank) });
+  const { network, urls } = answering({ body });
+  const error = await rejectionOf(network.brands.list(), ApiError);
   assert.match(error.message, /^200: the answer is too long to be a page/);
-  assert.equal(fetch.mock.callCount(), 1);
+  assert.equal(urls.length, 1);
 });
 
-test('an error whose body breaks off has its status', async () => {
-  const broken = () => new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
-  const fetch = async () => new Response(broken(), { status: 403 });
-  const error = await rejectionOf(offline({ fetch }).brands.list(), ApiError);
-  assert.equal(error.status, 403);
-});
-
-for (const [status, kind, attempts] of [
-  [401, AuthenticationError, 1],
-  [429, RateLimitError, 2],
+for (const [status, what, kind, attempts] of [
+  [403, 'breaks off', ApiError, 1],
+  [401, 'is late', AuthenticationError, 1],
+  [429, 'is late', RateLimitError, 2],
 ] as const) {
-  test(`a ${status} whose body is late has its status`, async (t) => {
-    const body = () => new ReadableStream({ pull: () => new Promise(() => {}) });
+  test(`a ${status} whose body ${what} has its status`, async () => {
+    const pull = () =>
+      what === 'is late' ? new Promise<void>(() => {}) : Promise.reject(new Error('reset'));
     const headers = { 'retry-after-ms': '1' };
-    const fetch = async () => new Response(body(), { status, headers });
-    const onRequest = t.mock.fn();
-    const network = offline({ fetch, onRequest, timeoutMs: 30, maxRetries: 1 });
-    const error = await rejectionOf(network.brands.list(), kind);
-    assert.equal(error.retryAfterMs, 1);
-    assert.equal(onRequest.mock.callCount(), attempts);
+    const answer = () => ({ status, headers, body: new ReadableStream({ pull }) });
+    const { network, urls } = answering(answer(), answer());
+    const error = await rejectionOf(network.brands.list({}, { timeoutMs: 30, maxRetries: 1 }), kind);
+    assert.deepEqual([error.status, error.retryAfterMs, urls.length], [status, 1, attempts]);
   });
 }
 
@@ -233,10 +210,9 @@ test('an unreachable service is a ConnectionError with the reason', async (t) =>
   assert.equal((error.cause as { code: string }).code, 'ECONNREFUSED');
 });
 
-test('the error for an answer that is not JSON repeats nothing of it', async (t) => {
-  const { baseUrl } = await startScripted(t, () => ({ body: '{"balances":[{"amount":4242x' }));
-  const list = connectTo(baseUrl, { maxRetries: 0 }).balances.list(ofAlice);
-  const error = await rejectionOf(list, ConnectionError);
+test('the error for an answer that is not JSON repeats nothing of it', async () => {
+  const { network } = answering({ body: '{"balances":[{"amount":4242x' });
+  const error = await rejectionOf(network.balances.list(ofAlice, { maxRetries: 0 }), ConnectionError);
   assert.match(error.message, /answered with 200, but not in whole JSON\.$/);
   assert.doesNotMatch(`${error.stack}${error.cause}`, /4242/);
 });

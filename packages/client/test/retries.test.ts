@@ -67,14 +67,15 @@ for (const fault of ['late', 'late in the body'] as const) {
 
 test('a lasting fault is reported after three retries, or after maxRetries', async (t) => {
   const { network, way } = await startFaultyNetwork(t, Array(20).fill('HTML 502'));
-  assert.ok((await rejectionOf(network.brands.list())) instanceof ServerError);
-  assert.equal(way.targets.length, 4);
-  assert.ok((await rejectionOf(network.brands.list({}, { maxRetries: 0 }))) instanceof ServerError);
-  assert.equal(way.targets.length, 5);
-  assert.ok(
-    (await rejectionOf(connectTo(way.baseUrl, { maxRetries: 6 }).brands.list())) instanceof ServerError,
-  );
-  assert.equal(way.targets.length, 12);
+  for (const [list, requests] of [
+    [network.brands.list(), 4],
+    [network.brands.list({}, { maxRetries: 0 }), 1],
+    [connectTo(way.baseUrl, { maxRetries: 6 }).brands.list(), 7],
+  ] as const) {
+    way.targets.length = 0;
+    await rejectionOf(list, ServerError);
+    assert.equal(way.targets.length, requests);
+  }
 });
 
 test('each request of a walk has its own retries', async (t) => {
@@ -84,16 +85,12 @@ test('each request of a walk has its own retries', async (t) => {
   assert.equal(way.targets.length, 6);
 });
 
-test('silence ends in a TimeoutError', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['silence'], { maxRetries: 0 });
-  const error = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }), TimeoutError);
-  assert.equal(error.message, `${way.baseUrl} did not answer in full within 50 ms.`);
-});
-
-test('a broken answer ends in a ConnectionError', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['cut in the body'], { maxRetries: 0 });
-  const error = await rejectionOf(network.brands.list(), ConnectionError);
-  assert.ok(error.message.startsWith(`${way.baseUrl} broke off its answer: `), error.message);
+test('silence ends in a TimeoutError, and a broken answer in a ConnectionError', async (t) => {
+  const { network, way } = await startFaultyNetwork(t, ['silence', 'cut in the body'], { maxRetries: 0 });
+  const late = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }), TimeoutError);
+  assert.equal(late.message, `${way.baseUrl} did not answer in full within 50 ms.`);
+  const { message } = await rejectionOf(network.brands.list(), ConnectionError);
+  assert.ok(message.startsWith(`${way.baseUrl} broke off its answer: `), message);
 });
 
 test('fails at once if asked to wait for an hour', async (t) => {

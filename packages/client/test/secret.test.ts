@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { PartnerNetwork, PartnerNetworkError } from '../src/index.ts';
-import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
-import { offline } from './support/offline.ts';
+import { startFaultyNetwork, startNetwork } from './support/network.ts';
+import { answering, offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
-import { startScripted } from './support/scripted.ts';
 
 const apiKey = keys.acme;
 
@@ -61,50 +60,37 @@ test('the client, a list and a page do not show the key', async (t) => {
   }
 });
 
-test('no error of the service shows the key, even if a proxy repeats it', async (t) => {
-  const { network, service } = await startFaultyNetwork(t, [
-    'none',
-    'key in the error',
-    'HTML 502',
-    'redirect',
-  ]);
-  for (let call = 0; call < 4; call += 1) {
-    const error = await rejectionOf(
-      network.brands.list({ limit: 0 }, { maxRetries: 0 }),
-      PartnerNetworkError,
-    );
+test('no error shows the key, even if a proxy repeats it', async (t) => {
+  const faults = ['none', 'key in the error', 'HTML 502', 'redirect'] as const;
+  const broken = ['cut before the answer', 'cut in the body', 'broken JSON', 'silence'] as const;
+  const { network, service } = await startFaultyNetwork(t, [...faults, ...broken]);
+  const call = (limit = 1) => network.brands.list({ limit }, { timeoutMs: 300, maxRetries: 0 });
+  for (const fault of [...faults, ...broken]) {
+    const error = await rejectionOf(call(fault === 'none' ? 0 : 1), PartnerNetworkError);
     assertSecret(error);
-    if (call === 1) assert.match(error.message, /You sent \[API key\]\./);
+    if (fault === 'key in the error') assert.match(error.message, /You sent \[API key\]\./);
   }
   await service.close();
-  assertSecret(await rejectionOf(network.brands.list({}, { maxRetries: 0 })));
+  assertSecret(await rejectionOf(call()));
 });
 
-test('an answer that repeats the key in every field does not show it', async (t) => {
+test('an answer that repeats the key in every field does not show it', async () => {
   const escaped = `\\u${apiKey.charCodeAt(0).toString(16).padStart(4, '0')}${apiKey.slice(1)}`;
   const record = `{"code":"${escaped}","category":"${apiKey}","detail":"${apiKey}","${apiKey}":"${escaped}"}`;
   const headers = { 'x-request-id': `to ${apiKey}`, 'retry-after': apiKey };
   const answer = { status: 400, headers, body: `{"errors":[${record}]}` };
-  const { baseUrl } = await startScripted(t, () => answer);
   const events: object[] = [];
-  const network = connectTo(baseUrl, { onResponse: (event) => void events.push(event) });
+  const { fetch } = answering(answer);
+  const network = offline({ apiKey, fetch, onResponse: (event) => void events.push(event) });
   const error = await rejectionOf(network.brands.list(), PartnerNetworkError);
   assert.equal(error.message, '400 [API key]: [API key] (request to [API key])');
   assert.equal(events.length, 1);
   assertSecret([error, events]);
 });
 
-test('no error of a connection shows the key', async (t) => {
-  const faults = ['cut before the answer', 'cut in the body', 'broken JSON', 'silence'] as const;
-  const { network } = await startFaultyNetwork(t, [...faults]);
-  for (const _ of faults) {
-    const error = await rejectionOf(
-      network.brands.list({}, { timeoutMs: 300, maxRetries: 0 }),
-      PartnerNetworkError,
-    );
-    assertSecret(error);
-  }
-});
+/** The error of a call whose fetch throws this. */
+const errorAfter = (fetch: () => never | Promise<never>) =>
+  rejectionOf(offline({ apiKey, fetch, maxRetries: 0 }).brands.list(), PartnerNetworkError);
 
 test('an error of a custom fetch is reported without the key', async () => {
   const request = { headers: { authorization: `Bearer ${apiKey}` } };
@@ -112,20 +98,11 @@ test('an error of a custom fetch is reported without the key', async () => {
   const outer = Object.assign(new TypeError('failed', { cause: inner }), { config: request });
   const named = Object.assign(new Error(''), { name: apiKey, code: `E${apiKey}` });
   for (const thrown of [inner, outer, named, apiKey, request, null, undefined, Object.create(null)]) {
-    const fetch = () => Promise.reject(thrown);
-    const error = await rejectionOf(
-      offline({ apiKey, fetch, maxRetries: 0 }).brands.list(),
-      PartnerNetworkError,
-    );
-    assertSecret(error);
+    assertSecret(await errorAfter(() => Promise.reject(thrown)));
   }
-  const fetch = () => {
+  const error = await errorAfter(() => {
     throw outer;
-  };
-  const error = await rejectionOf(
-    offline({ apiKey, fetch, maxRetries: 0 }).brands.list(),
-    PartnerNetworkError,
-  );
+  });
   assert.match(error.message, /did not answer: EODD\.$/);
   assert.equal((error.cause as Error).message, 'Bearer [API key] was refused');
   assertSecret(error);
@@ -137,8 +114,7 @@ test('an error without message and code is reported by its name', async () => {
     [Object.create(null), 'it gave no reason'],
     ['a word', 'a word'],
   ]) {
-    const network = offline({ fetch: () => Promise.reject(thrown), maxRetries: 0 });
-    const { message } = (await rejectionOf(network.brands.list())) as Error;
+    const { message } = await errorAfter(() => Promise.reject(thrown));
     assert.equal(message, `https://network.example/network/v1 did not answer: ${told}.`);
   }
 });
@@ -146,11 +122,7 @@ test('an error without message and code is reported by its name', async () => {
 test('a chain of causes that contains itself is reported once', async () => {
   const looped = new Error(`Bearer ${apiKey} goes round`);
   looped.cause = new Error('and round', { cause: looped });
-  const fetch = () => Promise.reject(looped);
-  const error = await rejectionOf(
-    offline({ apiKey, fetch, maxRetries: 0 }).brands.list(),
-    PartnerNetworkError,
-  );
+  const error = await errorAfter(() => Promise.reject(looped));
   assert.match(error.message, /round\.$/);
   assertSecret(error);
 });

@@ -10,3 +10,13 @@ export function offline(options: Partial<PartnerNetworkOptions> = {}): PartnerNe
     ...options,
   });
 }
+
+/** A client that gets these answers in turn, for answers that the service never gives. */
+export function answering(...answers: (ResponseInit & { readonly body: string | ReadableStream })[]) {
+  const urls: string[] = [];
+  const fetch = async (url: string) => {
+    const { body, ...init } = answers[urls.push(url) - 1]!;
+    return new Response(body, init);
+  };
+  return { network: offline({ fetch }), fetch, urls };
+}

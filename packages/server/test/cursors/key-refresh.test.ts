@@ -174,13 +174,6 @@ test('after close nothing is read, even if a reading was running', async (t) => 
   assert.equal(reads, 2);
 });
 
-test('the timer of the next reading does not keep a process alive', async (t) => {
-  const timers = t.mock.method(globalThis, 'setTimeout');
-  const cursors = await openCursors(storeOf(oneKey), Date.now, silent);
-  t.after(cursors.close);
-  assert.equal(timers.mock.calls.at(-1)!.result!.hasRef(), false);
-});
-
 test('does not start without a key, and names the command that makes one', async () => {
   const opening = openCursors(
     storeOf(async () => []),

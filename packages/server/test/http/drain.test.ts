@@ -52,18 +52,6 @@ test('while draining, each response closes its connection', async (t) => {
   assert.deepEqual([answer?.status, answer?.headers.connection], [200, 'close']);
 });
 
-test('a request that is running when draining begins closes its connection, too', async (t) => {
-  const { port, drain, asked, letGo } = await startHeld(t);
-  const socket = open(t, port);
-  const received = text(socket);
-  socket.write(good);
-  await asked();
-  drain();
-  letGo();
-  const [answer] = responsesIn(await received);
-  assert.deepEqual([answer?.status, answer?.headers.connection], [200, 'close']);
-});
-
 test('pipelined requests are all answered, and the last response closes the connection', async (t) => {
   const { port, drain, asked, letGo, raw } = await startHeld(t);
   const socket = open(t, port);

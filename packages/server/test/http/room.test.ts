@@ -1,7 +1,7 @@
 /** Which connection is closed when there are too many. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { connect, Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
 import { wholeRoom } from '../../../testkit/fixtures/service.ts';
@@ -9,7 +9,6 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { httpBounds } from '../../src/bounds/http.ts';
 import type { Route } from '../../src/http/handle.ts';
-import { startHealth } from '../../src/http/operations/health.ts';
 import { type Room, watchConnections } from '../../src/http/server/connections.ts';
 import { createHttpServer, listen, serveRoutes } from '../../src/http/server/server.ts';
 import { connectionsWithin, openFileLimit, operatorsWithin } from '../../src/lib/open-files.ts';
@@ -160,16 +159,6 @@ test('a connection that cannot be accepted does not end the process', async (t) 
   server.emit('error', new Error('accept ENOBUFS'));
   assert.match(logs(), /accept ENOBUFS.*cannot accept/);
   assert.equal((await fetch(`http://127.0.0.1:${port}/assets/short`)).status, 200);
-});
-
-test('nor does a connection of an operator', async (t) => {
-  const listening = t.mock.method(Server.prototype, 'listen');
-  const { log, logs } = watchedLog();
-  const { url, close } = await startHealth('127.0.0.1', 0, { ping: async () => {} }, async () => [], log);
-  t.after(close);
-  (listening.mock.calls[0]!.this as Server).emit('error', new Error('accept ENOBUFS'));
-  assert.match(logs(), /accept ENOBUFS.*cannot accept/);
-  assert.equal((await fetch(`${url}/readyz`)).status, 200);
 });
 
 test('fewer connections are allowed where fewer files may be open', () => {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brotliDecompressSync } from 'node:zlib';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { openApiPath } from '@partner-network/contract/operations';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { assertRefused } from '../../../testkit/fixtures/http.ts';
 import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
 import type { Exchange } from '../../src/http/handle.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
@@ -27,28 +25,6 @@ test('anybody gets the OpenAPI document, with its own address and the rates that
   const expected = openApiDocument({ place: { environment: 'sandbox', publicUrl }, rates });
   assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
   assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
-});
-
-test('HEAD has its headers, OPTIONS its methods, and nothing else is allowed', async (t) => {
-  const { call } = await startTestService(t);
-  const head = await call(openApiPath, { method: 'HEAD' });
-  const { headers } = await call(openApiPath);
-  assert.deepEqual([head.status, head.text], [200, '']);
-  assert.equal(head.headers['content-length'], headers['content-length']);
-  const options = await call(openApiPath, { method: 'OPTIONS' });
-  assert.deepEqual([options.status, options.headers.allow], [204, 'GET, HEAD, OPTIONS']);
-  assertRefused(await call(openApiPath, { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
-  assertRefused(await call(`${openApiPath}/`), 404, 'NOT_FOUND');
-});
-
-test('it comes compressed to whoever takes that', async () => {
-  const route = openApiRoute('sandbox', rates, () => publicUrl);
-  const exchange = exchangeOf('gzip, deflate, br');
-  const compressed = Buffer.from(await route(exchange));
-  assert.partialDeepStrictEqual(new Set(exchange.headers), new Set(['Content-Encoding', 'br', 'Vary']));
-  const plain = Buffer.from(await route(exchangeOf('')));
-  assert.ok(brotliDecompressSync(compressed).equals(plain));
-  assert.ok(compressed.length * 5 < plain.length);
 });
 
 test('a fault in making it is not kept: the next who asks gets it', async () => {

@@ -15,13 +15,10 @@ export const doctor = command({
     process.env.RES_OPTIONS ??= 'timeout:1 attempts:1';
     const checks = await examine(config);
     const failures = checks.filter(({ status }) => status === 'failed').length;
-    const failed = `${failures} of ${checks.length} checks failed: each says what to do.`;
-    const report = {
-      value: checks,
-      text: () => checks.map(textOf).join('\n'),
-      failure: failures > 0 ? failed : undefined,
-    };
-    printReport(report, config.json, output);
+    const failure =
+      failures > 0 ? `${failures} of ${checks.length} checks failed: each says what to do.` : undefined;
+    const text = () => checks.map(textOf).join('\n');
+    printReport({ value: checks, text, failure }, config.json, output);
   },
 });
 

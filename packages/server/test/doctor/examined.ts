@@ -1,7 +1,5 @@
 /** Runs doctor with flags as an operator gives them. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { serveOptions } from '../../../testkit/fixtures/database.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
@@ -19,6 +17,7 @@ export const names = [
 ];
 
 type Findings = Readonly<Record<string, Finding>>;
+type Expected = readonly [status: Finding['status'], detail: RegExp, remedy?: RegExp];
 
 /** The findings with these flags, and with this clock instead of the machine's. */
 export async function findingsOf(
@@ -45,26 +44,15 @@ export function those(findings: Findings, status: Finding['status']): string[] {
 }
 
 /** Asserts that only this check is not ok, and its status, detail and remedy. */
-export function assertOnly(
-  findings: Findings,
-  name: string,
-  status: Finding['status'],
-  detail: RegExp,
-  remedy: RegExp,
-): void {
+export function assertOnly(findings: Findings, name: string, ...expected: Expected): void {
   // The instances of the embedded database are never known.
   const isKnown = (other: string) => other !== 'instances' || findings[other]!.status !== 'skipped';
   const others = names.filter((other) => findings[other]!.status !== 'ok' && isKnown(other));
   assert.deepEqual(others, [name], JSON.stringify(findings, null, 1));
-  assertFinding(findings[name]!, status, detail, remedy);
+  assertFinding(findings[name]!, ...expected);
 }
 
-export function assertFinding(
-  finding: Finding,
-  status: Finding['status'],
-  detail: RegExp,
-  remedy?: RegExp,
-): void {
+export function assertFinding(finding: Finding, ...[status, detail, remedy]: Expected): void {
   assert.equal(finding.status, status, finding.detail);
   assert.match(finding.detail, detail);
   if (remedy !== undefined) assert.match(finding.remedy ?? '', remedy);
@@ -76,15 +64,4 @@ export async function serveAs(t: TestContext, url: string, instance: string): Pr
   const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
   t.after(() => store.close());
   await store.cursorKeys();
-}
-
-/** A port that accepts connections and never answers. */
-export async function silentPort(t: TestContext): Promise<number> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    t.after(() => socket.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return (server.address() as AddressInfo).port;
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
@@ -10,7 +12,7 @@ import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
-import { assertFinding, assertOnly, findingsOf, serveAs, silentPort, those } from './examined.ts';
+import { assertFinding, assertOnly, findingsOf, serveAs, those } from './examined.ts';
 
 const sandbox = ['--environment', 'sandbox'];
 const onSandbox = (url: string, ...more: string[]) => ['--database', url, ...sandbox, ...more];
@@ -28,16 +30,12 @@ function changed(url: string, change: Partial<Pick<URL, 'username' | 'pathname' 
   return Object.assign(new URL(url), change).href;
 }
 
-test('finds no fault in a good database', async (t) => {
-  const findings = await findingsOf(onSandbox(await migratedDatabase(t)));
-  assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
-  assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ is reached\.$/);
-});
-
-test('reads the database in read-only transactions only', async (t) => {
+test('finds no fault in a good database, and reads it in read-only transactions only', async (t) => {
   const url = await migratedDatabase(t);
   const proxy = await startProxy(t, Number(new URL(url).port));
-  await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
+  const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
+  assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
+  assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ is reached\.$/);
   const sent = Buffer.concat([...proxy.sent()]).toString('latin1');
   const [beforeFirst, ...inside] = sent.split('begin read only;');
   assert.ok(inside.length >= 6, sent);
@@ -175,7 +173,10 @@ test('finds replicas that are none', async (t) => {
 const soon = { timeout: 30_000 };
 
 test('gives up on servers that never answer, and on one that falls silent', soon, async (t) => {
-  const silent = `127.0.0.1:${await silentPort(t)}`;
+  const server = createServer((socket) => socket.resume().on('error', () => {})).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const silent = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = await migratedDatabase(t);
   const proxy = await startProxy(t, Number(new URL(url).port));
   const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })], [], 'sandbox');

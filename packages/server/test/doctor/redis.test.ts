@@ -53,14 +53,14 @@ test('reports a Redis that evicts keys, is read-only, or denies access', needsOw
 
 test('says whether no, one or several instances share the rate limit', () => {
   const noRedis = undefined;
-  const by = (instances?: number) => (instances === undefined ? {} : { instances });
-  const said: [number, ReturnType<typeof by> | undefined, Finding['status'], RegExp][] = [
+  const by = (instances: number) => ({ instances });
+  const said: [number, { instances?: number } | undefined, Finding['status'], RegExp][] = [
     [0, noRedis, 'ok', /^No instance serves this database now\.$/],
     [0, by(0), 'ok', /^No instance serves this database now\.$/],
     [1, noRedis, 'ok', /^1 instance serves this database now, and needs no Redis to count by it/],
     [1, by(0), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
     [1, by(1), 'ok', /^1 instance serves this database now, by this Redis\.$/],
-    [1, by(), 'skipped', /^1 instance serves this database now; whether by this Redis is not known/],
+    [1, {}, 'skipped', /^1 instance serves this database now; whether by this Redis is not known/],
     [2, noRedis, 'failed', /^2 instances serve this database now, each with .* get 2 times it\.$/],
     [2, by(0), 'warning', /^2 instances serve this database now, and none of them by this Redis\.$/],
     [3, by(1), 'warning', /^3 instances serve this database now, and only 1 of them by this Redis\.$/],

@@ -82,21 +82,18 @@ function privilegesOn(path: string): Finding {
     const remedy = 'Run as its owner, or let its owner be this user.';
     return failed(`This user may not write to ${barred}.`, remedy);
   }
-  const open = files.find(isOpenToOthers);
-  if (open === undefined || !isOpenToOthers(folder)) {
+  const open = files.find((file) => openMode(file) !== undefined);
+  if (open === undefined || openMode(folder) === undefined) {
     return ok('This user may read and write it, and others may not.');
   }
   return warning(
-    `Others than its owner may have access to ${open} (mode ${modeOf(open).toString(8)}), and so to balances, or to who asked for them.`,
+    `Others than its owner may have access to ${open} (mode ${openMode(open)}), and so to balances, or to who asked for them.`,
     'Run chmod 600 on it, and on what stands beside it.',
   );
 }
 
-function isOpenToOthers(place: string): boolean {
-  return (modeOf(place) & 0o077) !== 0;
-}
-
-/** 0 if the file does not exist. */
-function modeOf(place: string): number {
-  return (statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+/** The mode of a place to which others than its owner have access, or undefined. */
+function openMode(place: string): string | undefined {
+  const mode = (statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+  return (mode & 0o077) === 0 ? undefined : mode.toString(8);
 }

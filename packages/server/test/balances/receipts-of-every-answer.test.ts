@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../fuzz/words.ts';
 import { balances, keys } from '../../../testkit/fixtures/fixture.ts';
-import { type Answer, errorsOf } from '../../../testkit/fixtures/http.ts';
-import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
+import { errorsOf } from '../../../testkit/fixtures/http.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
@@ -12,7 +12,7 @@ import { type Receipt, StoreUnavailable } from '../../src/store/port.ts';
 
 type Choices = Parameters<typeof startTestService>[1];
 
-/** A service, and what it has written down once it is told to. */
+/** A service that writes receipts; `receipts` flushes and reads them. */
 async function startWithJournal(t: TestContext, choices: Choices = {}) {
   let journal: Journal | undefined;
   const service = await startTestService(t, {
@@ -28,46 +28,24 @@ async function startWithJournal(t: TestContext, choices: Choices = {}) {
 
 const alice = '?customer_id=alice&type=CHECKING';
 
-/** What is asked by which key, and who, whom, which grant and what came of it. */
-const asked: readonly [key: string, query: string, ...written: (string | undefined)[]][] = [
+/** A request's key and query, and in its receipt: partner, key, customer, grant and outcome. */
+const asked: readonly (readonly [key: string, query: string, ...written: (string | undefined)[]])[] = [
   [keys.acme, alice, 'acme', 'KEY_0', 'alice', 'g-active', 'GRANTED'],
   [keys.acme, `${alice}&grant_id=g-active&limit=1`, 'acme', 'KEY_0', 'alice', 'g-active', 'GRANTED'],
   [keys.zenith, alice, 'zenith', 'KEY_8', 'alice', 'g-zenith-alice', 'GRANTED'],
-  [keys.acme, `${alice}&grant_id=g-revoked`, 'acme', 'KEY_0', 'alice', 'g-revoked', 'GRANT_REVOKED'],
-  [keys.acme, `${alice}&grant_id=none`, 'acme', 'KEY_0', 'alice', 'none', 'GRANT_NOT_FOUND'],
-  [
-    keys.acme,
-    '?customer_id=z%C3%B6+%22e&type=CHECKING',
-    'acme',
-    'KEY_0',
-    'zö "e',
-    undefined,
-    'GRANT_NOT_FOUND',
-  ],
-  [keys.acme, `${alice}&grant_id=${keys.acme}`, 'acme', 'KEY_0', 'alice', '[key]', 'GRANT_NOT_FOUND'],
-  [
-    keys.acme,
-    `?type=CHECKING&customer_id=${keys.zenith}`,
-    'acme',
-    'KEY_0',
-    '[key]',
-    undefined,
-    'GRANT_NOT_FOUND',
-  ],
-  [keys.acme, `${alice}&limit=0&x=1`, 'acme', 'KEY_0', 'alice', undefined, 'VALUE_TOO_LOW'],
-  [keys.acme, `${alice}&cursor=x`, 'acme', 'KEY_0', 'alice', undefined, 'INVALID_CURSOR'],
-  [keys.acme, '', 'acme', 'KEY_0', undefined, undefined, 'MISSING_REQUIRED_PARAMETER'],
-  [keys.acme, `${alice}&customer_id=zoe`, 'acme', 'KEY_0', undefined, undefined, 'CONFLICTING_PARAMETERS'],
-  [
-    keys.acme,
-    `?customer_id=${'x'.repeat(129)}&grant_id=g`,
-    'acme',
-    'KEY_0',
-    undefined,
-    'g',
-    'VALUE_TOO_LONG',
-  ],
-  [keys.acme, '?customer_id=a%00&type=CHECKING', 'acme', 'KEY_0', undefined, undefined, 'INVALID_CHARACTER'],
+  ...[
+    [`${alice}&grant_id=g-revoked`, 'alice', 'g-revoked', 'GRANT_REVOKED'],
+    [`${alice}&grant_id=none`, 'alice', 'none', 'GRANT_NOT_FOUND'],
+    ['?customer_id=z%C3%B6+%22e&type=CHECKING', 'zö "e', undefined, 'GRANT_NOT_FOUND'],
+    [`${alice}&grant_id=${keys.acme}`, 'alice', '[key]', 'GRANT_NOT_FOUND'],
+    [`?type=CHECKING&customer_id=${keys.zenith}`, '[key]', undefined, 'GRANT_NOT_FOUND'],
+    [`${alice}&limit=0&x=1`, 'alice', undefined, 'VALUE_TOO_LOW'],
+    [`${alice}&cursor=x`, 'alice', undefined, 'INVALID_CURSOR'],
+    ['', undefined, undefined, 'MISSING_REQUIRED_PARAMETER'],
+    [`${alice}&customer_id=zoe`, undefined, undefined, 'CONFLICTING_PARAMETERS'],
+    [`?customer_id=${'x'.repeat(129)}&grant_id=g`, undefined, 'g', 'VALUE_TOO_LONG'],
+    ['?customer_id=a%00&type=CHECKING', undefined, undefined, 'INVALID_CHARACTER'],
+  ].map(([query, ...written]) => [keys.acme, query!, 'acme', 'KEY_0', ...written] as const),
   [keys.acmeBrandsOnly, alice, 'acme', 'KEY_1', 'alice', undefined, 'INSUFFICIENT_SCOPES'],
   [keys.acmeExpired, alice, 'acme', 'KEY_3', 'alice', undefined, 'API_KEY_EXPIRED'],
   [keys.acmeRevoked, `${alice}&grant_id=g`, 'acme', 'KEY_4', 'alice', 'g', 'API_KEY_REVOKED'],
@@ -98,7 +76,7 @@ test('every answer leaves a receipt: who, whom, under which grant, when, and wha
   }
 });
 
-test('whatever is asked, in any bytes, its receipt can be written', async (t) => {
+test('a receipt can be written whatever bytes a request contains', async (t) => {
   const { balances, receipts } = await startWithJournal(t);
   const escaped = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex').replace(/../g, '%$&');
   const words = [
@@ -113,37 +91,35 @@ test('whatever is asked, in any bytes, its receipt can be written', async (t) =>
   assert.equal((await receipts()).length, words.length);
 });
 
-async function codeAndReceipt(
-  service: TestService & { receipts(): Promise<readonly Receipt[]> },
-  answer: Answer,
-): Promise<unknown[]> {
-  const id = answer.headers['x-request-id'];
-  const receipt = (await service.receipts()).find(({ request_id }) => request_id === id);
-  return [errorsOf(answer)[0]?.code, ...wordsOf(receipt!)];
-}
+const unavailable: Choices = {
+  reads: async ({ store }) => ({
+    ...store,
+    listBalances: () => Promise.reject(new StoreUnavailable('away')),
+  }),
+};
+const crashing: Choices = {
+  reads: async ({ store }) => ({
+    ...store,
+    listBalances: () => Promise.reject(new Error('a fault of ours')),
+  }),
+};
 
-const ofAlice = ['acme', 'KEY_0', 'alice', undefined];
-
-test('so does one that is refused for its rate', async (t) => {
-  const service = await startWithJournal(t, { limiters: { balances: createMemoryLimiter(1, () => 5_000) } });
-  await service.balances(alice, { key: keys.acme });
-  const answer = await service.balances(alice, { key: keys.acme });
-  assert.deepEqual(await codeAndReceipt(service, answer), ['RATE_LIMITED', ...ofAlice, 'RATE_LIMITED']);
-});
-
-for (const [fault, code] of [
-  [new StoreUnavailable('away'), 'SERVICE_UNAVAILABLE'],
-  [new Error('a fault of ours'), 'INTERNAL_SERVER_ERROR'],
+for (const [code, choices] of [
+  ['RATE_LIMITED', { limiters: { balances: createMemoryLimiter(1, () => 5_000) } }],
+  ['SERVICE_UNAVAILABLE', unavailable],
+  ['INTERNAL_SERVER_ERROR', crashing],
 ] as const) {
-  test(`so does one that fails with ${code}`, async (t) => {
-    const listBalances = () => Promise.reject(fault);
-    const service = await startWithJournal(t, { reads: async ({ store }) => ({ ...store, listBalances }) });
-    const answer = await service.balances(alice, { key: keys.acme });
-    assert.deepEqual(await codeAndReceipt(service, answer), [code, ...ofAlice, code]);
+  test(`a request that fails with ${code} leaves a receipt`, async (t) => {
+    const { balances, receipts } = await startWithJournal(t, choices);
+    await balances(alice, { key: keys.acme });
+    const answer = await balances(alice, { key: keys.acme });
+    assert.equal(errorsOf(answer)[0]?.code, code);
+    const receipt = (await receipts()).find((each) => each.request_id === answer.headers['x-request-id']);
+    assert.deepEqual(wordsOf(receipt!), ['acme', 'KEY_0', 'alice', undefined, code]);
   });
 }
 
-test('an answer that names no key on file leaves none, nor does any other operation', async (t) => {
+test('no receipt without a stored key, and none of other operations', async (t) => {
   const { balances, brands, call, receipts } = await startWithJournal(t);
   for (const key of [undefined, 'nonsense', keys.neverIssued, keys.live]) await balances(alice, { key });
   await balances(alice, { key: keys.acme, method: 'OPTIONS' });
@@ -171,7 +147,7 @@ test('a receipt holds no amount, no key and no cursor', async (t) => {
   for (const secret of secrets) assert.ok(!written.includes(secret));
 });
 
-test('a key is used, to the minute, when it lets a request in, on either listing', async (t) => {
+test('the last use of a key is stored to the minute, for accepted keys only', async (t) => {
   const nowMs = Date.parse('2026-06-01T12:34:56.789Z');
   const service = await startWithJournal(t, { nowMs: () => nowMs });
   await service.balances(alice, { key: keys.acme });

@@ -1,4 +1,4 @@
-/** The reference as it is sent: its files, in which forms, and what a browser is told about them. */
+/** The files of the reference: their encodings and headers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ function routesOf(environment: Environment) {
   return new Map(referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }));
 }
 
-/** What a path answers to one who accepts these encodings. */
+/** The response of a path to a client that accepts these encodings. */
 async function answerOf(routes: ReturnType<typeof routesOf>, path: string, accepted?: string) {
   const rawHeaders = accepted === undefined ? [] : ['Accept-Encoding', accepted];
   const exchange: Exchange = {
@@ -42,7 +42,7 @@ async function guidesOf(environment: Environment): Promise<{ demoKey?: string; g
   return JSON.parse((await answerOf(routesOf(environment), '/docs/guides.json')).body.toString());
 }
 
-test('the library is the one that is recorded, and its license is with it', () => {
+test('the library has the recorded digest, and its license is included', () => {
   const record = JSON.parse(readFileSync(new URL('library.json', assets), 'utf8'));
   const library = brotliDecompressSync(readFileSync(new URL('library.js.br', assets)));
   assert.equal(createHash('sha256').update(library).digest('hex'), record.sha256);
@@ -53,7 +53,7 @@ test('the library is the one that is recorded, and its license is with it', () =
   );
 });
 
-test('every file comes in the smallest form that a caller takes, and is the same in each', async () => {
+test('every file comes in the smallest encoding that the client accepts, with the same content', async () => {
   const routes = routesOf('production');
   for (const path of [...routes.keys()].filter((path) => path !== '/docs')) {
     const plain = await answerOf(routes, path);
@@ -76,7 +76,7 @@ test('every file comes in the smallest form that a caller takes, and is the same
   }
 });
 
-test('a browser keeps the files whose names change with them, and asks for the others', async () => {
+test('files with a digest in their name are cached for a year, the others are revalidated', async () => {
   const routes = routesOf('production');
   const page = (await answerOf(routes, '/docs')).body.toString();
   const named = [...page.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map(([, path]) => `/${path}`);
@@ -138,7 +138,7 @@ test('the guides name the address of this service, and a demo key in the sandbox
   assert.deepEqual([production.demoKey, sandbox.demoKey], [undefined, demoKey]);
 });
 
-test('a key of the demo data that a guide is about is not replaced by another', async () => {
+test('a demo key that is the subject of a guide is not replaced', async () => {
   const juniper = demoKeys.find(({ text }) => text.includes('Juniper'))!.text;
   for (const environment of ['production', 'sandbox'] as const) {
     const { guides } = await guidesOf(environment);
@@ -152,26 +152,20 @@ test('a key of the demo data that a guide is about is not replaced by another', 
   }
 });
 
-test("a sandbox of one's own is at its address in all guides, and elsewhere at the usual one", async () => {
+test('the guides of a sandbox have its own address, other guides the default address of a sandbox', async () => {
   const textOf = async (environment: Environment) =>
     (await guidesOf(environment)).guides.map(({ text }) => text).join('\n');
   assert.doesNotMatch(await textOf('sandbox'), /127\.0\.0\.1/);
   assert.ok((await textOf('production')).includes(sandboxAddress));
 });
 
-test('the page answers HEAD and OPTIONS as all else does, and nothing else is below it', async (t) => {
+test('the page answers HEAD and OPTIONS, and there is nothing else under its path', async (t) => {
   const { call } = await startTestService(t);
   const head = await call('/docs', { method: 'HEAD' });
   assert.deepEqual([head.status, head.text], [200, '']);
   assert.equal((await call('/docs', { method: 'OPTIONS' })).headers.allow, 'GET, HEAD, OPTIONS');
   assertRefused(await call('/docs', { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
-  for (const path of [
-    '/docs/',
-    '/docs/library.js',
-    '/docs/../docs',
-    '/docs/library.json',
-    '/docs/start.js',
-  ]) {
-    assertRefused(await call(path), 404, 'NOT_FOUND');
+  for (const path of ['/', '/library.js', '/../docs', '/library.json', '/start.js']) {
+    assertRefused(await call(`/docs${path}`), 404, 'NOT_FOUND');
   }
 });

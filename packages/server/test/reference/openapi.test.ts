@@ -14,7 +14,7 @@ const limiters = {
   balances: createMemoryLimiter(rates.balances, Date.now),
 };
 
-test('anybody gets the OpenAPI document, with its own address and the rates that are set', async (t) => {
+test('the OpenAPI document needs no key, and has the address and the rates of this service', async (t) => {
   const { call } = await startTestService(t, { limiters });
   const { status, headers, text } = await call(`${openApiPath}?anything=goes`);
   assert.equal(status, 200);
@@ -27,7 +27,7 @@ test('anybody gets the OpenAPI document, with its own address and the rates that
   assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
 });
 
-test('a fault in making it is not kept: the next who asks gets it', async () => {
+test('a failure to build it is not cached: the next request gets it', async () => {
   const known: string[] = [];
   const route = openApiRoute('sandbox', rates, () => known[0] ?? assert.fail('not known yet'));
   await assert.rejects(route(exchangeOf('')), /not known yet/);
@@ -36,12 +36,6 @@ test('a fault in making it is not kept: the next who asks gets it', async () => 
 });
 
 function exchangeOf(accepted: string): Exchange {
-  return {
-    requestId: '',
-    startedMs: 0,
-    method: 'GET',
-    rawHeaders: ['Accept-Encoding', accepted],
-    query: '',
-    headers: [],
-  };
+  const rawHeaders = ['Accept-Encoding', accepted];
+  return { requestId: '', startedMs: 0, method: 'GET', rawHeaders, query: '', headers: [] };
 }

@@ -14,7 +14,7 @@ interface Call {
   readonly headers: Record<string, string>;
 }
 
-/** Starts a sandbox and reads its greeting: what it is, and the calls to copy. */
+/** Starts a sandbox and reads the calls in its greeting. */
 async function greeted(t: TestContext, folder: string) {
   const running = start(t, ['sandbox', '--port', '0', '--data', folder]);
   await running.says('stdout', /Ctrl-C stops it\.\n/);
@@ -41,7 +41,7 @@ test('greets with its base URL, a demo key and calls that work as they are print
   }
 });
 
-test('greets with a reference that offers the demo key to whoever has none', limits, async (t) => {
+test('greets with a reference that offers the demo key', limits, async (t) => {
   const { stdout } = await greeted(t, temporaryFolder(t));
   const reference = /^ *Reference +(http:\/\/127\.0\.0\.1:\d+\/docs)$/m.exec(stdout)?.[1];
   assert.equal((await fetch(String(reference))).status, 200);
@@ -57,7 +57,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-test('fills an empty sandbox only, and keeps what was changed in it', limits, async (t) => {
+test('fills only an empty sandbox, and keeps changes', limits, async (t) => {
   const folder = temporaryFolder(t);
   const first = await greeted(t, folder);
   first.signal('SIGINT');

@@ -44,29 +44,24 @@ function callerOf(t: TestContext, url: string) {
   return caller;
 }
 
-test(
-  'serves at the address that it says, and tells on another that it lives and is ready',
-  limits,
-  async (t) => {
-    const { publicUrl, operationsUrl, texts } = await serve(t);
-    assert.match(publicUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
-    assert.notEqual(operationsUrl, publicUrl);
-    assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
-    assert.equal(await statusOf(`${operationsUrl}/readyz`), 200);
-    const elsewhere = await fetch(`${operationsUrl}/network/v1/brands`);
-    assert.equal(elsewhere.status, 404);
-    assert.match(await elsewhere.text(), /"Ask for \/healthz, \/readyz or \/metrics: /);
-    const caller = callerOf(t, publicUrl);
-    for (const path of ['/healthz', '/readyz', '/metrics'])
-      assert.equal((await caller.call(path)).status, 404);
-    const page = await caller.brands('', { key: keys.acme });
-    assert.equal(page.status, 200);
-    assert.match(page.text, new RegExp(`"${publicUrl}/assets/brand-placeholder.png"`));
-    assert.ok(!(texts().stdout + texts().stderr).includes(keys.acme));
-  },
-);
+test('serves at the announced address, and answers probes on the operations address', limits, async (t) => {
+  const { publicUrl, operationsUrl, texts } = await serve(t);
+  assert.match(publicUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.notEqual(operationsUrl, publicUrl);
+  assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
+  assert.equal(await statusOf(`${operationsUrl}/readyz`), 200);
+  const elsewhere = await fetch(`${operationsUrl}/network/v1/brands`);
+  assert.equal(elsewhere.status, 404);
+  assert.match(await elsewhere.text(), /"Ask for \/healthz, \/readyz or \/metrics: /);
+  const caller = callerOf(t, publicUrl);
+  for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await caller.call(path)).status, 404);
+  const page = await caller.brands('', { key: keys.acme });
+  assert.equal(page.status, 200);
+  assert.match(page.text, new RegExp(`"${publicUrl}/assets/brand-placeholder.png"`));
+  assert.ok(!(texts().stdout + texts().stderr).includes(keys.acme));
+});
 
-test('tells brands by the public address that it was given, whatever is in it', limits, async (t) => {
+test('the placeholder image has the public address that was set, with any characters', limits, async (t) => {
   const publicUrl = "https://network.example/$&/$'";
   const served = await serve(t, ['--public-url', `${publicUrl}/`]);
   assert.equal(served.publicUrl, publicUrl);
@@ -74,7 +69,7 @@ test('tells brands by the public address that it was given, whatever is in it', 
   assert.equal(JSON.parse(text).brands[0].profile_image_url, `${publicUrl}/assets/brand-placeholder.png`);
 });
 
-test('limits each listing by the rate that was set for it, brands by 50 when none was', limits, async (t) => {
+test('limits each listing by its own rate, brands by 50 by default', limits, async (t) => {
   const { address } = await serve(t, ['--balances-rate', '1']);
   const caller = callerOf(t, address);
   const policy = (await caller.brands('', { key: keys.acme })).headers['ratelimit-policy'];
@@ -84,22 +79,18 @@ test('limits each listing by the rate that was set for it, brands by 50 when non
   assert.equal((await caller.balances(query, { key: keys.acme })).status, 429);
 });
 
-test(
-  'serves without the Redis that it was given, warns, and does not tell its password',
-  limits,
-  async (t) => {
-    const redis = ['--redis', 'redis://user:secret@127.0.0.1:1'];
-    const { address, says, texts, signal, ended } = await serve(t, redis);
-    await says('stdout', /"level":40,.*"reason":"ECONNREFUSED".*Redis does not answer/);
-    const { status, headers } = await callerOf(t, address).brands('', { key: keys.acme });
-    assert.deepEqual([status, headers.ratelimit], [200, '"brands";r=49;t=1']);
-    signal('SIGINT');
-    assert.equal(await ended, 0);
-    assert.ok(!(texts().stdout + texts().stderr).includes('secret'));
-  },
-);
+test('serves when Redis is unreachable, warns, and does not print its password', limits, async (t) => {
+  const redis = ['--redis', 'redis://user:secret@127.0.0.1:1'];
+  const { address, says, texts, signal, ended } = await serve(t, redis);
+  await says('stdout', /"level":40,.*"reason":"ECONNREFUSED".*Redis does not answer/);
+  const { status, headers } = await callerOf(t, address).brands('', { key: keys.acme });
+  assert.deepEqual([status, headers.ratelimit], [200, '"brands";r=49;t=1']);
+  signal('SIGINT');
+  assert.equal(await ended, 0);
+  assert.ok(!(texts().stdout + texts().stderr).includes('secret'));
+});
 
-test('tells on the operations address how the rate limit decided, and of no partner', limits, async (t) => {
+test('shows the decisions of the rate limit as metrics, without partners', limits, async (t) => {
   const { address, operationsUrl } = await serve(t, ['--brands-rate', '1']);
   const caller = callerOf(t, address);
   for (const status of [200, 429, 429]) {
@@ -161,14 +152,14 @@ test('does not wait for the drain delay on SIGINT', limits, async (t) => {
   assert.equal(await ended, 0);
 });
 
-test('is not ready while it drains, answers on, and ends at the second signal', limits, async (t) => {
+test('while it drains it is not ready but answers, and a second signal ends it', limits, async (t) => {
   const { publicUrl, operationsUrl, ended, signal, texts } = await serve(t, ['--drain-delay', '3600']);
   const caller = callerOf(t, publicUrl);
   assert.equal((await caller.brands('', { key: keys.acme })).headers.connection, 'keep-alive');
   signal('SIGTERM');
   while ((await statusOf(`${operationsUrl}/readyz`)) !== 503);
   assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
-  // On the connection that it has, and on another one.
+  // On the open connection, and on a new one.
   for (let times = 0; times < 2; times += 1) {
     const { status, headers } = await caller.brands('', { key: keys.acme });
     assert.deepEqual([status, headers.connection], [200, 'close']);
@@ -183,23 +174,16 @@ test('is not ready while it drains, answers on, and ends at the second signal', 
   assert.doesNotMatch(texts().stdout, /"msg":"stopped"/);
 });
 
-test(
-  'says in the log what has started and when it has stopped, and nothing after that',
-  limits,
-  async (t) => {
-    const { ended, signal, texts, publicUrl, operationsUrl } = await serve(t);
-    signal('SIGTERM');
-    assert.equal(await ended, 0);
-    const { version, environment, engine, ...started } = JSON.parse(texts().stdout.split('\n', 1)[0]!);
-    assert.deepEqual([version, environment, engine], [ownVersion(), 'sandbox', 'sqlite']);
-    assert.deepEqual([started.address, started.operations_address], [publicUrl, operationsUrl]);
-    assert.deepEqual([started.msg, started.workers, started.sends_traces], ['started', 1, false]);
-    assert.match(
-      texts().stdout,
-      /"msg":"draining"\}\n.*"level":30,.*"duration_ms":\d+,"msg":"stopped"\}\n$/s,
-    );
-  },
-);
+test('logs what has started and when it has stopped, and nothing after that', limits, async (t) => {
+  const { ended, signal, texts, publicUrl, operationsUrl } = await serve(t);
+  signal('SIGTERM');
+  assert.equal(await ended, 0);
+  const { version, environment, engine, ...started } = JSON.parse(texts().stdout.split('\n', 1)[0]!);
+  assert.deepEqual([version, environment, engine], [ownVersion(), 'sandbox', 'sqlite']);
+  assert.deepEqual([started.address, started.operations_address], [publicUrl, operationsUrl]);
+  assert.deepEqual([started.msg, started.workers, started.sends_traces], ['started', 1, false]);
+  assert.match(texts().stdout, /"msg":"draining"\}\n.*"level":30,.*"duration_ms":\d+,"msg":"stopped"\}\n$/s);
+});
 
 test('migrates a new database before it serves', limits, async (t) => {
   const line = commandLine(t);
@@ -223,7 +207,7 @@ test('fails with status 1 when an address is taken, and names the flag', limits,
   }
 });
 
-/** Asks until the answer has this status; more than a second after the change is too late. */
+/** Sends requests until the response has this status, for at most a second. */
 async function assertWithinASecond(ask: () => Promise<{ status: number }>, status: number): Promise<void> {
   const deadline = Date.now() + 1_000;
   let found = 0;
@@ -234,7 +218,7 @@ async function assertWithinASecond(ask: () => Promise<{ status: number }>, statu
 }
 
 test(
-  'obeys within a second when a key, a grant or a partner changes in another process',
+  'applies a change of a key, a grant or a partner by another process within a second',
   limits,
   async (t) => {
     const { line, publicUrl } = await serve(t, ['--brands-rate', '0']);

@@ -16,17 +16,7 @@ function sentencesOf(stderr: string): string[] {
 
 test('reports every bad flag, argument and variable at once, and touches nothing', async (t) => {
   const folder = temporaryFolder(t);
-  const words = [
-    'keys',
-    'create',
-    'stray',
-    '--scope',
-    'BRANDS_WRITE',
-    '--expires-at',
-    'tomorrow',
-    '--colour',
-    'red',
-  ];
+  const words = 'keys create stray --scope BRANDS_WRITE --expires-at tomorrow --colour red'.split(' ');
   const variables = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
   const finished = await run([...words, '--json=yes', '--name', ''], { variables, folder });
   assertFailed(finished, 2);
@@ -89,7 +79,7 @@ test('refuses one port for callers and operators, before it opens anything', asy
     assertFailed(finished, 2, /^--port and --ops-port are both 9090: /);
   }
   assert.ok(!existsSync(join(folder, 'data')));
-  // Two interfaces have a port 9090 each, and 0 is whichever is free.
+  // Each interface has its own port 9090, and 0 means any free port.
   const others = [
     ['--port', '9090', '--ops-host', '127.0.0.2'],
     ['--port', '0', '--ops-port', '0'],
@@ -97,7 +87,7 @@ test('refuses one port for callers and operators, before it opens anything', asy
   for (const words of others) assert.deepEqual(parseLine(serve, words, {}).problems, []);
 });
 
-test('keeps an ordinary address as it was typed, and none that says something else elsewhere', () => {
+test('accepts an ordinary public address unchanged, and encodes or refuses unsafe characters', () => {
   for (const url of [
     'https://x.example',
     'http://10.0.0.1:8080/pay/v2',
@@ -113,7 +103,7 @@ test('keeps an ordinary address as it was typed, and none that says something el
   }
 });
 
-test('does not repeat the address of a Redis that it refuses, as a password may be in it', async () => {
+test('does not repeat a Redis address that it refuses, which may contain a password', async () => {
   const url = 'redis://user:p#secret@localhost:6379';
   const finished = await run(['serve', '--redis', url], { variables: { BRANDS_RATE: 'x' } });
   assertFailed(finished, 2, /^--redis must be redis:\/\/HOST:PORT .*\.$/m, /^BRANDS_RATE must be/m);
@@ -136,7 +126,7 @@ test('refuses replicas of the embedded database, and more than 16 of them', asyn
   assertFailed(byVariable, 2, /^DATABASE_REPLICA_URLS is given more than 16 times\./);
 });
 
-/** Each with a password of which a part would be taken for a host, were it not refused. */
+/** Addresses whose password could be misread as a host. */
 const ambiguous = [
   'u:s3cret/12@h/n',
   'u:12/s3cret@h/n',
@@ -145,7 +135,7 @@ const ambiguous = [
   'u:1?s3cret@h',
 ];
 
-test('refuses an address of Postgres whose password is not encoded, and repeats none', async () => {
+test('refuses a Postgres address whose password is not encoded, and does not repeat it', async () => {
   const finished = await Promise.all(
     ambiguous.map((address) =>
       run(['serve', '--database', `postgres://${address}`, '--replica', `postgres://${address}`]),
@@ -167,7 +157,7 @@ test('refuses a flag that is given twice, and one whose value was forgotten', as
   assert.ok(!existsSync(line.databasePath));
 });
 
-test('refuses an argument that is missing, and one too many', async (t) => {
+test('refuses a missing argument and an extra one', async (t) => {
   const line = commandLine(t);
   assertFailed(await line.run(['keys', 'revoke']), 2, /KEY_ID is missing\./);
   assertFailed(await line.run(['keys', 'revoke', 'a', 'b']), 2, /"b"/);
@@ -194,17 +184,15 @@ test('takes a setting from its variable, and from its flag when both are given',
   assert.ok(existsSync(join(folder, 'by-flag.db')));
 });
 
-test('takes a good flag although its variable is bad', async (t) => {
-  const line = commandLine(t);
-  const variables = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
-  const { status, stdout } = await line.run(['migrate', '--json', '--environment', 'sandbox'], { variables });
-  assert.deepEqual([status, JSON.parse(stdout).environment], [0, 'sandbox']);
-});
-
-test('takes an empty variable as none', async (t) => {
-  const line = commandLine(t);
-  const { status, stdout } = await line.run(['migrate', '--json'], { variables: { ENVIRONMENT: '' } });
-  assert.deepEqual([status, JSON.parse(stdout).environment], [0, 'production']);
+test('a good flag overrides a bad variable, and an empty variable counts as absent', async (t) => {
+  const bad = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
+  for (const [variables, flags, expected] of [
+    [bad, ['--environment', 'sandbox'], 'sandbox'],
+    [{ ENVIRONMENT: '' }, [], 'production'],
+  ] as const) {
+    const { status, stdout } = await commandLine(t).run(['migrate', '--json', ...flags], { variables });
+    assert.deepEqual([status, JSON.parse(stdout).environment], [0, expected]);
+  }
 });
 
 test('keeps each environment in a file of its own when no database is named', async (t) => {
@@ -217,17 +205,8 @@ test('keeps each environment in a file of its own when no database is named', as
   }
 });
 
-test('an unknown flag is one mistake: its value is none, and an argument after it still counts', async () => {
-  const meant = await run([
-    'partners',
-    'create',
-    '--nme',
-    'x',
-    '--name',
-    'y',
-    '--database',
-    'sqlite:/nowhere/x',
-  ]);
+test('an unknown flag is one mistake: its value is not reported as well', async () => {
+  const meant = await run('partners create --nme x --name y --database sqlite:/nowhere/x'.split(' '));
   assert.equal(meant.status, 2);
   assert.match(meant.stderr, /^There is no flag --nme; did you mean --name\?\n".*lists its flags\.\n$/);
   const counted = await run(['import', 'grants', '--fast', 'file.jsonl', 'another']);

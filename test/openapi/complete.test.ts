@@ -1,4 +1,4 @@
-/** The OpenAPI document tells all of the contract, and nothing else. */
+/** The OpenAPI document describes the whole contract, and nothing else. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
@@ -48,7 +48,7 @@ test('has every parameter in its order, with its bounds, a description and an ex
       const { required, description, schema } = operation.parameters[parameter.name]!;
       const { description: _, ...bounds } = schema as { description?: string };
       assert.partialDeepStrictEqual(parameter, { in: 'query', required, description, schema: bounds });
-      // No cursor is good for whoever reads of it here.
+      // A cursor belongs to one partner, so it has no example.
       assert.equal('example' in parameter, parameter.name !== 'cursor', parameter.name);
       if (schema.type === 'string' && schema.enum === undefined) {
         assert.equal(parameter.schema.minLength, 1, `an empty ${parameter.name} is refused`);
@@ -127,7 +127,7 @@ test('has every code of the catalogue as an example under its status, filled in'
   assert.deepEqual([...everywhere].sort(), Object.keys(errorCatalogue).sort());
 });
 
-test('tells of the headers of each answer', () => {
+test('lists the headers of each response', () => {
   const always = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
   const rate = ['RateLimit-Policy', 'RateLimit'];
   const own: Record<string, string[]> = {
@@ -152,7 +152,7 @@ test('tells of the headers of each answer', () => {
   }
 });
 
-test('tells of the rates that are set, and of servers by their public address', () => {
+test('states the rates that are set, and the public addresses of servers', () => {
   assert.deepEqual(operationAt(listBrands)['x-rate-limit'].requests, brandsPerSecond);
   assert.equal(operationAt(listBalances)['x-rate-limit'], undefined);
   const [production, sandbox] = document.servers;
@@ -175,7 +175,7 @@ test('tells of the rates that are set, and of servers by their public address', 
   assert.deepEqual(own.components.headers.RateLimit.schema.examples, ['"balances";r=6;t=1']);
 });
 
-test('shows in the document of a service what this very service would answer', () => {
+test('the document of a service shows what this service would answer', () => {
   const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
   const { components, paths }: Json = openApiDocument({ place, rates: { brands: 7 } });
   const { Unauthorized, RateLimited } = components.responses;
@@ -191,7 +191,7 @@ test('shows in the document of a service what this very service would answer', (
   );
 });
 
-test('promises of an image only what an import asks of its address', () => {
+test('requires of an image address only what an import requires', () => {
   const { pattern, format } = schemas.Brand.properties.profile_image_url;
   assert.equal(format, undefined, 'a strict reader would refuse a page for what RFC 3986 does not know');
   for (const address of ['https://example.com/ü.png', 'HTTP://a/%zz', 'http://a.example/a[1].png?x={y}|^`']) {

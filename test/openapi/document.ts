@@ -1,9 +1,9 @@
-/** Ways into an OpenAPI document. */
+/** Finds parts of an OpenAPI document. */
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into by paths that its test knows.
+// biome-ignore lint/suspicious/noExplicitAny: tests know the paths of the document that they read.
 export type Json = any;
 
-/** What a part refers to, or the part itself. */
+/** The part that a `$ref` refers to, or the part itself. */
 export function resolve(document: Json, part: Json): Json {
   if (part.$ref === undefined) return part;
   const steps: string[] = part.$ref.split('/').slice(1);

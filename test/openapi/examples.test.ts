@@ -1,4 +1,4 @@
-/** Every example of the OpenAPI document is one that its own schema allows. */
+/** Every example of the OpenAPI document is valid under its own schema. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ function assertFits(schema: { $ref?: string }, value: unknown, where: string): v
   assert.ok(validate(value), `${where}: ${JSON.stringify(value)} ${JSON.stringify(validate.errors)}`);
 }
 
-test('every answer that is shown fits its schema, and every listing shows its first and last page', () => {
+test('every example response fits its schema, and every listing shows a first and a last page', () => {
   for (const [path, { get }] of Object.entries<Json>(document.paths)) {
     for (const [status, part] of Object.entries(get.responses)) {
       const response = resolve(document, part);
@@ -33,7 +33,7 @@ test('every answer that is shown fits its schema, and every listing shows its fi
   }
 });
 
-test('every field, parameter and header that has an example has one that fits', () => {
+test('the example of every field, parameter and header fits its schema', () => {
   let examples = 0;
   const shows = (schema: Json, where: string) => {
     for (const example of schema.examples ?? []) {

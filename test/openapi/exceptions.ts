@@ -1,10 +1,7 @@
-/**
- * What the linters of the OpenAPI document ask for and do not get: the rule, the places, and why. One that is
- * not needed any more fails the test.
- */
+/** Linter rules that the OpenAPI document breaks on purpose. A test fails if an exception is not needed. */
 interface Exception {
   readonly rule: string;
-  /** The places that it is about, as the linter names them. */
+  /** The places, as the linter names them. */
   readonly place: RegExp;
   readonly why: string;
 }

@@ -1,4 +1,4 @@
-/** One file for all linters: loading them takes a second, which is waited for once. */
+/** All linters in one file, because loading them takes a second. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

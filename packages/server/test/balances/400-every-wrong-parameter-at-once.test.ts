@@ -37,12 +37,12 @@ refusesParameters('balances', [
     ],
   },
   {
-    promise: 'the type has one spelling',
+    promise: 'the type must match exactly',
     query: '?customer_id=alice&type=CHECKING+',
     errors: [['INVALID_ENUM_VALUE', 'type']],
   },
   {
-    promise: 'an empty type is empty before it is wrong',
+    promise: 'an empty type is VALUE_EMPTY, not INVALID_ENUM_VALUE',
     query: '?customer_id=alice&type=',
     errors: [['VALUE_EMPTY', 'type']],
   },

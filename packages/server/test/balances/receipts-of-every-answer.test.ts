@@ -56,7 +56,7 @@ function wordsOf({ partner_id, key_id, customer_id, grant_id, outcome }: Receipt
   return [partner_id, key_id, customer_id, grant_id, outcome];
 }
 
-test('every answer leaves a receipt: who, whom, under which grant, when, and what came of it', async (t) => {
+test('every answer leaves a receipt: key, customer, grant, time and outcome', async (t) => {
   const { balances, receipts } = await startWithJournal(t);
   const expected = new Map<unknown, unknown[]>();
   const startedMs = Date.now();

@@ -4,7 +4,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
 
-/** Brands that stand throughout have tens for numbers; visitors come and go at the fives between them. */
+/** Brands that exist during the whole walk have multiples of ten; others come and go at the fives between. */
 const idOf = (number: number) => `walk-${String(number).padStart(6, '0')}`;
 const brandOf = (number: number, name: string) => ({ id: idOf(number), name, reference_id: 'walk' });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index * 10);
@@ -43,7 +43,7 @@ test('a walk returns each of 1,000 brands once, in order, by any limit', async (
 
 for (const limit of [1, 7, 50, 100]) {
   test(`a walk by ${limit} returns what stands throughout once, while another writes`, async (t) => {
-    // Enough for some ten pages of the largest; at one a page, each with its writes, fewer do.
+    // About ten pages at the largest limit. With one brand a page, 200 pages are enough.
     const standing = numbers(limit === 1 ? 200 : 1_000);
     const service = await startWithBrands(t, standing);
     const { execute } = service.database;
@@ -80,7 +80,7 @@ for (const limit of [1, 7, 50, 100]) {
   });
 }
 
-test('the row that a cursor stands on may go: the walk goes on after it', async (t) => {
+test('a walk continues after the row of its cursor was deleted', async (t) => {
   const service = await startTestService(t);
   const first = JSON.parse((await service.brands('?limit=1', { key: keys.acme })).text);
   await service.database.execute(`delete from brands where partner_id = 'acme' and id = 'b1'`);
@@ -88,7 +88,7 @@ test('the row that a cursor stands on may go: the walk goes on after it', async 
   assert.equal(JSON.parse(text).brands[0].id, 'b2');
 });
 
-test('each page is asked for at the moment that the page before it has seen', async (t) => {
+test('each page is read at the write-ahead log position of the page before', async (t) => {
   const asked: (bigint | undefined)[] = [];
   const service = await startTestService(t, {
     reads: async ({ store }) => ({

@@ -12,7 +12,7 @@ refusesLimits('brands', '');
 
 refusesParameters('brands', [
   {
-    promise: 'reports all faults, in the order of the parameter table, unknown ones after them as they came',
+    promise: 'reports all faults: known parameters in table order, then unknown ones in request order',
     query: '?zebra=1&reference_id=&limit=x&apple=2&cursor=',
     errors: [
       ['VALUE_EMPTY', 'cursor'],
@@ -29,7 +29,7 @@ refusesParameters('brands', [
   },
   { promise: 'a name without a value is empty', query: '?limit', errors: [['VALUE_EMPTY', 'limit']] },
   {
-    promise: 'refuses a parameter that is given twice before anything else about it',
+    promise: 'a parameter that is given twice has no other fault',
     query: '?limit=&limit=%zz&reference_id=a&reference_id=a',
     errors: [
       ['CONFLICTING_PARAMETERS', 'limit'],
@@ -37,7 +37,7 @@ refusesParameters('brands', [
     ],
   },
   {
-    promise: 'sees the same parameter behind two spellings',
+    promise: 'recognizes a parameter in percent-encoding',
     query: '?limit=1&l%69mit=1',
     errors: [['CONFLICTING_PARAMETERS', 'limit']],
   },
@@ -47,7 +47,7 @@ refusesParameters('brands', [
     errors: [['UNKNOWN_QUERY_PARAMETER', 'who']],
   },
   {
-    promise: 'counts lengths in code points, and refuses one too many',
+    promise: 'counts lengths in code points',
     query: `?reference_id=${long(1_025)}&cursor=${'c'.repeat(1_025)}`,
     errors: [
       ['VALUE_TOO_LONG', 'cursor'],
@@ -102,7 +102,7 @@ test('refuses control characters, broken percent-encoding and broken UTF-8 in a 
   }
 });
 
-test('names the nearest parameter that it has', async (t) => {
+test('suggests the nearest parameter', async (t) => {
   const { brands } = await startTestService(t);
   const [detail] = detailsOf(await brands('?refrence_id=1', { key: keys.acme }));
   assert.match(detail!, /rename it to reference_id:/);

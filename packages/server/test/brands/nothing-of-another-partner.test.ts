@@ -1,6 +1,6 @@
 /**
- * The guarantee: whichever key a caller has, and whatever it asks for, another partner's brand is answered
- * as one that does not exist. Not a byte of the body differs, nor a header besides request id and date.
+ * With any key and any query, another partner's brand gets the same response as one that does not exist: the
+ * same body, and the same headers except request id and date.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ function brandsIn(text: string): [id: string, name: string][] {
   return JSON.parse(text).brands.map(({ id, name }: Record<string, string>) => [id, name]);
 }
 
-test('every key finds by a reference what its partner has; all else is as good as not there', async (t) => {
+test('every key finds the brands of its own partner by reference, and no others', async (t) => {
   const service = await startTestService(t, { data: tenants });
   for (const key of tenantKeys) {
     const nothing = await ask(service, key, '?reference_id=ref-nobody');
@@ -48,7 +48,7 @@ test('every key finds by a reference what its partner has; all else is as good a
   }
 });
 
-test("every key walks through its own partner's brands, and through nothing else", async (t) => {
+test("every key walks through its own partner's brands only", async (t) => {
   const service = await startTestService(t, { data: tenants });
   for (const key of tenantKeys.filter(lists)) {
     const walked: [string, string][] = [];

@@ -89,7 +89,7 @@ test('files with a digest in their name are cached for a year, the others are re
   assert.equal((await answerOf(routes, '/docs')).header('Cache-Control'), 'no-store');
 });
 
-test('the page lets no script but ours run, and styles by a nonce that is never used twice', async () => {
+test('the page runs only our own scripts, and styles need a nonce that is never reused', async () => {
   const routes = routesOf('production');
   const nonces = new Set<string>();
   for (const _ of [1, 2]) {

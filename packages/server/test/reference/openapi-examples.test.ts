@@ -1,4 +1,4 @@
-/** The examples of errors in the OpenAPI document are what the service says, word for word. */
+/** The service gives exactly the errors that the OpenAPI document shows as examples. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

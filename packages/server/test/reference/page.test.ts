@@ -1,4 +1,4 @@
-/** The reference in a real browser: what a partner's engineer sees, tries and leaves behind there. */
+/** The reference in a real browser: what it shows, what it sends and what it stores. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
   const origin = `http://127.0.0.1:${port}`;
   await using browser = await launchChromium();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
-  // Short enough for the last part to be reached, which tells what the browser complained of.
+  // Short, so that the last part runs, which shows the errors of the browser.
   page.setDefaultTimeout(20_000);
   const requests: Request[] = [];
   const complaints: string[] = [];
@@ -28,7 +28,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
-  // A fragment as of a link that was cut: it must not leave the page empty.
+  // A broken fragment must not leave the page empty.
   await page.goto(`${origin}/docs#tag/%`);
   const client = page.getByRole('dialog', { name: 'API Client' });
   const box = client.getByLabel('Bearer Token');
@@ -40,25 +40,25 @@ test('the reference, in a browser', needsChromium, async (t) => {
     }
   });
 
-  await t.test('it is light or dark as the reader has it', async () => {
+  await t.test('it follows the light or dark scheme of the reader', async () => {
     assert.ok((await brightness(page)) > 200);
     await page.emulateMedia({ colorScheme: 'dark' });
     await until(10_000, async () => (await brightness(page)) < 60);
   });
 
-  await t.test('a phone shows all of it without moving it sideways', async () => {
+  await t.test('a phone shows it without scrolling sideways', async () => {
     await page.setViewportSize(phone);
     await seeAll(page);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), phone.width);
   });
 
-  await t.test('every link leads somewhere', async () => {
+  await t.test('every link has a target', async () => {
     assert.deepEqual(await page.evaluate(deadLinks), []);
     const document = await page.request.get(`${origin}/network/v1/openapi.json`);
     assert.equal(document.status(), 200);
   });
 
-  await t.test('a call with the key that is offered goes to where the page is from', async () => {
+  await t.test('a call with the offered key goes to the origin of the page', async () => {
     await page.getByRole('button', { name: 'Test Request' }).first().click();
     assert.equal(await box.inputValue(), keys.acme);
     const call = await send(client);
@@ -77,14 +77,14 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.match(await client.innerText(), /"detail": "Send /);
   });
 
-  await t.test('a key that is typed is the one that is sent', async () => {
+  await t.test('a typed key is the one that is sent', async () => {
     await box.pressSequentially(keys.neverIssued);
     const call = await send(client);
     assert.equal(await call.headerValue('authorization'), `Bearer ${keys.neverIssued}`);
     await client.getByText('"UNAUTHORIZED"').waitFor();
   });
 
-  await t.test('a call is tried with a key and parameters, and nothing else', async () => {
+  await t.test('the form has a key and parameters, and nothing else', async () => {
     const form = client.getByRole('region', { name: 'Request: List brands' });
     const parts = (await form.getByRole('button', { expanded: true }).allInnerTexts()).map((name) =>
       name.trim(),
@@ -92,22 +92,22 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.deepEqual(parts, ['Authentication\nRequired', 'Query Parameters']);
   });
 
-  await t.test('the key is kept nowhere', async () => {
+  await t.test('the key is stored nowhere', async () => {
     assert.equal(await box.inputValue(), keys.neverIssued);
     const { storage, databases, caches } = await page.evaluate<Kept>(kept);
     const texts = JSON.stringify([storage, await page.context().cookies(), page.url()]);
-    // So begin both the one that was offered and the one that was typed.
+    // Both the offered and the typed key begin with this.
     assert.ok(!texts.includes('pn_test_'), texts);
     assert.deepEqual([databases, caches], [[], []]);
   });
 
-  await t.test('nothing was asked of another host', () => {
+  await t.test('no request went to another host', () => {
     assert.ok(requests.length > 10);
     const elsewhere = requests.filter((request) => !/^(data|blob):/.test(request.url()));
     assert.deepEqual([...new Set(elsewhere.map((request) => new URL(request.url()).origin))], [origin]);
   });
 
-  await t.test('the browser complained of nothing but the 401s', () => {
+  await t.test('the browser reported no errors but the 401s', () => {
     assert.deepEqual(
       complaints.map((text) => text.replace(/.*status of (\d+).*/, '$1')),
       ['401', '401'],
@@ -115,7 +115,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
   });
 });
 
-/** Sends the call of the form, and resolves to the request that was made of it. */
+/** Sends the form, and resolves to its request. */
 async function send(client: Locator): Promise<Request> {
   const sent = client.page().waitForRequest(/\/network\/v1\/brands/);
   const button = client.getByRole('button', { name: /^Send get request/ });
@@ -128,7 +128,7 @@ async function isInSight(element: Locator): Promise<boolean> {
   return y >= 0 && y + height <= phone.height / 2;
 }
 
-/** Everything that outlives a page in a browser, cookies aside. */
+/** Everything that a browser stores beyond a page, except cookies. */
 interface Kept {
   readonly storage: object[];
   readonly databases: object[];
@@ -141,13 +141,13 @@ const kept = `(async () => ({
   caches: await caches.keys(),
 }))()`;
 
-/** Of the page's ground, from 0 to 255. */
+/** The brightness of the page's background, from 0 to 255. */
 async function brightness(page: Page): Promise<number> {
   const color = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
   return Math.max(...(color.match(/\d+/g) ?? []).slice(0, 3).map(Number));
 }
 
-/** The library shows a part when it comes into sight: goes through all of them. */
+/** Scrolls through the page: the library renders a part when it becomes visible. */
 async function seeAll(page: Page): Promise<void> {
   await page.evaluate(scrollThrough);
   await page.getByRole('button', { name: 'Test Request' }).nth(1).waitFor();
@@ -160,7 +160,7 @@ const scrollThrough = `(async () => {
   }
 })()`;
 
-/** Links of the guides and the sidebar to what is not on the page, but for the document. */
+/** Links of the guides and the sidebar without a target on the page, except the OpenAPI document. */
 const deadLinks = `[...document.querySelectorAll('.markdown a[href], aside a[href]')]
   .filter((link) => link.checkVisibility())
   .map((link) => link.getAttribute('href'))

@@ -1,4 +1,4 @@
-/** What the settings of Postgres come to, seen on the way between the service and its server. */
+/** The effect of the Postgres settings, observed on the wire between the service and its server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
@@ -23,7 +23,7 @@ const limits = { timeout: 30_000, skip: withoutOwnServers() };
 
 let server: Promise<PostgresServer> | undefined;
 
-/** One for all tests here. */
+/** One server for all tests of this file. */
 async function proxyToServer(t: TestContext) {
   server ??= startFilled();
   return startProxy(t, (await server).port);
@@ -39,9 +39,9 @@ async function startFilled(): Promise<PostgresServer> {
 }
 
 interface Served extends Caller {
-  /** What was said on each connection. */
+  /** What was sent on each connection. */
   said(): Said[];
-  /** On those that answer requests; on others it looks at the schema and the server, or writes receipts. */
+  /** The same for connections that answer requests, not those that check the schema or write receipts. */
   saidInPool(): Said[];
 }
 
@@ -66,7 +66,7 @@ async function serve(t: TestContext, variables: Record<string, string>): Promise
   return { ...caller, said, saidInPool: () => said().filter(isOfPool) };
 }
 
-/** Each listing in each way, so many times. */
+/** Calls each listing in each way, repeatedly. */
 async function callEverything({ brands, balances }: Caller, times: number): Promise<void> {
   const key = keys.acme;
   const customer = '?customer_id=alice&type=CHECKING';
@@ -90,9 +90,9 @@ test(
     const [said, ...others] = served.saidInPool();
     assert.deepEqual(others, []);
     const named = said!.prepared.filter((name) => name !== '');
-    // The keys of cursors are read twice a second, whatever is asked.
+    // The cursor keys are read twice a second, without any request.
     assert.deepEqual(named.toSorted(), [...hotNames, 'cursor_keys'].toSorted());
-    // And that of the caller once in half a second, however often it calls.
+    // An API key is read once in half a second, however often it is used.
     for (const name of hotNames.filter((name) => name !== 'key_by_digest')) {
       assert.equal(said!.bound.filter((bound) => bound === name).length, 5, name);
     }
@@ -115,7 +115,7 @@ test('names no statement and sends no setting of a session when they are off', l
   assert.ok(served.said().flatMap(({ bound }) => bound).length > 20);
 });
 
-test('makes as many connections as it may when many ask at once, and no more', limits, async (t) => {
+test('opens up to its limit of connections under load, and no more', limits, async (t) => {
   for (const [variables, most] of [
     [{ DATABASE_CONNECTIONS: '3' }, 3],
     [{}, postgresBounds.postgresConnections],
@@ -128,7 +128,7 @@ test('makes as many connections as it may when many ask at once, and no more', l
   }
 });
 
-test('connects to each of the replicas that are named with commas between', limits, async (t) => {
+test('connects to each replica of a comma-separated list', limits, async (t) => {
   const replicas = [await proxyToServer(t), await proxyToServer(t)];
   const served = await serve(t, { DATABASE_REPLICA_URLS: replicas.map(urlOf).join() });
   while (replicas.some((replica) => replica.sent().length === 0)) await callEverything(served, 1);

@@ -1,4 +1,4 @@
-/** An operator's life on Postgres, by the real executable, on a server that asks for a password. */
+/** What an operator does on Postgres, with the real executable, on a server that requires a password. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,16 +18,16 @@ import type { ImportReport } from '../../src/ingest/import.ts';
 
 const limits = { skip: withoutOwnServers(), timeout: 60_000 };
 
-/** With characters that are encoded in an address. */
+/** Contains characters that must be encoded in an address. */
 const password = 's3cret/w@rd';
 const secret = /s3cret|w@rd|w%40rd|wr0ng/i;
 
 interface Guarded extends PostgresServer {
-  /** Where the database is, for this role. */
+  /** The database URL for this role. */
   addressFor(role: string, word?: string): string;
 }
 
-/** A server with a database, its owner, and one who may only read; it lets in who knows the password. */
+/** A server that requires passwords, with a database, its owner, and a role that can only read. */
 async function startGuarded(t: TestContext): Promise<Guarded> {
   const server = await startPostgres(t);
   const client = await connectTo(t, server.url());
@@ -46,7 +46,7 @@ async function startGuarded(t: TestContext): Promise<Guarded> {
   };
 }
 
-/** The command line on a database. Whatever is printed holds no password. */
+/** Runs commands on a database, and checks that they print no password. */
 function lineOn(url: string) {
   const command = async (words: readonly string[], input = ''): Promise<Finished> => {
     const finished = await run(words, { variables: { DATABASE_URL: url }, input });
@@ -127,7 +127,7 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
 
   const service = await serve(t, url);
   const brands = async (key: string) => (await service.brands('', { key })).status;
-  /** What an operator does to a key counts by then. */
+  /** The time after which a change to a key takes effect. */
   const aMoment = () => wait(authBounds.keyCacheMs);
   const balances = async (key: string) =>
     (await service.balances('?customer_id=alice&type=CHECKING', { key })).status;
@@ -164,7 +164,7 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
 });
 
 test(
-  'serves for a role that may read, and write receipts; tells it that it may not write else',
+  'serves for a role that can read and write receipts, and refuses its other commands',
   limits,
   async (t) => {
     const server = await startGuarded(t);
@@ -198,7 +198,7 @@ test(
   },
 );
 
-test('prints no password: not of a server that refuses it, nor of one that goes away', limits, async (t) => {
+test('prints no password, neither when the server refuses it nor when it goes away', limits, async (t) => {
   const server = await startGuarded(t);
   const url = server.addressFor('network');
   await lineOn(url).json('migrate');

@@ -1,4 +1,4 @@
-/** What a start takes: the ratio that is promised of it is measured by the bench, what it loads here. */
+/** What a start loads. How long it takes is measured by the bench. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
@@ -7,9 +7,9 @@ import { commandLine, start } from '../../../testkit/fixtures/run.ts';
 
 const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
 
-/** What the first answer of the embedded database needs nothing of. */
+/** Modules that the first answer of an embedded database does not need. */
 const unneeded = [
-  // The client behind fetch, for whose sake an import of node:http by name takes 14 to 22 % of a start.
+  // The client behind fetch: a named import of node:http loads it, which takes 14 to 22 % of a start.
   /internal\/deps\/undici/,
   /node_modules\/(pg|pg-copy-streams|ioredis|@opentelemetry)\//,
   /contract\/src\/openapi/,

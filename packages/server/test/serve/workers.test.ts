@@ -28,7 +28,7 @@ interface Served extends Running {
   readonly caller: Caller;
   readonly operationsUrl: string;
   readonly database: string;
-  /** The processes that have answered so far. */
+  /** The ids of the processes that have answered so far. */
   pids(): number[];
 }
 
@@ -70,7 +70,7 @@ interface Called extends Span {
   readonly status: number;
 }
 
-/** Calls on connections of their own, so that every worker gets some; who is turned away is told so. */
+/** Sends requests on separate connections, so that every worker gets some. A 503 must be well formed. */
 async function callOften({ caller }: Served, count: number): Promise<Called[]> {
   const calls = Array.from({ length: count }, async () => {
     const sentMs = performance.now();
@@ -81,7 +81,7 @@ async function callOften({ caller }: Served, count: number): Promise<Called[]> {
   return Promise.all(calls);
 }
 
-/** The processes, when so many have answered. */
+/** The process ids, once all workers have answered. */
 async function pidsOfAll(served: Served, workers: number): Promise<number[]> {
   await until(20_000, async () => {
     await callOften(served, 20);
@@ -105,17 +105,17 @@ test('all workers answer on one address, and count the rate of a partner togethe
   const ends = performance.now() + 2_000;
   while (performance.now() < ends) {
     answers.push(...(await callOften(served, 40)));
-    // Ten times the rate is enough.
+    // 40 requests every 200 ms are ten times the rate.
     await wait(200);
   }
   const having = (wanted: number) => answers.filter(({ status }) => status === wanted);
-  const [admitted, refused, turnedAway] = [having(200), having(429), having(503)];
-  assert.equal(admitted.length + refused.length + turnedAway.length, answers.length);
-  assert.ok(turnedAway.length <= (await requestsShed(served.operationsUrl)));
+  const [admitted, refused, shed] = [having(200), having(429), having(503)];
+  assert.equal(admitted.length + refused.length + shed.length, answers.length);
+  assert.ok(shed.length <= (await requestsShed(served.operationsUrl)));
   assert.equal(served.pids().length, 3);
   assert.ok(mostWithinASecond(admitted) <= 20);
-  // On a machine that is too busy for so many, fewer.
-  assert.ok(admitted.length >= (turnedAway.length === 0 ? 40 : 20), `${admitted.length} in two seconds`);
+  // A busy machine admits fewer.
+  assert.ok(admitted.length >= (shed.length === 0 ? 40 : 20), `${admitted.length} in two seconds`);
 
   const client = await connectTo(t, served.database);
   const { rows: shown } = await client.query(`
@@ -127,8 +127,8 @@ test('all workers answer on one address, and count the rate of a partner togethe
 
   const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
   const counted = Number(/source="memory",outcome="admitted"\} (\d+)\n/.exec(metrics)?.[1]);
-  // Who is turned away late was admitted before.
-  assert.ok(counted >= admitted.length && counted <= admitted.length + turnedAway.length, metrics);
+  // A request can be admitted and then shed.
+  assert.ok(counted >= admitted.length && counted <= admitted.length + shed.length, metrics);
   for (const worker of [1, 2, 3]) {
     assert.match(metrics, new RegExp(`database_connections\\{state="open",worker="${worker}"\\} \\d`));
   }
@@ -140,7 +140,7 @@ test('a killed worker is replaced while others answer; none outlives a superviso
   served.caller.disconnect();
   process.kill(before[0]!, 'SIGKILL');
   await served.says('stdout', /a worker ended; another takes its place/);
-  // A connection that was on its way to the one that is gone may be lost with it.
+  // A connection that was given to the killed worker may be lost.
   await until(10_000, () => callOften(served, 20).then(areAnswered, () => false));
   await until(20_000, async () => {
     served.caller.disconnect();
@@ -151,13 +151,13 @@ test('a killed worker is replaced while others answer; none outlives a superviso
   await until(10_000, () => !served.pids().some(isAlive));
 });
 
-/** Some are; on a machine that is too busy the others are turned away, and none is told anything else. */
+/** Some are answered. On a busy machine others are shed; no other status is allowed. */
 function areAnswered(answers: readonly Called[]): boolean {
   for (const { status } of answers) assert.ok(status === 200 || status === 503, `status ${status}`);
   return answers.some(({ status }) => status === 200);
 }
 
-test('SIGTERM to the supervisor drains all workers; what is under way is answered', limits, async (t) => {
+test('SIGTERM to the supervisor drains all workers, and open requests are answered', limits, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0');
   const workers = await pidsOfAll(served, 2);
   const other = await connectTo(t, served.database);
@@ -169,7 +169,7 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
   await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
   await other.query('rollback');
   for (const { status, sentMs, receivedMs } of await underWay) {
-    // Where all this took longer than an answer may, they are told so.
+    // On a busy machine this can take longer than a response may.
     assert.equal(status, receivedMs - sentMs < httpBounds.answerMs ? 200 : 503);
   }
   assert.equal(await served.ended, 0);
@@ -179,7 +179,7 @@ test('SIGTERM to the supervisor drains all workers; what is under way is answere
 });
 
 test(
-  'while the supervisor drains, no worker keeps a connection; a second signal ends all, also who is frozen',
+  'while the supervisor drains, workers close connections; a second signal ends all, also a frozen one',
   limits,
   async (t) => {
     const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
@@ -208,7 +208,7 @@ test('workers that end while the database is away come back with it, and are not
   const store = await openStore(parseDatabaseUrl(server.url())!, 'sandbox', 'migrate');
   await fillFixture(store);
   await store.close();
-  // A port that the system chooses would be another one when nobody listened for a while.
+  // With port 0 the system would choose another port after all workers ended.
   const port = String(await freePort());
   const served = await serveOn(t, server.url(), 2, '--brands-rate', '0', '--port', port);
   const workers = await pidsOfAll(served, 2);
@@ -217,7 +217,7 @@ test('workers that end while the database is away come back with it, and are not
   const statusOf = async (path: string) => (await fetch(`${served.operationsUrl}${path}`)).status;
   await until(10_000, async () => (await statusOf('/readyz')) === 503);
   await server.start();
-  // Those that are just starting are asked for their metrics, too.
+  // Metrics are also read from workers that are starting.
   await until(20_000, async () => {
     assert.equal(await statusOf('/metrics'), 200);
     return (await statusOf('/readyz')) === 200;
@@ -228,12 +228,12 @@ test('workers that end while the database is away come back with it, and are not
   assert.equal(await served.ended, 0);
 });
 
-test('workers count in Redis where there is one, and tell of it', needsRedis, async (t) => {
+test('with Redis, workers count there, and their metrics show it', needsRedis, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '20', '--redis', await redisUrl(t));
   const answers: Called[] = [];
   const ofRedis =
     /limiter_decisions_total\{operation="brands",source="redis",outcome="admitted",worker="\d"\} (\d+)/g;
-  // On a busy machine Redis may be late, and the workers decide in its place.
+  // On a busy machine Redis may be late, and workers decide locally.
   await until(10_000, async () => {
     answers.push(...(await callOften(served, 30)));
     const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
@@ -244,7 +244,7 @@ test('workers count in Redis where there is one, and tell of it', needsRedis, as
   assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= 20);
 });
 
-test('what keeps workers from starting is said once', limits, async (t) => {
+test('a problem that keeps workers from starting is reported once', limits, async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   t.after(() => taken.close());

@@ -21,7 +21,7 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   await using operations = new AsyncDisposableStack();
   await using opened = new AsyncDisposableStack();
   const serving = await open(settings, log, opened);
-  const { publicUrl, address, unanswered } = serving;
+  const { publicUrl, address } = serving;
 
   const build = buildInfo(environment, database.engine);
   const read = async () => [...readMetrics([build]), ...(await serving.readMetrics())];
@@ -50,12 +50,7 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
     health.drain();
     serving.drain();
   };
-  const signaledMs = await drainOn(
-    signal,
-    drainDelaySeconds,
-    { drain, ...(unanswered && { unanswered }) },
-    log,
-  );
+  const signaledMs = await drainOn(signal, drainDelaySeconds, { ...serving, drain }, log);
   await opened.disposeAsync();
   logStopped(signaledMs, log);
 }

@@ -35,7 +35,7 @@ interface Choices {
   /** An open store, which its opener closes. */
   readonly store?: Store;
   /** The rate limit of a worker without Redis, which its supervisor decides. */
-  readonly rateLimit?: OpenLimiters;
+  readonly rateLimit?: OpenLimiters | undefined;
   /** A public key of the demo data, offered to readers of the reference who have no key. */
   readonly demoKey?: string;
 }

@@ -152,7 +152,7 @@ test('a demo key that is the subject of a guide is not replaced', async () => {
   }
 });
 
-test('the guides of a sandbox have its own address, other guides the default address of a sandbox', async () => {
+test('the guides of a sandbox have its address, others the default address of a sandbox', async () => {
   const textOf = async (environment: Environment) =>
     (await guidesOf(environment)).guides.map(({ text }) => text).join('\n');
   assert.doesNotMatch(await textOf('sandbox'), /127\.0\.0\.1/);

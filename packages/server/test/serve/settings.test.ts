@@ -113,13 +113,15 @@ test('does not repeat a Redis address that it refuses, which may contain a passw
 
 const replicas = Array.from({ length: 17 }, (_, index) => `postgres://replica-${index}.invalid/x`);
 
-test('refuses replicas of the embedded database, and more than 16 of them', async (t) => {
+test('refuses workers and replicas of the embedded database, and more than 16 replicas', async (t) => {
   const { database } = commandLine(t);
   for (const surroundings of [{}, { variables: { DATABASE_REPLICA_URLS: replicas[0]! } }]) {
     const words = 'variables' in surroundings ? [] : ['--replica', replicas[0]!];
     const finished = await run(['serve', '--database', database, ...words], surroundings);
     assertFailed(finished, 2, /^--replica needs a Postgres database: /);
   }
+  const workers = await run(['serve', '--database', database, '--workers', '2']);
+  assertFailed(workers, 2, /^--workers needs a Postgres database: /);
   const byFlags = await run(['serve', ...replicas.flatMap((url) => ['--replica', url])]);
   assertFailed(byFlags, 2, /^--replica is given more than 16 times\./);
   const byVariable = await run(['serve'], { variables: { DATABASE_REPLICA_URLS: replicas.join() } });

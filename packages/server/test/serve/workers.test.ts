@@ -255,13 +255,3 @@ test('a problem that keeps workers from starting is reported once', limits, asyn
   assertFailed(finished, 1, /Port \d+ on 127\.0\.0\.1 is taken/);
   assert.equal(finished.stderr.match(/is taken/g)?.length, 1);
 });
-
-test('several workers need a Postgres database, and so do replicas', limits, async () => {
-  const words = ['serve', '--workers', '2', '--replica', 'postgres://a/b', '--database', 'sqlite:x.db'];
-  assertFailed(
-    await run(words),
-    2,
-    /--workers needs a Postgres database/,
-    /--replica needs a Postgres database/,
-  );
-});

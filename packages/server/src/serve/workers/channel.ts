@@ -3,19 +3,19 @@ import type { ListingName } from '@partner-network/contract/operations';
 import type { Decided } from '../../limiter/port.ts';
 import type { MetricRead } from '../../observability/metric.ts';
 
-/** Every question, with its argument and its answer. A worker asks `admit`, the supervisor the others. */
+/** Every question. A worker asks `admit`, the supervisor the others. */
 interface Questions {
-  admit: { readonly about: { operation: ListingName; partnerId: string }; readonly answer: Decided };
-  metrics: { readonly about: undefined; readonly answer: readonly MetricRead[] };
-  drain: { readonly about: undefined; readonly answer: undefined };
-  stop: { readonly about: undefined; readonly answer: undefined };
+  admit(request: { readonly operation: ListingName; readonly partnerId: string }): Decided;
+  metrics(): readonly MetricRead[];
+  drain(): void;
+  stop(): void;
 }
 
 type Name = keyof Questions;
-type Answer<N extends Name> = Questions[N]['answer'];
+type Answer<N extends Name> = ReturnType<Questions[N]>;
 
 export type Answers = {
-  readonly [N in Name]?: (about: Questions[N]['about']) => Promise<Answer<N>> | Answer<N>;
+  readonly [N in Name]?: (...about: Parameters<Questions[N]>) => Promise<Answer<N>> | Answer<N>;
 };
 
 /** `process` in a worker, or the `Worker` in the supervisor. */
@@ -27,13 +27,13 @@ interface OtherSide {
 interface Message {
   readonly id: number;
   readonly question?: Name;
-  readonly about?: unknown;
+  readonly about?: readonly unknown[];
   readonly answer?: unknown;
   /** Set instead of `answer` if the other side failed. */
   readonly fault?: string;
 }
 
-export type Ask = <N extends Name>(question: N, about: Questions[N]['about']) => Promise<Answer<N>>;
+export type Ask = <N extends Name>(question: N, ...about: Parameters<Questions[N]>) => Promise<Answer<N>>;
 
 export function openChannel(other: OtherSide, answers: Answers): Ask {
   const waiting = new Map<number, PromiseWithResolvers<never>>();
@@ -41,7 +41,7 @@ export function openChannel(other: OtherSide, answers: Answers): Ask {
 
   async function replyTo({ id, question, about }: Message): Promise<Message> {
     try {
-      return { id, answer: await answers[question!]!(about as never) };
+      return { id, answer: await answers[question!]!(...(about as [never])) };
     } catch (error) {
       return { id, fault: String(error) };
     }
@@ -59,7 +59,7 @@ export function openChannel(other: OtherSide, answers: Answers): Ask {
     else asked?.reject(new Error(message.fault));
   });
 
-  return (question, about) => {
+  return (question, ...about) => {
     const id = ++lastId;
     const asked = Promise.withResolvers<never>();
     waiting.set(id, asked);

@@ -92,7 +92,7 @@ export async function startWorkerPool(
     async metrics() {
       const late = wait(serveBounds.workerAnswerMs, [], { ref: false });
       const asked = [...workers].map(async ([{ id }, ask]) => {
-        const metrics = await Promise.race([ask('metrics', undefined).catch(() => []), late]);
+        const metrics = await Promise.race([ask('metrics').catch(() => []), late]);
         return metrics.map((metric) => ofWorker(metric, String(id)));
       });
       return (await Promise.all(asked)).flat();
@@ -117,7 +117,7 @@ export async function startWorkerPool(
 
 /** Sends an order. An error means that the worker is gone, which does not matter. */
 function send(ask: Ask, order: 'drain' | 'stop'): void {
-  ask(order, undefined).catch(() => {});
+  ask(order).catch(() => {});
 }
 
 function ofWorker({ readings, ...metric }: MetricRead, worker: string): MetricRead {

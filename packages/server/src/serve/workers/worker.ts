@@ -11,27 +11,19 @@ import { type Ask, openChannel } from './channel.ts';
 export async function serveAsWorker(settings: ServeSettings): Promise<void> {
   // A terminal sends its signals to every process; only the supervisor acts on them.
   process.on('SIGINT', () => {}).on('SIGTERM', () => {});
-  const draining = Promise.withResolvers<undefined>();
-  const stopped = Promise.withResolvers<undefined>();
+  const draining = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
   let serving: Serving | undefined;
   const ask = openChannel(process as Parameters<typeof openChannel>[0], {
-    drain: () => {
-      draining.resolve(undefined);
-      return undefined;
-    },
-    stop: () => {
-      stopped.resolve(undefined);
-      return undefined;
-    },
+    drain: draining.resolve,
+    stop: stopped.resolve,
     metrics: async () => (await serving?.readMetrics()) ?? [],
   });
 
   await using opened = new AsyncDisposableStack();
   opened.defer(leaveSupervisor);
   const rateLimit = settings.redis === undefined ? limitersOfSupervisor(settings.rates, ask) : undefined;
-  serving = await openService(settings, createLog(settings.logLevel), opened, {
-    ...(rateLimit && { rateLimit }),
-  });
+  serving = await openService(settings, createLog(settings.logLevel), opened, { rateLimit });
   void draining.promise.then(serving.drain);
   await stopped.promise;
 }

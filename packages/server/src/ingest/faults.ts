@@ -60,19 +60,14 @@ export function unknownField(name: string, known: readonly string[], shown = nam
   return { ...fault, detail: importSentences.UNKNOWN_FIELD.replace(renaming, '') };
 }
 
-const entryPrefix = 'metadata.';
-
 /** A field's name without its parts from the first one that looks like personal data. */
 function nameOf(field: FieldName): string {
-  const parts = typeof field === 'string' ? partsOf(field) : field;
+  // Of a text, only the first dot of metadata.KEY separates parts.
+  const parts = typeof field === 'string' ? field.split(/(?<=^metadata)\./) : field;
   const firstPersonal = parts.findIndex((part) => findPersonalKey(part) !== undefined);
   if (firstPersonal === 0) return '[personal data]';
   const innocent = firstPersonal === -1 ? parts : parts.slice(0, firstPersonal);
   return echo(innocent.join('.'), echoedCharacters);
-}
-
-function partsOf(field: string): readonly string[] {
-  return field.startsWith(entryPrefix) ? ['metadata', field.slice(entryPrefix.length)] : [field];
 }
 
 /** The texts that fill {what} of INVALID_CSV. */

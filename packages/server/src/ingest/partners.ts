@@ -47,13 +47,10 @@ export function readPartner(
   if (!Array.isArray(keys)) return { partner: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
   const read = keys.map(readKey);
   for (const [index, { faults: ofKey }] of read.entries()) {
-    faults.push(...ofKey.map((fault) => within(`keys.${index}`, fault)));
+    for (const fault of ofKey)
+      faults.push({ ...fault, field: ['keys', index, fault.field ?? []].flat().join('.') });
   }
   return { partner: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
-}
-
-function within(place: string, fault: ImportFault): ImportFault {
-  return { ...fault, field: fault.field === undefined ? place : `${place}.${fault.field}` };
 }
 
 const keysFault = importFault('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });
@@ -64,13 +61,13 @@ function readKey(value: unknown): { key: object; faults: ImportFault[] } {
   const expect = (holds: boolean, field: string, allowed: string) => {
     if (!holds) faults.push(importFault('INVALID_ENUM_VALUE', field, { allowed }));
   };
-  expect(areScopes(given), 'scopes', `a list of ${scopes.join(' or ')}`);
+  const isList = Array.isArray(given) && given.length > 0 && new Set(given).size === given.length;
+  expect(
+    isList && given.every((scope) => scopes.includes(scope)),
+    'scopes',
+    `a list of ${scopes.join(' or ')}`,
+  );
   expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
   expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
   return { key: { ...fields, scopes: given }, faults };
-}
-
-function areScopes(given: unknown): boolean {
-  if (!Array.isArray(given) || given.length === 0 || new Set(given).size < given.length) return false;
-  return given.every((scope) => scopes.includes(scope));
 }

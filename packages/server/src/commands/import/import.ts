@@ -37,17 +37,12 @@ function importing(kind: ImportKind): Command {
       follow: flag('keep reading standard input, commit at least every 100 ms, skip bad lines'),
     },
     purpose: ({ follow }) => (follow ? 'feed' : 'command'),
-    conflicts: ({ follow, format, 'dry-run': dryRun }, [file]) => {
-      if (!follow) return [];
-      return [
-        ...(file === undefined || file === standardInput
-          ? []
-          : ['--follow reads standard input: FILE is -.']),
-        ...(dryRun ? ['--follow writes as it reads: leave out --dry-run.'] : []),
-        // A CSV record that was cut off can look complete.
-        ...(format === 'csv' ? ['--follow reads JSON Lines: leave out --format csv.'] : []),
-      ];
-    },
+    conflicts: ({ follow, format, 'dry-run': dryRun }, [file = standardInput]) => [
+      ...(follow && file !== standardInput ? ['--follow reads standard input: FILE is -.'] : []),
+      ...(follow && dryRun ? ['--follow writes as it reads: leave out --dry-run.'] : []),
+      // A CSV record that was cut off can look complete.
+      ...(follow && format === 'csv' ? ['--follow reads JSON Lines: leave out --format csv.'] : []),
+    ],
     run: async (store, values, [file = ''], output) => {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);

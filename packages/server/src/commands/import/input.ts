@@ -7,19 +7,12 @@ import { OperatorError } from '../../lib/operator-error.ts';
 
 export const standardInput = '-';
 
-interface ReadingOptions {
-  taken?(bytes: number): void;
-  readonly stop?: AbortSignal;
-}
-
 export async function* bytesOf(
   file: string,
-  { taken, stop }: ReadingOptions = {},
+  { taken, stop }: { taken?(bytes: number): void; stop?: AbortSignal } = {},
 ): AsyncGenerator<Uint8Array> {
-  const isInput = file === standardInput;
-  const stream = isInput
-    ? process.stdin
-    : createReadStream(file, { highWaterMark: ingestBounds.importReadBytes });
+  const highWaterMark = ingestBounds.importReadBytes;
+  const stream = file === standardInput ? process.stdin : createReadStream(file, { highWaterMark });
   if (stop !== undefined) addAbortSignal(stop, stream);
   try {
     for await (const chunk of stream) {

@@ -44,7 +44,7 @@ function isMailDomain(domain: string): boolean {
 function isMailName(text: string, at: number): boolean {
   if (text[at - 1] === '"') return isQuotedName(text.slice(Math.max(0, at - nameCharacters - 2), at));
   let start = at;
-  while (start > 0 && at - start < nameCharacters && isNameCharacter(text.charCodeAt(start - 1))) start -= 1;
+  while (start > 0 && at - start < nameCharacters && nameCharacter.test(text[start - 1]!)) start -= 1;
   // @brand@social.example is a handle; sftp://deploy@files.example is a web address with a user.
   const before = text[start - 1];
   if (before === '@' || (before === '/' && text[start - 2] === '/')) return false;
@@ -54,14 +54,8 @@ function isMailName(text: string, at: number): boolean {
   return /[a-z0-9\u0080-\uffff]/i.test(name) && name.toLowerCase() !== 'git';
 }
 
-const isInName = Array.from({ length: 128 }, (_, code) =>
-  /[a-z0-9._%+'&~-]/i.test(String.fromCharCode(code)),
-);
-
 /** Allowed in a name: some ASCII characters, and all others. */
-function isNameCharacter(code: number): boolean {
-  return code > 127 || isInName[code]!;
-}
+const nameCharacter = /[a-z0-9._%+'&~\u0080-\uffff-]/i;
 
 /** As in "Jane Doe"@example.com. In {"handle":"@brand.official"} the quote before the @ opens a string. */
 function isQuotedName(text: string): boolean {

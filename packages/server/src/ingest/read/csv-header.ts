@@ -21,23 +21,20 @@ export function columnOf(name: string, { properties }: RecordSchema): Column | u
   return dot === -1 ? { field, isInteger } : { field, key: name.slice(dot + 1), isInteger };
 }
 
-/** Whether a line names fields if it is split at semicolons or tabs, as some spreadsheets write it. */
-function isSeparatedOtherwise(line: string, schema: RecordSchema): boolean {
-  const names = line.replaceAll('"', '').trim().split(/[;\t]/);
-  return names.length > 1 && names.some((name) => columnOf(name, schema) !== undefined);
-}
-
 /** Lists every fault of the header. With one, no row can be understood. */
 export function faultsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): ImportFault[] {
-  if (isSeparatedOtherwise(text, schema)) return [csvFault('separator')];
-  if (flaw !== undefined) return [csvFault(flaw)];
   const isKnown = (name: string) => columnOf(name, schema) !== undefined;
+  // Some spreadsheets separate by semicolons or tabs.
+  const otherNames = text.replaceAll('"', '').trim().split(/[;\t]/);
+  if (otherNames.length > 1 && otherNames.some(isKnown)) return [csvFault('separator')];
+  if (flaw !== undefined) return [csvFault(flaw)];
   // A file without a header starts with a record; a file whose lines end in CR is a single line.
   if (!header.some(isKnown) || !header.every(isCleanText))
     return [csvFault('noHeader', { names: schema.required.join(',') })];
   const nameless = header.indexOf('');
   if (nameless !== -1) return [csvFault('nameless', { column: nameless + 1 })];
-  const names = columnNames(schema);
+  const fields = Object.entries(schema.properties);
+  const names = fields.map(([field, { type }]) => (type === 'object' ? `${field}.KEY` : field));
   const given = new Set<string>();
   const faults = header.flatMap((name, index) => {
     const isRepeated = given.has(name);
@@ -53,7 +50,3 @@ export function faultsOfHeader({ text, cells: header, flaw }: CsvRow, schema: Re
 
 /** A text that does not look like a field's name may be a value: only its column number is reported. */
 const looksLikeName = /^[A-Za-z_][A-Za-z0-9_. -]{0,63}$/;
-
-function columnNames({ properties }: RecordSchema): string[] {
-  return Object.entries(properties).map(([field, { type }]) => (type === 'object' ? `${field}.KEY` : field));
-}

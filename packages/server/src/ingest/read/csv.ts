@@ -33,8 +33,9 @@ function createRecordReader(schema: RecordSchema): (row: CsvRow) => Reading | un
   let header: readonly string[] | undefined;
   let columns: readonly Column[] = [];
   return (row) => {
-    if (isBlank(row)) return undefined;
-    const { line, cells } = row;
+    const { line, cells, flaw } = row;
+    // Spreadsheets also write rows of empty cells.
+    if (flaw === undefined && cells.every((cell) => cell.trim() === '')) return undefined;
     if (header === undefined) {
       const faults = faultsOfHeader(row, schema);
       if (faults.length > 0) return { line, faults, cutAt: 'header' };
@@ -44,22 +45,15 @@ function createRecordReader(schema: RecordSchema): (row: CsvRow) => Reading | un
     }
     const fault = faultOf(row, header);
     if (fault === undefined) return { line, value: recordOf(columns, cells) };
-    const isCut = row.isMultiline || row.flaw === 'tooLong';
+    const isCut = row.isMultiline || flaw === 'tooLong';
     return isCut ? { line, faults: [fault], cutAt: 'record' } : { line, faults: [fault] };
   };
 }
 
-/** Spreadsheets also write rows of empty cells. */
-function isBlank({ flaw, cells }: CsvRow): boolean {
-  return flaw === undefined && cells.every((cell) => cell.trim() === '');
-}
-
 function faultOf({ flaw, cells, isMultiline }: CsvRow, header: readonly string[]): ImportFault | undefined {
   if (flaw !== undefined) return csvFault(isMultiline && flaw === 'strayQuote' ? 'openQuote' : flaw);
-  if (cells.length !== header.length) {
-    const counts = { values: cells.length, names: header.length };
-    return csvFault(isMultiline ? 'openQuote' : 'count', counts);
-  }
+  const counts = { values: cells.length, names: header.length };
+  if (counts.values !== counts.names) return csvFault(isMultiline ? 'openQuote' : 'count', counts);
   return cells.every((cell, index) => cell === header[index]) ? csvFault('secondHeader') : undefined;
 }
 

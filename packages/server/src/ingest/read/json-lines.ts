@@ -1,22 +1,20 @@
 import { importFault } from '../faults.ts';
 import type { Reading } from '../import.ts';
 import { readJson } from './json.ts';
-import { type Line, readLines } from './lines.ts';
+import { readLines } from './lines.ts';
 
 const blank = /^[ \t\r]*$/;
 
 /** Reads JSON Lines: one record per line; blank lines are skipped. */
 export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Reading[]> {
-  for await (const lines of readLines(chunks)) yield readingsOf(lines);
-}
-
-function readingsOf(lines: readonly Line[]): readonly Reading[] {
-  const readings: Reading[] = [];
-  for (const { number: line, text, flaw } of lines) {
-    if (flaw === undefined && blank.test(text)) continue;
-    const reading = flaw === undefined ? readJson(text) : { fault: 'INVALID_JSON' as const };
-    if ('fault' in reading) readings.push({ line, faults: [importFault(reading.fault, reading.path)] });
-    else readings.push({ line, value: reading.value });
+  for await (const lines of readLines(chunks)) {
+    const readings: Reading[] = [];
+    for (const { number: line, text, flaw } of lines) {
+      if (flaw === undefined && blank.test(text)) continue;
+      const reading = flaw === undefined ? readJson(text) : { fault: 'INVALID_JSON' as const };
+      if ('fault' in reading) readings.push({ line, faults: [importFault(reading.fault, reading.path)] });
+      else readings.push({ line, value: reading.value });
+    }
+    yield readings;
   }
-  return readings;
 }

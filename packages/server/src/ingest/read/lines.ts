@@ -35,14 +35,13 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     lines.push({ number, text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text, flaw });
   }
 
-  function addBytes(bytes: Uint8Array): void {
-    if (bytes.length > ingestBounds.importLineBytes) add('', 'tooLong');
+  function addBytes(bytes: Uint8Array, length = bytes.length): void {
+    if (length > ingestBounds.importLineBytes) add('', 'tooLong');
     else add(utf8.decode(bytes), isUtf8(bytes) ? undefined : 'encoding');
   }
 
   function addHeld(): void {
-    if (heldBytes > held.length) add('', 'tooLong');
-    else addBytes(held.subarray(0, heldBytes));
+    addBytes(held.subarray(0, heldBytes), heldBytes);
     heldBytes = 0;
   }
 

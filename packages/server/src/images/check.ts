@@ -86,9 +86,7 @@ function cached(check: Check): Check {
   const results = new Map<string, Promise<Findings>>();
   return (url) => {
     const digest = hash('sha256', url, 'base64');
-    const known = results.get(digest);
-    if (known !== undefined) return known;
-    const findings = check(url);
+    const findings = results.get(digest) ?? check(url);
     results.set(digest, findings);
     if (results.size > imagesBounds.imageResultsCached) results.delete(results.keys().next().value!);
     return findings;

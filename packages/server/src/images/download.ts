@@ -49,7 +49,11 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
     }
     return { fault: imageFault('TOO_MANY_REDIRECTS') };
   } catch (error) {
-    return explain(error, url, signal);
+    // Any error is a fault of the image, so that one bad server does not end the command.
+    if (error instanceof DownloadFault) return error.outcome;
+    if (signal.aborted) return { fault: imageFault('TIMED_OUT') };
+    const { code = 'no connection' } = error as NodeJS.ErrnoException;
+    return { fault: imageFault('UNREACHABLE', { host: shownHost(url), reason: reasonOf(code) }) };
   }
 }
 
@@ -123,14 +127,6 @@ async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal):
   // Without a content-length, closing the connection ends the body, also when the signal closed it.
   signal.throwIfAborted();
   return { body: Buffer.concat(chunks), isWhole: true };
-}
-
-/** Turns any error into a fault of the image, so that one bad server does not end the command. */
-function explain(error: unknown, url: URL, signal: AbortSignal): Download {
-  if (error instanceof DownloadFault) return error.outcome;
-  if (signal.aborted) return { fault: imageFault('TIMED_OUT') };
-  const { code = 'no connection' } = error as NodeJS.ErrnoException;
-  return { fault: imageFault('UNREACHABLE', { host: shownHost(url), reason: reasonOf(code) }) };
 }
 
 function reasonOf(code: string): string {

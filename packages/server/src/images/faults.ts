@@ -31,9 +31,7 @@ export interface ImageFault {
   readonly detail: string;
 }
 
-type Facts = Readonly<Record<string, string | number | undefined>>;
-
-export function imageFault(code: ImageCode, facts: Facts = {}): ImageFault {
+export function imageFault(code: ImageCode, facts: Parameters<typeof fillIn>[1] = {}): ImageFault {
   return { code, detail: fillIn(sentences[code], facts) };
 }
 

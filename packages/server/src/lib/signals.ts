@@ -19,11 +19,6 @@ export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
   return remove;
 }
 
-/** Writes the last line of the log, when everything is closed. */
-export function logStopped(signalMs: number, log: Logger): void {
-  log.info({ duration_ms: Math.round(performance.now() - signalMs) }, 'stopped');
-}
-
 /** Does something before a signal ends the process as it would have anyway. */
 export function onInterrupt(work: () => void): () => void {
   return onStop((signal) => {

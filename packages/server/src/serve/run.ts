@@ -2,7 +2,7 @@ import { basePath } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import type { Output } from '../command-line/output.ts';
 import { startHealth } from '../http/operations/health.ts';
-import { drainOn, logStopped, stopSignal } from '../lib/signals.ts';
+import { drainOn, stopSignal } from '../lib/signals.ts';
 import { ownVersion } from '../lib/version.ts';
 import { createLog } from '../observability/log.ts';
 import { readMetrics } from '../observability/metric.ts';
@@ -52,5 +52,5 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   };
   const signaledMs = await drainOn(signal, drainDelaySeconds, { ...serving, drain }, log);
   await opened.disposeAsync();
-  logStopped(signaledMs, log);
+  log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
 }

@@ -8,11 +8,7 @@ interface Share {
   queue?: WaitQueue<void>;
 }
 
-interface Events {
-  onWait(): void;
-  onWaited(): void;
-  onRefused(): void;
-}
+type Events = Readonly<Record<'onWait' | 'onWaited' | 'onRefused', () => void>>;
 
 export type WithinShare = <Result>(partnerId: string, work: () => Promise<Result>) => Promise<Result>;
 

@@ -76,13 +76,8 @@ function read(
   return text;
 }
 
-function readInteger(
-  text: string,
-  { minimum, maximum }: { minimum: number; maximum: number },
-): number | Fault {
+function readInteger(text: string, schema: { minimum: number; maximum: number }): number | Fault {
   if (!isPlainInteger(text)) return { fault: 'EXPECTED_INTEGER' };
-  const number = Number(text);
-  if (number < minimum) return { fault: 'VALUE_TOO_LOW' };
-  if (number > maximum) return { fault: 'VALUE_TOO_HIGH' };
-  return number;
+  if (Number(text) < schema.minimum) return { fault: 'VALUE_TOO_LOW' };
+  return Number(text) > schema.maximum ? { fault: 'VALUE_TOO_HIGH' } : Number(text);
 }

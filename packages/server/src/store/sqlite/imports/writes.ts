@@ -3,19 +3,11 @@ import type { ImportCounts, ImportKind, ImportPace } from '../../port.ts';
 import { importColumns } from '../../sql/imports.ts';
 import { attempt, transaction } from '../engine.ts';
 
-/** The values of several rows, one row after the other. */
-export type RowValues = readonly SQLInputValue[];
-
 export interface StagedRows {
-  readonly values: RowValues;
+  /** The values of several rows, one row after the other. */
+  readonly values: readonly SQLInputValue[];
   /** Whether these rows and all before them are in the order of the table. */
   readonly isSorted: boolean;
-}
-
-export interface ImportWrites {
-  stage(rows: StagedRows): void;
-  write(mode: 'keep' | 'try'): ImportCounts;
-  end(): void;
 }
 
 /** Rows of one insert. A statement with many rows takes half the time per row. */
@@ -33,7 +25,7 @@ const cacheKibibytes = 16 * 1024;
  * - `write` moves the staged rows into the table and commits (keep) or rolls back (try). The run goes on.
  * - A failure rolls back. `end` rolls back and drops the temporary table.
  */
-export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: ImportPace): ImportWrites {
+export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: ImportPace) {
   const { all } = importColumns[kind];
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
   transaction(db, 'deferred', () => db.exec(`create temp table staged (${all.join(', ')})`));
@@ -50,7 +42,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
   }
 
   return {
-    stage: ({ values, isSorted }) =>
+    stage: ({ values, isSorted }: StagedRows): void =>
       attempt(db, () => {
         isAllSorted = isSorted;
         if (pace === 'fast' && isSorted) {
@@ -60,7 +52,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
         } else if (db.isTransaction) staged += stageRows(values);
         else staged += transaction(db, 'deferred', () => stageRows(values));
       }),
-    write: (mode) =>
+    write: (mode: 'keep' | 'try'): ImportCounts =>
       attempt(db, () => {
         begin();
         if (staged > 0)
@@ -74,7 +66,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
         changed = 0;
         return counts;
       }),
-    end: () => {
+    end: (): void => {
       try {
         if (db.isTransaction) db.exec('rollback');
         db.exec('drop table staged');
@@ -86,23 +78,20 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
 }
 
 /** Returns a function that inserts rows, many at a time, and returns how many changed the table. */
-function createInsert(
-  db: DatabaseSync,
-  kind: ImportKind,
-  statementOf: (rows: string) => string,
-): (values: RowValues) => number {
+function createInsert(db: DatabaseSync, kind: ImportKind, statementOf: (rows: string) => string) {
   const columns = importColumns[kind].all.length;
   const row = `(${Array(columns).fill('?').join(', ')})`;
   const one = db.prepare(statementOf(row));
   const many = db.prepare(statementOf(Array(rowsOfStatement).fill(row).join()));
   const valuesOfMany = columns * rowsOfStatement;
-  return (values) => {
+  return (values: StagedRows['values']): number => {
     let changes = 0;
-    let start = 0;
-    for (; start + valuesOfMany <= values.length; start += valuesOfMany)
-      changes += Number(many.run(...values.slice(start, start + valuesOfMany)).changes);
-    for (; start < values.length; start += columns)
-      changes += Number(one.run(...values.slice(start, start + columns)).changes);
+    for (let start = 0; start < values.length; ) {
+      const isMany = start + valuesOfMany <= values.length;
+      const end = start + (isMany ? valuesOfMany : columns);
+      changes += Number((isMany ? many : one).run(...values.slice(start, end)).changes);
+      start = end;
+    }
     return changes;
   };
 }

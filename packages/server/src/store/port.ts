@@ -145,20 +145,12 @@ export interface Accounts {
   revokeGrant(customerId: string, id: string, at: string): Promise<void>;
 }
 
-export interface Rotations {
-  /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */
-  rotateCursorKey(old: 'keep' | 'discard'): Promise<CursorKeyRotation>;
-}
-
 export type ImportKind = 'brands' | 'balances' | 'grants';
 
 /** A validated record by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
-export interface ImportCounts {
-  readonly written: number;
-  readonly unchanged: number;
-}
+export type ImportCounts = Readonly<Record<'written' | 'unchanged', number>>;
 
 /** An import: rows are staged aside for as long as it takes, and then written in one transaction. */
 export interface ImportRun {
@@ -185,27 +177,9 @@ export interface ExportSelection {
   readonly partnerId: string;
 }
 
-export interface Exports {
-  /**
-   * Exports a snapshot of all records in the order of their ids, one line of JSON each, as an import reads
-   * them. Waits for each `write` before it reads on.
-   */
-  exportRecords(selection: ExportSelection, write: (lines: string) => Promise<void>): Promise<void>;
-}
-
 /** A partner with all its keys. A key's digest is in hex digits; the key itself is never stored. */
 export interface PartnerWithKeys extends Partner {
   readonly keys: readonly (Omit<ApiKey, 'partner_id'> & { readonly digest: string })[];
-}
-
-/** Moves partners and their keys to another database. */
-export interface Moves {
-  partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
-  /**
-   * Atomic. Existing partners are renamed; disabling, expiry and revocation are applied but never undone.
-   * Rejects with AlreadyExists if a key belongs to another partner.
-   */
-  writePartnersWithKeys(partners: readonly PartnerWithKeys[]): Promise<void>;
 }
 
 /** The record that a partner requested a customer's balances, with the outcome and without the balances. */
@@ -257,16 +231,28 @@ export interface Receipts extends ReceiptWrites {
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-export interface Migration {
-  readonly from: number;
-  readonly to: number;
-}
+/** The schema versions before and after. */
+export type Migration = Readonly<Record<'from' | 'to', number>>;
 
-export interface Store extends Reads, Accounts, Rotations, Moves, Imports, Exports, Receipts {
+export interface Store extends Reads, Accounts, Imports, Receipts {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** What opening the database did to its schema. */
   readonly migration: Migration;
+  /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */
+  rotateCursorKey(old: 'keep' | 'discard'): Promise<CursorKeyRotation>;
+  /** Partners and their keys, to move them to another database. */
+  partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
+  /**
+   * Atomic. Existing partners are renamed; disabling, expiry and revocation are applied but never undone.
+   * Rejects with AlreadyExists if a key belongs to another partner.
+   */
+  writePartnersWithKeys(partners: readonly PartnerWithKeys[]): Promise<void>;
+  /**
+   * Exports a snapshot of all records in the order of their ids, one line of JSON each, as an import reads
+   * them. Waits for each `write` before it reads on.
+   */
+  exportRecords(selection: ExportSelection, write: (lines: string) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 

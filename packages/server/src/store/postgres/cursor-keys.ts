@@ -1,5 +1,5 @@
 import { cursorsBounds } from '../../bounds/cursors.ts';
-import type { Rotations } from '../port.ts';
+import type { Store } from '../port.ts';
 import { planRotation, selectCursorKeys } from '../sql/cursor-keys.ts';
 import type { Pool } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
@@ -19,7 +19,7 @@ const takeLock = `
   set local lock_timeout = ${cursorsBounds.cursorKeyLockMs};
   select pg_advisory_xact_lock(${lock})`;
 
-export function createRotations(primary: Pool): Rotations {
+export function createRotations(primary: Pool): Pick<Store, 'rotateCursorKey'> {
   return {
     rotateCursorKey: (old) =>
       primary.transaction(async (client) => {

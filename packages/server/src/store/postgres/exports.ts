@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { storeBounds } from '../../bounds/store.ts';
-import type { ExportSelection, Exports } from '../port.ts';
+import type { ExportSelection, Store } from '../port.ts';
 import { exportQuery } from '../sql/exports.ts';
 import type { Pool } from './connections/pool.ts';
 
@@ -12,7 +12,7 @@ const settings = `
   set local cursor_tuple_fraction = 1`;
 
 /** Reads through a cursor on the server: batch by batch, and all from one snapshot. */
-export function createExports(pool: Pool): Exports {
+export function createExports(pool: Pool): Pick<Store, 'exportRecords'> {
   return {
     exportRecords: async (selection, write) => {
       const failure = await pool.transaction(async (client) => {

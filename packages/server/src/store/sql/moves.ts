@@ -1,5 +1,5 @@
 /** Moves partners and their keys to another database, in SQL that both engines understand. */
-import { AlreadyExists, type Moves, type PartnerWithKeys } from '../port.ts';
+import { AlreadyExists, type PartnerWithKeys, type Store } from '../port.ts';
 import { insertKey, type Row, type Sql, type Statement, withoutNulls } from './accounts.ts';
 
 /** One statement, so that all rows are of one snapshot: no key comes without its partner. */
@@ -25,7 +25,7 @@ const updateKey = `
     revoked_at = coalesce(api_keys.revoked_at, excluded.revoked_at)
   where api_keys.partner_id = excluded.partner_id and api_keys.digest = excluded.digest`;
 
-export function createMoves({ rows, write }: Sql): Moves {
+export function createMoves({ rows, write }: Sql): Pick<Store, 'partnersWithKeys' | 'writePartnersWithKeys'> {
   return {
     partnersWithKeys: async () => {
       const byPartner = Map.groupBy(await rows(partnersAndKeys), (row) => row.partner_id);

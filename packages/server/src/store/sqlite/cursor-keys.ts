@@ -1,20 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Rotations } from '../port.ts';
+import type { Store } from '../port.ts';
 import { planRotation, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
 import { transaction } from './engine.ts';
 
 /** The write lock makes simultaneous rotations wait for each other. The clock is this machine's. */
-export function createRotations(db: DatabaseSync): Rotations {
-  return {
-    rotateCursorKey: async (old) =>
-      transaction(db, 'immediate', () => {
-        const stored = db.prepare(selectCursorKeys()).all() as unknown as StoredCursorKey[];
-        const { removed, ...rotation } = planRotation(stored, Date.now(), old);
-        for (const past of removed) db.prepare('delete from cursor_keys where id = ?').run(past);
-        insertCursorKey(db, rotation.key);
-        return rotation;
-      }),
-  };
+export function createRotation(db: DatabaseSync): Store['rotateCursorKey'] {
+  return async (old) =>
+    transaction(db, 'immediate', () => {
+      const stored = db.prepare(selectCursorKeys()).all() as unknown as StoredCursorKey[];
+      const { removed, ...rotation } = planRotation(stored, Date.now(), old);
+      for (const past of removed) db.prepare('delete from cursor_keys where id = ?').run(past);
+      insertCursorKey(db, rotation.key);
+      return rotation;
+    });
 }
 
 export function insertCursorKey(db: DatabaseSync, { id, secret, created_at }: StoredCursorKey): void {

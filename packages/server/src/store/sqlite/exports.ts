@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '../../bounds/store.ts';
-import type { Exports } from '../port.ts';
+import type { Store } from '../port.ts';
 import { exportQuery } from '../sql/exports.ts';
 import { numbered, translated } from './engine.ts';
 
@@ -8,27 +8,25 @@ import { numbered, translated } from './engine.ts';
  * Exports with one statement on its own connection: a statement sees one snapshot for as long as it runs.
  * Meanwhile the write-ahead log only grows; it is merged into the file after the export.
  */
-export function createExports(path: string): Exports {
-  return {
-    exportRecords: async (selection, write) => {
-      const { text, values, recordOf } = exportQuery(selection);
-      const db = new DatabaseSync(path, { readOnly: true, timeout: storeBounds.sqliteCommandBusyMs });
-      try {
-        const statement = db.prepare(text);
-        statement.setReturnArrays(true);
-        let lines = '';
-        for (const row of statement.iterate(numbered(values))) {
-          lines += `${recordOf(row as unknown as readonly unknown[])}\n`;
-          if (lines.length < storeBounds.exportChunkCharacters) continue;
-          await write(lines);
-          lines = '';
-        }
-        if (lines !== '') await write(lines);
-      } catch (error) {
-        throw translated(error);
-      } finally {
-        db.close();
+export function createExport(path: string): Store['exportRecords'] {
+  return async (selection, write) => {
+    const { text, values, recordOf } = exportQuery(selection);
+    const db = new DatabaseSync(path, { readOnly: true, timeout: storeBounds.sqliteCommandBusyMs });
+    try {
+      const statement = db.prepare(text);
+      statement.setReturnArrays(true);
+      let lines = '';
+      for (const row of statement.iterate(numbered(values))) {
+        lines += `${recordOf(row as unknown as readonly unknown[])}\n`;
+        if (lines.length < storeBounds.exportChunkCharacters) continue;
+        await write(lines);
+        lines = '';
       }
-    },
+      if (lines !== '') await write(lines);
+    } catch (error) {
+      throw translated(error);
+    } finally {
+      db.close();
+    }
   };
 }

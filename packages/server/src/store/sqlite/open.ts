@@ -8,9 +8,9 @@ import type { Purpose } from '../address.ts';
 import type { Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createMoves } from '../sql/moves.ts';
-import { createRotations } from './cursor-keys.ts';
+import { createRotation } from './cursor-keys.ts';
 import { plainSql } from './engine.ts';
-import { createExports } from './exports.ts';
+import { createExport } from './exports.ts';
 import { obstacleTo, openFile } from './file.ts';
 import { createImports } from './imports/imports.ts';
 import { migrate } from './migrate.ts';
@@ -35,10 +35,10 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       metrics: [],
       ...createReads(db),
       ...createAccounts(plainSql(db)),
-      ...createRotations(db),
+      rotateCursorKey: createRotation(db),
       ...createMoves(plainSql(db)),
       ...createImports(db, path),
-      ...createExports(path),
+      exportRecords: createExport(path),
       ...receipts,
       close: async () => {
         await closeReceipts();

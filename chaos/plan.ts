@@ -22,13 +22,6 @@ export interface Fault {
   readonly forMs: number;
 }
 
-interface Kind {
-  readonly part: Part;
-  readonly harm: Harm;
-  readonly shortestMs: number;
-  readonly longestMs: number;
-}
-
 const harms: Readonly<Record<Part, Partial<Record<Harm, [shortestMs: number, longestMs: number]>>>> = {
   'instance a': { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
   'instance b': { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
@@ -52,14 +45,10 @@ const harms: Readonly<Record<Part, Partial<Record<Harm, [shortestMs: number, lon
 };
 
 /** All are equally likely. */
-const kinds: readonly Kind[] = (Object.keys(harms) as Part[]).flatMap((part) =>
-  Object.entries(harms[part]).map(([harm, [shortestMs, longestMs]]) => ({
-    part,
-    harm: harm as Harm,
-    shortestMs,
-    longestMs,
-  })),
+const kinds = (Object.keys(harms) as Part[]).flatMap((part) =>
+  Object.entries(harms[part]).map(([harm, lengthMs]) => ({ part, harm: harm as Harm, lengthMs })),
 );
+type Kind = (typeof kinds)[number];
 
 /** One fault after the other. Some have a second one at the same time, but never both instances. */
 export function planOf(seed: number, minutes: number): readonly Fault[] {
@@ -81,8 +70,8 @@ export function planOf(seed: number, minutes: number): readonly Fault[] {
 }
 
 function faultOf(chance: Chance, choices: readonly Kind[], atMs: number): Fault {
-  const { part, harm, shortestMs, longestMs } = chance.oneOf(choices);
-  return { part, harm, atMs, forMs: chance.between(shortestMs, longestMs) };
+  const { part, harm, lengthMs } = chance.oneOf(choices);
+  return { part, harm, atMs, forMs: chance.between(...lengthMs) };
 }
 
 function overMsOf({ part, harm, atMs, forMs }: Fault): number {

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
 import { say } from '../bench/lib/program.ts';
+import { onConnection } from '../bench/lib/service.ts';
 import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import type { Span } from '../packages/testkit/fixtures/spans.ts';
@@ -136,12 +136,6 @@ function logsIn(folder: string): string[] {
 }
 
 async function receiptsOn(url: string): Promise<Set<string>> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ request_id: string }>('select request_id from receipts');
-    return new Set(rows.map(({ request_id }) => request_id));
-  } finally {
-    await client.end();
-  }
+  const { rows } = await onConnection(url, (client) => client.query('select request_id from receipts'));
+  return new Set(rows.map(({ request_id }) => request_id as string));
 }

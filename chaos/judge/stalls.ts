@@ -7,12 +7,7 @@ const lookMs = 50;
 /** A timer that is this late means a stall. */
 const stallMs = 250;
 
-interface Stalls {
-  readonly spans: readonly Span[];
-  stop(): void;
-}
-
-export function watchStalls(): Stalls {
+export function watchStalls() {
   const spans: Span[] = [];
   let lastMs = now();
   const timer = setInterval(() => {

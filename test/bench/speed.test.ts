@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { shareOf } from '../../bench/import/measure.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily, megabytesIn, megabytesOf, timesIn } from '../../bench/lib/cpu.ts';
-import { axisFor, chartOf, placeOf } from '../../bench/speed/chart.ts';
+import { axisFor, placeOf } from '../../bench/speed/chart.ts';
 import type { Cost } from '../../bench/speed/contenders/contenders.ts';
 import { judge, type Measured } from '../../bench/speed/goals.ts';
 import { goalsTable, rowsOf } from '../../bench/speed/report.ts';
@@ -127,12 +127,4 @@ test('the axis of the chart is logarithmic, and all bars fit', () => {
   near(100, 1 / 3);
   near(1_000, 2 / 3);
   near(10_000, 1);
-});
-
-test('escapes names in the chart', () => {
-  const bars = [{ name: 'a <b> & "c"', us: 25, kind: 'peer', remark: '<i>' }] as const;
-  const drawing = chartOf({ title: '1 < 2', remark: '&', description: 'b > a' }, bars);
-  assert.match(drawing, />a &lt;b&gt; &amp; &quot;c&quot;<\/text>/);
-  assert.match(drawing, />25 µs &lt;i&gt;<\/text>/);
-  assert.match(drawing, /<title id="title">1 &lt; 2<\/title>\n {2}<desc id="description">b &gt; a<\/desc>/);
 });

@@ -16,34 +16,22 @@ export function keyIn(printed: string): IssuedKey {
   return { id, key };
 }
 
-export interface Drill {
-  /** Resolves to status and body. */
-  call(key: IssuedKey, path: string): Promise<string>;
-  /** Resolves when the key is refused with this code. */
-  refuses(key: IssuedKey, code: string): Promise<void>;
-  newKey(settings?: string): Promise<IssuedKey>;
-  /** Creates a key, and a grant of a customer with the key's id. */
-  newKeyAndGrant(settings?: string): Promise<IssuedKey>;
-  /** The cursor after the first brand. */
-  cursorOf(key: IssuedKey): Promise<string>;
-  /** Renames a brand, which a restore must undo, and revokes a key and a grant, which it must not undo. */
-  changeSince(revoked: IssuedKey, working: IssuedKey, settings?: string): Promise<void>;
-  /** Checks that records are as in the backup, cursors still work, and key and grant are still revoked. */
-  assertRestored(cursor: string, revoked: IssuedKey, working: IssuedKey): Promise<void>;
-}
-
 export const balances = 'balances?customer_id=CUSTOMER_1&type=CHECKING';
 const firstBrand = 'brands?limit=1';
 const renamed = '{"id":"BRAND_1","name":"Renamed since","reference_id":"shop-17"}';
 
-export function createDrill(clone: Clone): Drill {
-  const call: Drill['call'] = async ({ key }, path) => {
+export type Drill = ReturnType<typeof createDrill>;
+
+export function createDrill(clone: Clone) {
+  /** Resolves to status and body. */
+  const call = async ({ key }: IssuedKey, path: string): Promise<string> => {
     const url = clone.here(`http://127.0.0.1:8080/network/v1/${path}`);
     const answer = await documentedFetch(url, { headers: { Authorization: `Bearer ${key}` } });
     return `${answer.status} ${await answer.text()}`;
   };
 
-  const refuses: Drill['refuses'] = async (key, code) => {
+  /** Resolves when the key is refused with this code. */
+  const refuses = async (key: IssuedKey, code: string): Promise<void> => {
     await until(5_000, async () => (await call(key, balances)).includes(code));
   };
 
@@ -57,6 +45,7 @@ export function createDrill(clone: Clone): Drill {
     refuses,
     newKey,
 
+    /** Creates a key, and a grant of a customer with the key's id. */
     newKeyAndGrant: async (settings = '') => {
       const made = await newKey(settings);
       const words = `grants create --partner PARTNER_ACME --customer ${made.id} --id GRANT_${made.id}`;
@@ -64,8 +53,8 @@ export function createDrill(clone: Clone): Drill {
       return made;
     },
 
-    // Earlier requests may have used up the rate of this second.
-    cursorOf: async (key) => {
+    /** The cursor after the first brand. Earlier requests may have used up the rate of this second. */
+    cursorOf: async (key: IssuedKey): Promise<string> => {
       let cursor: string | undefined;
       await until(5_000, async () => {
         cursor = /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))?.[1];
@@ -74,7 +63,8 @@ export function createDrill(clone: Clone): Drill {
       return cursor!;
     },
 
-    changeSince: async (revoked, working, settings = '') => {
+    /** Renames a brand, which a restore must undo, and revokes a key and a grant, which it must not undo. */
+    changeSince: async (revoked: IssuedKey, working: IssuedKey, settings = '') => {
       await clone.run(`${settings}
         npx partner-network keys revoke ${revoked.id}
         npx partner-network grants revoke GRANT_${revoked.id}
@@ -83,7 +73,8 @@ export function createDrill(clone: Clone): Drill {
       assert.match(await call(working, firstBrand), /"name":"Renamed since"/);
     },
 
-    assertRestored: async (cursor, revoked, working) => {
+    /** Checks that records are as in the backup, cursors still work, and key and grant are still revoked. */
+    assertRestored: async (cursor: string, revoked: IssuedKey, working: IssuedKey) => {
       assert.match(await call(working, firstBrand), /"name":"Acme Coffee"/);
       assert.match(await call(working, `${firstBrand}&cursor=${cursor}`), /"id":"BRAND_2"/);
       assert.match(await call(working, balances), /"amount":125050/);

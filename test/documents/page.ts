@@ -20,7 +20,11 @@ const closing = /^(umask|set) |(?<!-)\bexit\b/m;
 
 export function openPage(clone: Clone, document: string): Page {
   const blocks = shellBlocks(document);
-  const terminal = terminalOf(document);
+  // Each block runs in its own shell, which loads the variables of the one before from a file.
+  const left = `.left-by-${basename(document)}`;
+  // Some of the variables are read-only.
+  const load = `if [ -e ${left} ]; then . ./${left} 2> /dev/null || true; fi`;
+  const goOn = (block: string) => `${load}\n${block}\ndeclare -p > ${left}`;
   const take = () => {
     const block = blocks.shift() ?? assert.fail(`${document} has fewer blocks than are expected of it`);
     assert.doesNotMatch(block, closing, 'this would close or change the terminal of the reader');
@@ -29,29 +33,15 @@ export function openPage(clone: Clone, document: string): Page {
   return {
     next: async (expected, adapt = (block) => block) => {
       const block = take();
-      const printed = await clone.run(terminal.goOn(adapt(block)));
+      const printed = await clone.run(goOn(adapt(block)));
       assert.match(printed, expected, block);
       return printed;
     },
     serve: (adapt = (block) => block) => {
       const lines = adapt(take()).split('\n');
       const service = lines.pop()!;
-      return clone.start(`${terminal.goOn(lines.join('\n'))}\n${service}`, /Serving production at/);
+      return clone.start(`${goOn(lines.join('\n'))}\n${service}`, /Serving production at/);
     },
     end: () => assert.deepEqual(blocks, [], `${document} has more blocks than are expected of it`),
-  };
-}
-
-/** Each block runs in its own shell, which loads the variables of the one before from a file. */
-function terminalOf(document: string): { goOn(block: string): string } {
-  const left = `.left-by-${basename(document)}`;
-  return {
-    goOn: (block) =>
-      [
-        // Some of the variables are read-only.
-        `if [ -e ${left} ]; then . ./${left} 2> /dev/null || true; fi`,
-        block,
-        `declare -p > ${left}`,
-      ].join('\n'),
   };
 }

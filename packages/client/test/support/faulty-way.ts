@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -43,7 +42,6 @@ export interface FaultyWay {
 export async function startFaultyWay(t: TestContext, port: number, faults: Fault[]): Promise<FaultyWay> {
   const sockets = new Set<Socket>();
   const targets: string[] = [];
-  const agent = new Agent({ keepAlive: true });
   let connections = 0;
 
   const server = createServer((near) => {
@@ -57,13 +55,12 @@ export async function startFaultyWay(t: TestContext, port: number, faults: Fault
       const head = received;
       received = '';
       targets.push(head.split(' ')[1]!);
-      await answer(near, head, faults.shift() ?? 'none', port, agent).catch(() => near.destroy());
+      await answer(near, head, faults.shift() ?? 'none', port).catch(() => near.destroy());
     });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
-    agent.destroy();
     server.close();
     for (const socket of sockets) socket.destroy();
   });
@@ -88,14 +85,14 @@ const ownAnswers: Partial<Record<Fault, string>> = {
   'HTML 200': message('200 OK\r\ncontent-type: text/html', html),
 };
 
-async function answer(near: Socket, head: string, fault: Fault, port: number, agent: Agent): Promise<void> {
+async function answer(near: Socket, head: string, fault: Fault, port: number): Promise<void> {
   const own = ownAnswers[fault];
   if (own !== undefined) return void near.write(own);
   if (fault === 'silence') return;
   if (fault === 'cut before the answer') return void near.destroy();
   if (fault === 'reset before the answer') return void near.resetAndDestroy();
   if (fault === 'key in the error') return void near.write(message('400 Bad Request', echoed(head)));
-  const { bytes, bodyAt } = await ask(port, agent, head);
+  const { bytes, bodyAt } = await ask(port, head);
   const middle = Math.floor((bodyAt + bytes.length) / 2);
   if (fault === 'none') near.write(bytes);
   else if (fault === 'cut in the head') near.end(bytes.subarray(0, bodyAt / 2));
@@ -121,31 +118,15 @@ function echoed(head: string): string {
   return JSON.stringify({ errors: [{ category: 'X', code: 'ECHO', detail: `You sent ${key}.` }] });
 }
 
-/** The service's answer, byte for byte, and the position of its body. */
-function ask(port: number, agent: Agent, head: string): Promise<{ bytes: Buffer; bodyAt: number }> {
+/** The service's answer as bytes, and the position of its body. */
+async function ask(port: number, head: string): Promise<{ bytes: Buffer; bodyAt: number }> {
   const [first = '', ...lines] = head.trimEnd().split('\r\n');
-  const headers = lines.map((line) => line.split(/: (.*)/).slice(0, 2)).filter(([name]) => name !== 'host');
-  return new Promise((resolve, reject) => {
-    request({
-      port,
-      host: '127.0.0.1',
-      path: first.split(' ')[1],
-      agent,
-      headers: Object.fromEntries(headers),
-    })
-      .on('error', reject)
-      .on('response', async (response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        const { rawHeaders, statusCode, statusMessage } = response;
-        const pairs = rawHeaders.flatMap((name, index) =>
-          index % 2 === 0 && !/^(connection|keep-alive)$/i.test(name)
-            ? [`${name}: ${rawHeaders[index + 1]}`]
-            : [],
-        );
-        const top = [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...pairs, '', ''].join('\r\n');
-        resolve({ bytes: Buffer.concat([Buffer.from(top), ...chunks]), bodyAt: top.length });
-      })
-      .end();
-  });
+  const headers = lines.map((line) => line.split(/: (.*)/).slice(0, 2) as [string, string]);
+  const kept = headers.filter(([name]) => !/^(host|connection)$/i.test(name));
+  const answer = await fetch(`http://127.0.0.1:${port}${first.split(' ')[1]}`, { headers: kept });
+  const fields = [...answer.headers].filter(([name]) => !/^(connection|keep-alive)$/i.test(name));
+  const status = `HTTP/1.1 ${answer.status} ${answer.statusText}`;
+  const top = [status, ...fields.map((field) => field.join(': ')), '', ''].join('\r\n');
+  const body = Buffer.from(await answer.arrayBuffer());
+  return { bytes: Buffer.concat([Buffer.from(top), body]), bodyAt: top.length };
 }

@@ -25,8 +25,7 @@ const serverSources = sources.filter((file) => file.startsWith('packages/server/
 /** The names of all metrics in the sources, as Prometheus reads them. */
 function exposedNames(): Set<string> {
   const described = serverSources.flatMap((text) => [
-    ...text.matchAll(/name: '([a-z_]+)',\n\s+help: .*\n\s+type: '(\w+)'/g),
-    ...text.matchAll(/'([a-z_]+)',\s*'(gauge|counter)'/g),
+    ...text.matchAll(/'((?:partner_network|process)_[a-z_]+)'(?:,\n\s+help: .*\n\s+type: '(histogram)')?/g),
   ]);
   return new Set(
     described.flatMap(([, name = '', type]) =>

@@ -16,23 +16,17 @@ interface Entry {
   readonly load: () => Promise<Command>;
 }
 
-/** For every command that a file exports: its name and its summary in the help. */
-type Named<File> = {
-  readonly [Export in keyof File as File[Export] extends Command ? Export : never]: readonly [
-    name: string,
-    summary: string,
-  ];
-};
-
-/** The commands of one file, which is loaded only when one of them runs. */
-function from<File>(load: () => Promise<File>, named: Named<File>): Entry[] {
-  return Object.entries(named as Record<string, readonly [string, string]>).map(
-    ([exported, [name, summary]]) => ({
-      name,
-      summary,
-      load: async () => (await load())[exported as keyof File] as Command,
-    }),
-  );
+/** The commands of one file, which is loaded only when one of them runs: the name and summary of each export. */
+function from<File extends Readonly<Record<keyof File, Command>>>(
+  load: () => Promise<File>,
+  named: Readonly<Record<keyof File, readonly [name: string, summary: string]>>,
+): Entry[] {
+  const exported = Object.keys(named) as (keyof File)[];
+  return exported.map((key) => ({
+    name: named[key][0],
+    summary: named[key][1],
+    load: async () => (await load())[key],
+  }));
 }
 
 const commands: readonly Entry[] = [

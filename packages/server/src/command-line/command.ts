@@ -17,12 +17,12 @@ export function command<O extends Options>(definition: Command<O>): Command {
 /** The result of a command: `value` is printed with --json, `text` without it. */
 export interface Report {
   readonly value: unknown;
-  text(): string;
+  readonly text: string;
   /** Why the command failed although it has a result to print. */
   readonly failure?: string | undefined;
 }
 
 export function printReport({ value, text, failure }: Report, isJson: boolean, output: Output): void {
-  output.answer(isJson ? jsonText(value, 2) : text());
+  output.answer(isJson ? jsonText(value, 2) : text);
   if (failure !== undefined) throw new OperatorError(failure);
 }

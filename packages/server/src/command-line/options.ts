@@ -16,11 +16,8 @@ export class Problem {
 /** Reads one text into a value. */
 type Reader<T> = (text: string) => T | Problem;
 
-/**
- * Makes a value of all the texts that were given. `origin` is the flag or the variable that they came from,
- * `flags` are the names of all flags on the command line.
- */
-type Resolve<T> = (texts: readonly string[], origin: string, flags: ReadonlySet<string>) => T | Problem;
+/** Makes a value of all texts that were given; `flags` are the names of all flags on the command line. */
+type Resolve<T> = (texts: readonly string[], flags: ReadonlySet<string>) => T | Problem;
 
 export interface Option<T> {
   /** The name of the value in the help text; a flag without a value has none. */
@@ -49,14 +46,15 @@ export function optional<T>(valueName: string, read: Reader<T>, help: string): O
   return { valueName, help, resolve: single(read, () => undefined) };
 }
 
+const isRequired = new Problem('is required.');
+
 export function required<T>(valueName: string, read: Reader<T>, help: string): Option<T> {
-  return { valueName, help: `${help} (required)`, resolve: single<T, never>(read, isRequired) };
+  return { valueName, help: `${help} (required)`, resolve: single<T, never>(read, () => isRequired) };
 }
 
 /** A required flag that may be given several times. */
 export function repeated<T>(valueName: string, read: Reader<T>, help: string): Option<readonly T[]> {
-  const resolve: Resolve<readonly T[]> = (texts, origin) =>
-    texts.length === 0 ? isRequired(origin) : readAll(texts, origin, read);
+  const resolve = (texts: readonly string[]) => (texts.length === 0 ? isRequired : readAll(texts, read));
   return { valueName, help: `${help} (required, repeatable)`, resolve };
 }
 
@@ -81,8 +79,8 @@ export function variableOnly<T>(
   help: string,
   needed?: { readonly unless: string; readonly missing: string },
 ): Option<T | undefined> {
-  const whenAbsent = (origin: string, flags: ReadonlySet<string>) =>
-    needed === undefined || flags.has(needed.unless) ? undefined : new Problem(`${origin} ${needed.missing}`);
+  const whenAbsent = (flags: ReadonlySet<string>) =>
+    needed === undefined || flags.has(needed.unless) ? undefined : new Problem(needed.missing);
   return { valueName: 'VALUE', variable, isSecret: true, help, resolve: single(read, whenAbsent) };
 }
 
@@ -94,37 +92,27 @@ export function repeatedSetting<T>(
   most: number,
   help: string,
 ): Option<readonly T[]> {
-  const resolve: Resolve<readonly T[]> = (given, origin) => {
+  const resolve: Resolve<readonly T[]> = (given) => {
     const texts = given.flatMap((text) => text.split(','));
-    if (texts.length > most) return new Problem(`${origin} is given more than ${most} times.`);
-    return readAll(texts, origin, read);
+    return texts.length > most ? new Problem(`is given more than ${most} times.`) : readAll(texts, read);
   };
   return { valueName, variable, help: `${help} (repeatable)`, resolve };
-}
-
-function isRequired(origin: string): Problem {
-  return new Problem(`${origin} is required.`);
 }
 
 /** Resolves an option that may be given once. */
 function single<T, D>(
   read: Reader<T>,
-  whenAbsent: (origin: string, flags: ReadonlySet<string>) => D | Problem,
+  whenAbsent: (flags: ReadonlySet<string>) => D | Problem,
 ): Resolve<T | D> {
-  return (texts, origin, flags) => {
-    if (texts.length === 0) return whenAbsent(origin, flags);
-    return texts.length > 1 ? new Problem(`${origin} is given twice.`) : readAs(texts[0]!, origin, read);
+  return ([text, another], flags) => {
+    if (text === undefined) return whenAbsent(flags);
+    return another === undefined ? read(text) : new Problem('is given twice.');
   };
 }
 
-function readAll<T>(texts: readonly string[], origin: string, read: Reader<T>): readonly T[] | Problem {
-  const values = texts.map((text) => readAs(text, origin, read));
+function readAll<T>(texts: readonly string[], read: Reader<T>): readonly T[] | Problem {
+  const values = texts.map(read);
   return values.find((value) => value instanceof Problem) ?? (values as T[]);
-}
-
-function readAs<T>(text: string, origin: string, read: Reader<T>): T | Problem {
-  const value = read(text);
-  return value instanceof Problem ? new Problem(`${origin} ${value.sentence}`) : value;
 }
 
 export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
@@ -149,11 +137,10 @@ export function plainText(maxCodePoints: number): Reader<string> {
   };
 }
 
+const timeForm = 'must be a time in UTC in the format of RFC 3339, such as 2027-01-31T00:00:00Z.';
+
 export function time(text: string): string | Problem {
-  return (
-    normalizeTime(text) ??
-    new Problem('must be a time in UTC in the format of RFC 3339, such as 2027-01-31T00:00:00Z.')
-  );
+  return normalizeTime(text) ?? new Problem(timeForm);
 }
 
 /** When a key or a grant expires. */

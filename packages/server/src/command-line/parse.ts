@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { suggest } from '../lib/suggest.ts';
-import { type Option, type Options, Problem, type Values } from './options.ts';
+import { type Options, Problem, type Values } from './options.ts';
 
 /** What a command line may contain. */
 export interface Syntax<O extends Options> {
@@ -12,19 +12,9 @@ export interface Syntax<O extends Options> {
   conflicts?(values: Values<O>, words: readonly string[]): string[];
 }
 
-interface ParsedLine<O extends Options> {
-  /** Complete only if there are no problems. */
-  readonly values: Values<O>;
-  readonly arguments: string[];
-  /** Everything that is wrong, one sentence each. */
-  readonly problems: string[];
-}
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads flags, arguments and environment variables. Flags win over variables, and every problem is reported,
- * not only the first. Any program can use it, not only commands of the server:
+ * not only the first: `values` is complete only if `problems` is empty. Any program can use it:
  *
  *     const options = { seeds: optional('N', wholeNumber(1, 99), 'how many') };
  *     const { values, problems } = parseLine({ options }, process.argv.slice(2));
@@ -34,8 +24,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export function parseLine<O extends Options>(
   syntax: Syntax<O>,
   words: readonly string[],
-  variables: Variables = {},
-): ParsedLine<O> {
+  variables: Readonly<Record<string, string | undefined>> = {},
+) {
   const { options, arguments: expected = [] } = syntax;
   const problems: string[] = [];
   const given = new Map<string, string[]>();
@@ -57,9 +47,8 @@ export function parseLine<O extends Options>(
       if (!isExpected && token.index !== afterUnknown) extra.push(`Unexpected argument "${token.value}".`);
     }
     if (token.kind !== 'option') continue;
-    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
-    if (option === undefined) afterUnknown = token.index + 1;
-    const problem = problemOfFlag(token, option, options);
+    if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
+    const problem = problemOfFlag(token, options);
     if (problem === undefined) given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
     else {
       problems.push(problem);
@@ -67,11 +56,15 @@ export function parseLine<O extends Options>(
     }
   }
 
+  const flags = new Set(given.keys());
   const resolved: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     if (faulty.has(name)) continue;
-    const value = resolve(name, option, given, variables);
-    if (value instanceof Problem) problems.push(value.sentence);
+    const { variable = '', isSecret } = option;
+    const fromVariable = variables[variable] ? [variables[variable]] : [];
+    const value = option.resolve(given.get(name) ?? fromVariable, flags);
+    const isVariable = !flags.has(name) && (fromVariable.length > 0 || isSecret);
+    if (value instanceof Problem) problems.push(`${isVariable ? variable : `--${name}`} ${value.sentence}`);
     else resolved[name] = value;
   }
 
@@ -84,44 +77,25 @@ export function parseLine<O extends Options>(
 }
 
 interface FlagToken {
+  readonly name: string;
   readonly rawName: string;
   readonly value?: string | undefined;
   readonly inlineValue?: boolean | undefined;
 }
 
 function problemOfFlag(
-  { rawName, value, inlineValue }: FlagToken,
-  option: Option<unknown> | undefined,
+  { name, rawName, value, inlineValue }: FlagToken,
   options: Options,
 ): string | undefined {
-  if (option === undefined) {
-    const meant = suggest(rawName.replace(/^-+/, ''), Object.keys(options));
-    if (meant === undefined) return `There is no flag ${rawName}.`;
-    return (
-      problemOfSecret(rawName, options[meant]!) ?? `There is no flag ${rawName}; did you mean --${meant}?`
-    );
-  }
-  if (option.isSecret) return problemOfSecret(rawName, option);
-  if (option.valueName === undefined) return value === undefined ? undefined : `${rawName} takes no value.`;
+  const isKnown = Object.hasOwn(options, name);
+  const meant = isKnown ? name : suggest(rawName.replace(/^-+/, ''), Object.keys(options));
+  if (meant === undefined) return `There is no flag ${rawName}.`;
+  const { isSecret, variable, valueName } = options[meant]!;
+  const reason = 'everybody on a machine can read the flags of a command';
+  if (isSecret) return `Set ${variable} instead of ${rawName}: ${reason}.`;
+  if (!isKnown) return `There is no flag ${rawName}; did you mean --${meant}?`;
+  if (valueName === undefined) return value === undefined ? undefined : `${rawName} takes no value.`;
   // In `--name --json` the name is missing. A value that begins with dashes needs an equals sign.
   const isMissing = value === undefined || (!inlineValue && value.startsWith('--'));
   return isMissing ? `${rawName} needs a value.` : undefined;
-}
-
-function problemOfSecret(rawName: string, { isSecret, variable }: Option<unknown>): string | undefined {
-  const reason = 'everybody on a machine can read the flags of a command';
-  return isSecret ? `Set ${variable} instead of ${rawName}: ${reason}.` : undefined;
-}
-
-function resolve(
-  name: string,
-  option: Option<unknown>,
-  given: ReadonlyMap<string, string[]>,
-  variables: Variables,
-): unknown {
-  const { variable = '', isSecret } = option;
-  const fromFlag = given.get(name);
-  const fromVariable = variables[variable] ? [variables[variable]] : [];
-  const isVariable = fromFlag === undefined && (fromVariable.length > 0 || isSecret);
-  return option.resolve(fromFlag ?? fromVariable, isVariable ? variable : `--${name}`, new Set(given.keys()));
 }

@@ -16,11 +16,11 @@ interface Screen {
 /** The width of a file or pipe, for which nothing is cut off. */
 export const boundless: Screen = { columns: Number.POSITIVE_INFINITY };
 
-/** A table of all records at full width; each column is a heading and the function that reads its cell. */
-export function table<R>(
-  records: readonly R[],
-  cells: Readonly<Record<string, (record: R) => string>>,
-): string {
+/** For each heading, the function that reads a record's cell. */
+export type Cells<R> = Readonly<Record<string, (record: R) => string>>;
+
+/** A table of all records at full width. */
+export function table<R>(records: readonly R[], cells: Cells<R>): string {
   const columns = Object.entries(cells).map(([heading, cell]) => ({ heading, cell }));
   return growingTable(columns, boundless)(records).trimEnd();
 }

@@ -23,6 +23,6 @@ export const backup = command({
     const files = Object.values(copies).map((copy) => `${copy.file}, ${copy.bytes} bytes`);
     const summary = `Copied the ${environment} database as of ${taken_at}, and checked the copy.`;
     const value = { environment, taken_at, ...copies };
-    printReport({ value, text: () => [summary, ...files].join('\n') }, values.json, output);
+    printReport({ value, text: [summary, ...files].join('\n') }, values.json, output);
   },
 });

@@ -1,8 +1,6 @@
 import { flag } from '../command-line/options.ts';
-import { table } from '../command-line/table.ts';
-import { OperatorError } from '../lib/operator-error.ts';
 import type { CursorKey, CursorKeyRotation } from '../store/port.ts';
-import { onDatabase } from './database.ts';
+import { listReport, missing, onDatabase } from './database.ts';
 
 export const rotateCursorKey = onDatabase({
   options: {
@@ -13,7 +11,7 @@ export const rotateCursorKey = onDatabase({
     const { key, retired, discarded } = rotation;
     const { status: _status, ...shown } = withoutSecret(key);
     const retires = retired.map(({ id, opens_until }) => ({ id, opens_until }));
-    return { value: { ...shown, retires, discarded }, text: () => textOf(rotation) };
+    return { value: { ...shown, retires, discarded }, text: textOf(rotation) };
   },
 });
 
@@ -21,18 +19,14 @@ export const listCursorKeys = onDatabase({
   options: {},
   run: async (store) => {
     const keys = (await store.cursorKeys()).map(withoutSecret);
-    if (keys.length === 0) {
-      throw new OperatorError('There is no cursor key: "partner-network cursor-key rotate" makes one.');
-    }
-    const rows = () =>
-      table(keys, {
-        ID: ({ id }) => String(id),
-        CREATED: ({ created_at }) => created_at,
-        STATUS: ({ status }) => status,
-        'SEALS FROM': ({ seals_from = '-' }) => seals_from,
-        'OPENS UNTIL': ({ opens_until = '-' }) => opens_until,
-      });
-    return { value: keys, text: rows };
+    if (keys.length === 0) missing('cursor key', '"partner-network cursor-key rotate" makes one.');
+    return listReport(keys, '', {
+      ID: ({ id }) => String(id),
+      CREATED: ({ created_at }) => created_at,
+      STATUS: ({ status }) => status,
+      'SEALS FROM': ({ seals_from = '-' }) => seals_from,
+      'OPENS UNTIL': ({ opens_until = '-' }) => opens_until,
+    });
   },
 });
 

@@ -4,6 +4,7 @@ import { type Command, command, printReport, type Report } from '../command-line
 import { flag, type Options, plainText, type Values } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
 import type { Syntax } from '../command-line/parse.ts';
+import { type Cells, table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { databaseConfig, databaseSettings } from '../serve/settings.ts';
 import type { Purpose } from '../store/address.ts';
@@ -74,15 +75,21 @@ export function isPast(time: string | undefined): boolean {
 
 export async function requirePartner(store: Store, id: string): Promise<Partner> {
   const partner = await store.findPartner(id);
-  if (partner !== undefined) return partner;
-  throw new OperatorError(`There is no partner ${id}: "partner-network partners list" shows all.`);
+  return partner ?? missing(`partner ${id}`, '"partner-network partners list" shows all.');
 }
 
 export async function requireKey(store: Store, id: string): Promise<ApiKey> {
   const key = await store.findKeyById(id);
-  if (key !== undefined) return key;
-  const remedy = '"partner-network keys list --partner ID" shows a partner\'s.';
-  throw new OperatorError(`There is no key ${id}: ${remedy}`);
+  return key ?? missing(`key ${id}`, '"partner-network keys list --partner ID" shows a partner\'s.');
+}
+
+export function missing(what: string, remedy: string): never {
+  throw new OperatorError(`There is no ${what}: ${remedy}`);
+}
+
+/** Reports a list as a table; `none` is the sentence for an empty one. */
+export function listReport<R>(value: readonly R[], none: string, cells: Cells<R>): Report {
+  return { value, text: value.length === 0 ? none : table(value, cells) };
 }
 
 /** Waits for a write, and reports a record that exists already as an error of the operator. */

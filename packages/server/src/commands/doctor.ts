@@ -17,7 +17,7 @@ export const doctor = command({
     const failures = checks.filter(({ status }) => status === 'failed').length;
     const failure =
       failures > 0 ? `${failures} of ${checks.length} checks failed: each says what to do.` : undefined;
-    const text = () => checks.map(textOf).join('\n');
+    const text = checks.map(textOf).join('\n');
     printReport({ value: checks, text, failure }, config.json, output);
   },
 });

@@ -1,6 +1,5 @@
 import { lengths } from '@partner-network/contract/limits';
 import { expiresAt, optional, plainText, required } from '../command-line/options.ts';
-import { table } from '../command-line/table.ts';
 import { newId } from '../lib/ids.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { toTime } from '../lib/times.ts';
@@ -9,6 +8,8 @@ import {
   customerId,
   explainConflict,
   isPast,
+  listReport,
+  missing,
   onDatabase,
   partnerId,
   remarkPastExpiry,
@@ -39,7 +40,7 @@ export const createGrant = onDatabase({
     await explainConflict(`Grant ${id} of customer ${customer}`, store.createGrant(grant));
     remarkPastExpiry(output, expires_at);
     const what = `partner ${partner} may read the balances of customer ${customer}`;
-    return { value: grant, text: () => `Created grant ${id}: ${what}.` };
+    return { value: grant, text: `Created grant ${id}: ${what}.` };
   },
 });
 
@@ -50,16 +51,13 @@ export const listGrants = onDatabase({
   },
   run: async (store, { partner, customer }) => {
     await requirePartner(store, partner);
-    const grants = await store.listGrants(partner, customer);
-    const rows = () =>
-      table(grants, {
-        ID: ({ id }) => id,
-        CUSTOMER: ({ customer_id }) => customer_id,
-        STATUS: statusOf,
-        EXPIRES: ({ expires_at = '-' }) => expires_at,
-        CREATED: ({ created_at }) => created_at,
-      });
-    return { value: grants, text: () => (grants.length === 0 ? 'No grants.' : rows()) };
+    return listReport(await store.listGrants(partner, customer), 'No grants.', {
+      ID: ({ id }) => id,
+      CUSTOMER: ({ customer_id }) => customer_id,
+      STATUS: statusOf,
+      EXPIRES: ({ expires_at = '-' }) => expires_at,
+      CREATED: ({ created_at }) => created_at,
+    });
   },
 });
 
@@ -78,10 +76,8 @@ export const revokeGrant = onDatabase({
     const [grant, another] = found.filter(
       ({ customer_id }) => customer === undefined || customer_id === customer,
     );
-    if (grant === undefined) {
-      const remedy = '"partner-network grants list --partner ID" shows a partner\'s.';
-      throw new OperatorError(`There is no grant ${id}: ${remedy}`);
-    }
+    const remedy = '"partner-network grants list --partner ID" shows a partner\'s.';
+    if (grant === undefined) return missing(`grant ${id}`, remedy);
     if (another !== undefined) {
       throw new OperatorError(`Several customers have a grant ${id}: say whose with --customer.`);
     }
@@ -90,7 +86,7 @@ export const revokeGrant = onDatabase({
     if (!isRevoked) await store.revokeGrant(grant.customer_id, id, updated_at);
     return {
       value: isRevoked ? grant : { ...grant, status: 'REVOKED', updated_at },
-      text: () => `Grant ${id} is revoked; this takes effect everywhere within a second.`,
+      text: `Grant ${id} is revoked; this takes effect everywhere within a second.`,
     };
   },
 });

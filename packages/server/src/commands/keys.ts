@@ -13,12 +13,19 @@ import {
   repeated,
   required,
 } from '../command-line/options.ts';
-import { table } from '../command-line/table.ts';
 import { newId } from '../lib/ids.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { toTime } from '../lib/times.ts';
 import type { ApiKey, Store } from '../store/port.ts';
-import { isPast, onDatabase, partnerId, remarkPastExpiry, requireKey, requirePartner } from './database.ts';
+import {
+  isPast,
+  listReport,
+  onDatabase,
+  partnerId,
+  remarkPastExpiry,
+  requireKey,
+  requirePartner,
+} from './database.ts';
 
 type NewKey = Pick<ApiKey, 'partner_id' | 'name' | 'scopes' | 'expires_at'>;
 
@@ -37,7 +44,7 @@ function issue(environment: Environment, { partner_id, name, scopes, expires_at 
   const shownOnce = 'Keep it safe: it is shown only once, and only a digest of it is stored.';
   const report = (sentence: string): Report => ({
     value: { id: key.id, key: text, partner_id, scopes: key.scopes, environment, expires_at },
-    text: () => `${text}\n\n${sentence} ${shownOnce}`,
+    text: `${text}\n\n${sentence} ${shownOnce}`,
   });
   return { key, digest: digestOfKey(text), report };
 }
@@ -69,17 +76,15 @@ export const listKeys = onDatabase({
       ...described(store, key),
       ...(lastUses.has(key.id) && { last_used_at: lastUses.get(key.id) }),
     }));
-    const rows = () =>
-      table(keys, {
-        ID: ({ id }) => id,
-        KEY: ({ masked_key }) => masked_key,
-        SCOPES: (key) => key.scopes.join(' '),
-        STATUS: ({ status }) => status,
-        EXPIRES: ({ expires_at = '-' }) => expires_at,
-        'LAST USED': ({ last_used_at = '-' }) => last_used_at,
-        NAME: ({ name = '-' }) => name,
-      });
-    return { value: keys, text: () => (keys.length === 0 ? `Partner ${partner} has no keys.` : rows()) };
+    return listReport(keys, `Partner ${partner} has no keys.`, {
+      ID: ({ id }) => id,
+      KEY: ({ masked_key }) => masked_key,
+      SCOPES: (key) => key.scopes.join(' '),
+      STATUS: ({ status }) => status,
+      EXPIRES: ({ expires_at = '-' }) => expires_at,
+      'LAST USED': ({ last_used_at = '-' }) => last_used_at,
+      NAME: ({ name = '-' }) => name,
+    });
   },
 });
 
@@ -91,7 +96,7 @@ export const revokeKey = onDatabase({
     await store.revokeKey(id, toTime(Date.now()));
     return {
       value: described(store, await requireKey(store, id)),
-      text: () => `Key ${id} is revoked; this takes effect everywhere within a second.`,
+      text: `Key ${id} is revoked; this takes effect everywhere within a second.`,
     };
   },
 });

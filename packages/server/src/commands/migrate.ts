@@ -5,7 +5,7 @@ export const migrate = onDatabase({
   purpose: () => 'migrate',
   run: async ({ environment, migration: { from, to } }) => ({
     value: { environment, from, to },
-    text: () =>
+    text:
       from === to
         ? `The ${environment} database is current: schema ${to}.`
         : `The ${environment} database went from schema ${from} to ${to}.`,

@@ -34,10 +34,7 @@ export const importPartners = onDatabase({
     }
     const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
     const outcome = isDryRun ? 'would be written' : 'written';
-    return {
-      value: counts,
-      text: () => `${counts.partners} partners and ${counts.keys} keys ${outcome}.`,
-    };
+    return { value: counts, text: `${counts.partners} partners and ${counts.keys} keys ${outcome}.` };
   },
 });
 

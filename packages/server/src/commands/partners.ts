@@ -1,10 +1,9 @@
 import { lengths } from '@partner-network/contract/limits';
 import type { Command } from '../command-line/command.ts';
 import { optional, plainText, required } from '../command-line/options.ts';
-import { table } from '../command-line/table.ts';
 import { newId } from '../lib/ids.ts';
 import { toTime } from '../lib/times.ts';
-import { explainConflict, onDatabase, partnerId, requirePartner } from './database.ts';
+import { explainConflict, listReport, onDatabase, partnerId, requirePartner } from './database.ts';
 
 export const createPartner = onDatabase({
   options: {
@@ -15,25 +14,23 @@ export const createPartner = onDatabase({
   run: async (store, { name, id = newId('PARTNER') }) => {
     const partner = { id, name, created_at: toTime(Date.now()) };
     await explainConflict(`Partner ${id}`, store.createPartner(partner));
-    return { value: partner, text: () => `Created partner ${id} (${name}).` };
+    return { value: partner, text: `Created partner ${id} (${name}).` };
   },
 });
 
-const none = 'No partners yet: "partner-network partners create --name NAME" makes one.';
-
 export const listPartners = onDatabase({
   options: {},
-  run: async (store) => {
-    const partners = await store.listPartners();
-    const rows = () =>
-      table(partners, {
+  run: async (store) =>
+    listReport(
+      await store.listPartners(),
+      'No partners yet: "partner-network partners create --name NAME" makes one.',
+      {
         ID: ({ id }) => id,
         NAME: ({ name }) => name,
         CREATED: ({ created_at }) => created_at,
         STATUS: ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`),
-      });
-    return { value: partners, text: () => (partners.length === 0 ? none : rows()) };
-  },
+      },
+    ),
 });
 
 function switching(isDisabled: boolean): Command {
@@ -47,7 +44,7 @@ function switching(isDisabled: boolean): Command {
       const state = isDisabled ? 'disabled' : 'enabled';
       return {
         value: await requirePartner(store, id),
-        text: () => `Partner ${id} is ${state}; this takes effect everywhere within a second.`,
+        text: `Partner ${id} is ${state}; this takes effect everywhere within a second.`,
       };
     },
   });

@@ -95,7 +95,7 @@ export const pruneReceipts = onDatabase({
     const text = isDryRun
       ? `${receipts} receipts from before ${before} would be removed.`
       : `Removed ${receipts} receipts from before ${before}.`;
-    return { value: { before, receipts, removed: !isDryRun }, text: () => text };
+    return { value: { before, receipts, removed: !isDryRun }, text };
   },
 });
 

@@ -23,18 +23,23 @@ export interface Address {
 }
 
 /** The default is a sandbox on this machine, so that a newcomer's first call needs only a key. */
-function addressSetting(): Option<Address> {
-  const help = `address of the service (${sandboxAddress}, a sandbox here)`;
-  const url = setting('URL', addressVariable, httpUrl, sandboxAddress, help);
-  return {
-    ...url,
-    resolve: (texts, origin, flags) => {
-      const found = url.resolve(texts, origin, flags);
-      if (found instanceof Problem) return found;
-      return { url: found, setBy: texts.length === 0 ? addressVariable : origin };
-    },
-  };
-}
+const baseUrl = setting(
+  'URL',
+  addressVariable,
+  httpUrl,
+  sandboxAddress,
+  `address of the service (${sandboxAddress}, a sandbox here)`,
+);
+
+const address: Option<Address> = {
+  ...baseUrl,
+  resolve: (texts, flags) => {
+    const url = baseUrl.resolve(texts, flags);
+    return url instanceof Problem
+      ? url
+      : { url, setBy: flags.has('base-url') ? '--base-url' : addressVariable };
+  },
+};
 
 export const callOptions = {
   limit: optional(
@@ -46,7 +51,7 @@ export const callOptions = {
   all: flag('list every page, not only one'),
   json: flag('print one JSON document; without it, a pipe gets JSON Lines'),
   curl: flag('print the call as a curl line, and do not make it'),
-  'base-url': addressSetting(),
+  'base-url': address,
   'api-key': variableOnly(
     keyVariable,
     apiKey,

@@ -61,7 +61,7 @@ function importing(kind: ImportKind): Command {
       const isLost = cutAt !== undefined || (report.rejected_count > 0 && !skipInvalid);
       const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutReasons[cutAt];
       const failure = isLost ? `Nothing was written: ${why}.` : undefined;
-      return { value: report, text: () => summaryOf(report, dryRun), failure };
+      return { value: report, text: summaryOf(report, dryRun), failure };
     },
   });
 }
@@ -119,7 +119,7 @@ async function follow(store: Store, records: RecordOptions, output: Output): Pro
       waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
       answering: () => output.remark('The database answers again; going on.'),
     });
-    return { value: report, text: () => summaryOf(report, false) };
+    return { value: report, text: summaryOf(report, false) };
   } finally {
     ignoreStop();
   }

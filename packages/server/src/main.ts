@@ -80,10 +80,8 @@ const commands: readonly Entry[] = [
       "Download a partner's brand images and check their headers against the specification",
     ],
   }),
-  from(() => import('./commands/as-partner/brands-list.ts'), {
+  from(() => import('./commands/as-partner/lists.ts'), {
     listBrands: ['brands list', 'As a partner, with an API key: list your brands'],
-  }),
-  from(() => import('./commands/as-partner/balances-list.ts'), {
     listBalances: ['balances list', "As a partner, with an API key: list a customer's balances"],
   }),
   from(() => import('./commands/import/import.ts'), {

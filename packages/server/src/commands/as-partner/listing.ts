@@ -3,12 +3,11 @@ import { type PageList, PartnerNetwork } from '@partner-network/client';
 import { pageSize } from '@partner-network/contract/limits';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { type Command, command } from '../../command-line/command.ts';
-import { curlLine } from '../../command-line/curl.ts';
+import { growingJson, jsonText } from '../../command-line/json.ts';
 import type { Options, Values } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
-import type { Column } from '../../command-line/table.ts';
+import { type Column, growingTable } from '../../command-line/table.ts';
 import { explained } from './errors.ts';
-import { createPrinter } from './printer.ts';
 import { callOptions, keyVariable } from './settings.ts';
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
@@ -26,7 +25,7 @@ interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
   parameters(values: Values<O>): Q;
   list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;
   records(page: P): readonly R[];
-  readonly columns: readonly Column<R>[];
+  readonly columns: readonly Column<NoInfer<R>>[];
   /** Flags whose names differ from those of their parameters. */
   readonly flags?: Readonly<Record<string, string>>;
 }
@@ -47,19 +46,21 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
   async function printPages(parameters: Q & PageParameters, values: CallValues, output: Output) {
     const { all, json, 'base-url': address, 'api-key': apiKey } = values;
     const waiting = createWaitingRemark(address.url, output);
-    const { onResponse } = waiting;
-    const list = listing.list(
-      new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onResponse }),
-      parameters,
-    );
-    const printer = createPrinter(listing.name, listing.columns, json, output);
+    const { onRequest, onResponse } = waiting;
+    const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onRequest, onResponse });
+    const list = listing.list(network, parameters);
+    const printer = json
+      ? createJsonPrinter(listing.name, output)
+      : createLinePrinter(listing.name, listing.columns, output);
     let last: P | undefined;
     try {
-      for await (const page of waiting.watch(all ? list.pages() : firstOf(list))) {
+      for await (const page of all ? list.pages() : [list]) {
+        waiting.stop();
         await printer.add(listing.records(page));
         last = page;
       }
     } catch (error) {
+      waiting.stop();
       await printer.cut();
       if (last !== undefined) output.remark('The output is incomplete, for not all pages came: list again.');
       throw explained(error, address, flagOf);
@@ -76,47 +77,72 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
       const { all, cursor, limit = all ? pageSize.max : undefined } = call;
       const parameters = { ...listing.parameters(values as Values<O>), cursor, limit };
       if (!call.curl) return printPages(parameters, call, output);
-      output.answer(curlLine(`${call['base-url'].url}/${listing.name}`, parameters, keyVariable));
+      output.answer(curlLine(`${call['base-url'].url}/${listing.name}`, parameters));
       const next = 'While an answer has a cursor, add &cursor= and it for the next one.';
       if (all) output.remark(`That is one page. ${next}`);
     },
   });
 }
 
-async function* firstOf<P>(list: PromiseLike<P>): AsyncGenerator<P> {
-  yield await list;
+/** Prints one document of the same shape as the service's answer, page by page. */
+function createJsonPrinter(name: string, output: Output) {
+  const { add, cut, end } = growingJson(output.write, `{"${name}":[`);
+  const last = (cursor?: string) => (cursor === undefined ? ']}' : `],"cursor":${jsonText(cursor)}}`);
+  return { add, cut, end: (cursor?: string) => end(last(cursor)) };
 }
 
-/**
- * Tells a person at a terminal, once, what a command waits for: the client retries silently. Time that is
- * spent printing a page does not count.
- */
+/** Prints a table on a terminal, otherwise JSON Lines, page by page. */
+function createLinePrinter<R>(name: string, columns: readonly Column<R>[], output: Output) {
+  const { isTTY } = process.stdout;
+  const rows = growingTable(columns, process.stdout);
+  const lines = (records: readonly R[]) => records.map((record) => `${jsonText(record)}\n`).join('');
+  let count = 0;
+  return {
+    add: async (records: readonly R[]) => {
+      count += records.length;
+      if (records.length > 0) await output.write(isTTY ? rows(records) : lines(records));
+    },
+    cut: async () => {},
+    end: async (cursor?: string) => {
+      const total = `${count.toLocaleString('en-US')} ${count === 1 ? name.slice(0, -1) : name}`;
+      if (isTTY) await output.write(count === 0 ? `No ${name}.\n` : `\n${total}.\n`);
+      // On standard error, so that the reader of a pipe does not take one page for all records.
+      const more = `There are more ${name}: --all lists every page, and --json shows the cursor of the next.`;
+      if (cursor !== undefined) output.remark(more);
+    },
+  };
+}
+
+/** The call as a curl command for a POSIX shell. The key stays in its variable, so it is not shown. */
+function curlLine(address: string, parameters: Parameters): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+  const url = query.size === 0 ? address : `${address}?${query}`;
+  return `curl -H "Authorization: Bearer $${keyVariable}" '${url.replaceAll("'", "'\\''")}'`;
+}
+
+/** Tells a person at a terminal, once, what a command waits for: the client retries silently. */
 export function createWaitingRemark(address: string, output: Output, isTerminal = process.stderr.isTTY) {
   let status = 0;
   let isRemarked = !isTerminal;
+  let timer: NodeJS.Timeout | undefined;
 
   function remark(): void {
-    if (isRemarked) return;
     isRemarked = true;
     const answer = status >= 400 ? `, which answered ${status}` : '';
     output.remark(`Waiting for ${address}${answer}; Ctrl-C ends it.`);
   }
 
   return {
+    onRequest: () => {
+      if (!isRemarked) timer ??= setTimeout(remark, commandLineBounds.silentWaitMs);
+    },
     onResponse: (response: { readonly status: number }) => {
       status = response.status;
     },
-    watch: async function* <P>(pages: AsyncIterable<P>): AsyncGenerator<P> {
-      let timer = setTimeout(remark, commandLineBounds.silentWaitMs);
-      try {
-        for await (const page of pages) {
-          clearTimeout(timer);
-          yield page;
-          timer = setTimeout(remark, commandLineBounds.silentWaitMs);
-        }
-      } finally {
-        clearTimeout(timer);
-      }
+    stop: () => {
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

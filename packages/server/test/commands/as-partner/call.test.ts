@@ -9,10 +9,9 @@ import { freePort } from '../../../../testkit/servers/free-port.ts';
 import { commandLineBounds } from '../../../src/bounds/command-line.ts';
 import type { Command } from '../../../src/command-line/command.ts';
 import { parseLine } from '../../../src/command-line/parse.ts';
-import { listBalances } from '../../../src/commands/as-partner/balances-list.ts';
-import { listBrands } from '../../../src/commands/as-partner/brands-list.ts';
 import { explained } from '../../../src/commands/as-partner/errors.ts';
 import { createWaitingRemark } from '../../../src/commands/as-partner/listing.ts';
+import { listBalances, listBrands } from '../../../src/commands/as-partner/lists.ts';
 import { type Address, addressVariable } from '../../../src/commands/as-partner/settings.ts';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
 
@@ -196,25 +195,26 @@ test('does not change an unexpected error', () => {
   assert.equal(explained(fault, sandbox, flagOf), fault);
 });
 
-test('tells a terminal once what it waits for, after a second', async (t) => {
+test('tells a terminal once what it waits for, after a second', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { remarks, output } = recordedOutput();
-  const pages = async function* () {
-    yield 1;
-    yield 2;
-  };
+  const tick = (ms: number) => t.mock.timers.tick(ms);
   for (const isSeen of [true, false]) {
     const waiting = createWaitingRemark('http://here', output, isSeen);
-    waiting.onResponse({ status: 503 });
-    const walk = waiting.watch(pages());
-    const first = walk.next();
-    t.mock.timers.tick(commandLineBounds.silentWaitMs);
-    await first;
+    waiting.onRequest();
+    tick(commandLineBounds.silentWaitMs - 1);
     // While a page is printed nothing is waited for.
-    t.mock.timers.tick(commandLineBounds.silentWaitMs);
-    const second = walk.next();
-    t.mock.timers.tick(commandLineBounds.silentWaitMs);
-    assert.deepEqual([(await second).value, (await walk.next()).done], [2, true]);
+    waiting.stop();
+    tick(commandLineBounds.silentWaitMs);
+    assert.equal(remarks.length, isSeen ? 0 : 1);
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      waiting.onRequest();
+      waiting.onResponse({ status: 503 });
+      tick(commandLineBounds.silentWaitMs / 2);
+    }
+    waiting.stop();
+    waiting.onRequest();
+    tick(commandLineBounds.silentWaitMs);
   }
   assert.deepEqual(remarks, ['Waiting for http://here, which answered 503; Ctrl-C ends it.']);
 });

@@ -1,4 +1,5 @@
 import { commandLineBounds } from '../bounds/command-line.ts';
+import { usualColumns } from './table.ts';
 
 /** Standard error. Progress is shown only if it is a terminal. */
 interface Screen {
@@ -7,21 +8,7 @@ interface Screen {
   write(text: string): unknown;
 }
 
-interface Progress {
-  /** Adds bytes that were read. */
-  bytes(more: number): void;
-  /** Sets the number of finished records. */
-  done(records: number): void;
-  /** Shows that this many records are being written. */
-  writing(records: number): void;
-  /** Removes the progress line. */
-  clear(): void;
-}
-
-const silent: Progress = { bytes: () => {}, done: () => {}, writing: () => {}, clear: () => {} };
-
 const barCharacters = 24;
-const usualColumns = 80;
 const clearLine = '\r\u001b[K';
 const lineUp = '\u001b[1A';
 
@@ -31,8 +18,7 @@ export function createProgress(
   work: 'read' | 'checked',
   totalBytes?: number,
   now = () => performance.now(),
-): Progress {
-  if (screen.isTTY !== true) return silent;
+) {
   const startedAt = now();
   let drawnAt = startedAt;
   let takenBytes = 0;
@@ -43,23 +29,27 @@ export function createProgress(
   const room = () => (screen.columns || usualColumns) - 1;
 
   function draw(text: string, after: string, erasing: string): void {
+    if (screen.isTTY !== true) return;
     screen.write(`${eraser}${text.slice(0, room())}${after}`);
     eraser = erasing;
   }
 
   return {
-    bytes: (more) => {
+    /** Adds bytes that were read. */
+    bytes: (more: number) => {
       takenBytes += more;
     },
-    done: (records) => {
+    /** Sets the number of finished records. */
+    done: (records: number) => {
       const at = now();
       if (at - drawnAt < commandLineBounds.progressMs) return;
       drawnAt = at;
       const share = totalBytes === undefined ? undefined : Math.min(takenBytes / totalBytes, 1);
       draw(progressLine(work, records, (at - startedAt) / 1_000, share, room()), '', clearLine);
     },
-    // Ends the line, because an interrupt during a write leaves it on the screen.
-    writing: (records) => draw(`writing ${grouped(records)}, all or none …`, '\n', `${lineUp}${clearLine}`),
+    /** Shows the number of records being written, on a whole line: an interrupt leaves it on the screen. */
+    writing: (records: number) =>
+      draw(`writing ${grouped(records)}, all or none …`, '\n', `${lineUp}${clearLine}`),
     clear: () => {
       if (eraser !== '') screen.write(eraser);
       eraser = '';

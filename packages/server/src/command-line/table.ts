@@ -25,7 +25,7 @@ export function table<R>(records: readonly R[], cells: Cells<R>): string {
   return growingTable(columns, boundless)(records).trimEnd();
 }
 
-const defaultColumns = 80;
+export const usualColumns = 80;
 const gap = '  ';
 /** A name that is cut to fewer cells says nothing. */
 const minNameCells = 8;
@@ -53,7 +53,7 @@ export function growingTable<R>(
       needed[index] = Math.max(width, ...cells.map((row) => displayWidth(row[index]!)));
     }
     // A terminal of unknown width reports 0. Some terminals wrap when their last cell is filled, hence - 1.
-    const widths = widthsWithin(columns, needed, (screen.columns || defaultColumns) - 1);
+    const widths = widthsWithin(columns, needed, (screen.columns || usualColumns) - 1);
     const line = (texts: readonly string[]) => {
       const parts = widths.map((width, index) => layOut(columns[index]!, texts[index]!, width));
       return `${parts.join(gap).trimEnd()}\n`;

@@ -20,15 +20,14 @@ import { createCollectorAgent } from './collector-agent.ts';
 import { createDelivery } from './delivery.ts';
 import type { Tracing } from './port.ts';
 
-interface Destination {
-  readonly url: string;
-  /** Share of requests that are traced, 0 to 1. */
-  readonly share: number;
-  readonly environment: Environment;
-  readonly databaseSystem: string;
-}
-
-export function openTracing({ url, share, environment, databaseSystem }: Destination, log: Logger): Tracing {
+/** `share` is the share of requests that are traced, 0 to 1. */
+export function openTracing(
+  url: string,
+  share: number,
+  environment: Environment,
+  databaseSystem: string,
+  log: Logger,
+): Tracing {
   const agent = createCollectorAgent(url);
   const exporter = new OTLPTraceExporter({
     url,

@@ -12,24 +12,19 @@ interface Parts {
   readonly limiters: Readonly<Partial<Record<string, Limiter>>>;
 }
 
+/** Traces the reads of a request, which are the key and the page of each listing, and the limiters. */
 export function tracedParts<P extends Parts>(parts: P, { databaseSystem }: Tracing): P {
+  const reads = (['findKey', ...operations.map(({ id }) => id)] as const).map((name) => {
+    const attributes = { 'db.system.name': databaseSystem, 'db.operation.name': name };
+    const read = parts.store[name] as (query: unknown) => Promise<unknown>;
+    return [name, (query: unknown) => traced(`store ${name}`, 'client', attributes, () => read(query))];
+  });
   const limiters = Object.entries(parts.limiters).map(([name, limiter]) => [name, tracedLimiter(limiter!)]);
   return {
     ...parts,
-    store: tracedReads(parts.store, databaseSystem),
+    store: { ...parts.store, ...Object.fromEntries(reads) },
     limiters: Object.fromEntries(limiters),
   };
-}
-
-/** Traces the reads of a request: the key, and the page of each listing of the contract. */
-function tracedReads(store: Reads, system: string): Reads {
-  const names = ['findKey', ...operations.map(({ id }) => id)] as const;
-  const reads = names.map((name) => {
-    const attributes = { 'db.system.name': system, 'db.operation.name': name };
-    const read = store[name] as (query: unknown) => Promise<unknown>;
-    return [name, (query: unknown) => traced(`store ${name}`, 'client', attributes, () => read(query))];
-  });
-  return { ...store, ...Object.fromEntries(reads) };
 }
 
 function tracedLimiter(limiter: Limiter): Limiter {

@@ -10,9 +10,9 @@ function collectorUrl(text: string): string | Problem {
       );
 }
 
-const anyText = (text: string) => text;
+/** A variable that is checked only if traces are sent: it may be set for other programs. */
+const unchecked = (variable: string, help: string) => variableOnly(variable, (text) => text, help);
 
-/** Only the endpoints are checked here; the rest may be set for other programs, see `conflictsOfTracing`. */
 export const tracingSettings = {
   'otlp-endpoint': variableOnly(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -24,25 +24,22 @@ export const tracingSettings = {
     collectorUrl,
     'the same with its path, where traces have an address of their own',
   ),
-  'sdk-disabled': variableOnly('OTEL_SDK_DISABLED', anyText, 'true: no traces, whatever else is set'),
-  'traces-exporter': variableOnly('OTEL_TRACES_EXPORTER', anyText, 'none: no traces, too (otlp)'),
-  'otlp-headers': variableOnly(
+  'sdk-disabled': unchecked('OTEL_SDK_DISABLED', 'true: no traces, whatever else is set'),
+  'traces-exporter': unchecked('OTEL_TRACES_EXPORTER', 'none: no traces, too (otlp)'),
+  'otlp-headers': unchecked(
     'OTEL_EXPORTER_OTLP_HEADERS',
-    anyText,
     'what the collector asks for, such as api-key=…, with commas between',
   ),
-  'otlp-compression': variableOnly('OTEL_EXPORTER_OTLP_COMPRESSION', anyText, 'gzip or none (none)'),
-  'otlp-protocol': variableOnly(
+  'otlp-compression': unchecked('OTEL_EXPORTER_OTLP_COMPRESSION', 'gzip or none (none)'),
+  'otlp-protocol': unchecked(
     'OTEL_EXPORTER_OTLP_PROTOCOL',
-    anyText,
     'http/json or http/protobuf: traces are sent over HTTP, as JSON',
   ),
-  'traces-sampler': variableOnly(
+  'traces-sampler': unchecked(
     'OTEL_TRACES_SAMPLER',
-    anyText,
     'which requests are traced, such as traceidratio (always_on)',
   ),
-  'traces-sampler-arg': variableOnly('OTEL_TRACES_SAMPLER_ARG', anyText, 'share of requests, 0 to 1 (1)'),
+  'traces-sampler-arg': unchecked('OTEL_TRACES_SAMPLER_ARG', 'share of requests, 0 to 1 (1)'),
 };
 
 export type TracingConfig = Values<typeof tracingSettings>;
@@ -71,24 +68,23 @@ const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
 /** Invalid settings, if traces are sent. Values are not repeated: a header is a secret. */
 export function conflictsOfTracing(config: TracingConfig): string[] {
   if (urlOfTraces(config) === undefined) return [];
-  const { 'otlp-headers': headers = '', 'traces-sampler-arg': share = '1' } = config;
-  const choices: [variable: string, allowed: readonly string[], given: string | undefined][] = [
-    ['OTEL_TRACES_EXPORTER', ['otlp', 'none'], config['traces-exporter']],
-    ['OTEL_EXPORTER_OTLP_COMPRESSION', ['none', 'gzip'], config['otlp-compression']],
-    ['OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json', 'http/protobuf'], config['otlp-protocol']],
-    ['OTEL_TRACES_SAMPLER', samplers, config['traces-sampler']],
-  ];
-  const problems = choices
-    .filter(([, allowed, given]) => given !== undefined && !allowed.includes(given))
-    .map(([variable, allowed]) => `${variable} must be one of ${allowed.join(', ')}.`);
-  if (!headersForm.test(headers)) {
-    problems.push(
-      'OTEL_EXPORTER_OTLP_HEADERS must be NAME=VALUE, with commas between, values percent-encoded.',
-    );
-  }
+  const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': share = '1' } = config;
+  const oneOf = (allowed: readonly string[], given = allowed[0]!) =>
+    allowed.includes(given) ? undefined : `one of ${allowed.join(', ')}`;
+  const areHeaders = headersForm.test(config['otlp-headers'] ?? '');
   // An unknown sampler may have another kind of argument.
-  if (samplers.includes(config['traces-sampler'] ?? 'always_on') && !shareForm.test(share)) {
-    problems.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.');
-  }
-  return problems;
+  const isShare = shareForm.test(share) || !samplers.includes(sampler);
+  const needed = {
+    OTEL_TRACES_EXPORTER: oneOf(['otlp', 'none'], config['traces-exporter']),
+    OTEL_EXPORTER_OTLP_COMPRESSION: oneOf(['none', 'gzip'], config['otlp-compression']),
+    OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/json', 'http/protobuf'], config['otlp-protocol']),
+    OTEL_TRACES_SAMPLER: oneOf(samplers, sampler),
+    OTEL_EXPORTER_OTLP_HEADERS: areHeaders
+      ? undefined
+      : 'NAME=VALUE, with commas between, values percent-encoded',
+    OTEL_TRACES_SAMPLER_ARG: isShare ? undefined : 'a number from 0 to 1',
+  };
+  return Object.entries(needed).flatMap(([variable, form]) =>
+    form === undefined ? [] : [`${variable} must be ${form}.`],
+  );
 }

@@ -16,6 +16,5 @@ export async function startTracing(
   const url = config && urlOfTraces(config);
   if (config === undefined || url === undefined) return undefined;
   const { openTracing } = await import('./open-telemetry.ts');
-  const databaseSystem = databaseSystems[engine];
-  return openTracing({ url, share: shareOfTraces(config), environment, databaseSystem }, log);
+  return openTracing(url, shareOfTraces(config), environment, databaseSystems[engine], log);
 }

@@ -5,7 +5,7 @@ import { isFromHook } from './hooks.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList } from './page-list.ts';
-import { holdMsOf, isOverRate, withRetries } from './retry.ts';
+import { holdMsOf, withRetries } from './retry.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -19,17 +19,16 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
   name: string,
   ratePerSecond: number,
 ): (params?: ListParams, options?: CallOptions) => PageList<Page, Item> {
-  const pace = createPace(ratePerSecond || Infinity);
+  const take = createPace(ratePerSecond || Infinity);
 
   async function attempt(url: string, number: number, signal: AbortSignal | undefined, timeoutMs: number) {
-    const release = await pace.take(signal, number > 1);
+    const release = await take(signal, number > 1);
     try {
       const answer = await attemptOnce(settings, { name, url, number, timeoutMs }, signal);
-      release('grow');
+      release(true, undefined);
       return answer;
     } catch (error) {
-      if (isOverRate(error)) release('halve', holdMsOf(error));
-      else release('stay');
+      release(false, holdMsOf(error));
       throw error;
     }
   }

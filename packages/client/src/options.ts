@@ -45,17 +45,7 @@ export interface ResponseEvent extends RequestEvent {
   readonly durationMs: number;
 }
 
-/** The checked options, with defaults. */
-export interface Settings extends Pick<PartnerNetworkOptions, 'fetch' | 'onRequest' | 'onResponse'> {
-  readonly apiKey: string;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly timeoutMs: number;
-  readonly maxRetries: number;
-  readonly maxRate: number | undefined;
-}
-
-const defaults = { timeoutMs: 10_000, maxRetries: 3 } as const;
+const defaults = { timeoutMs: 10_000, maxRetries: 3 };
 
 /** The longest time of a timer; a longer one fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -72,8 +62,10 @@ const optionNames = [
 ];
 const callOptionNames = ['signal', 'timeoutMs', 'maxRetries'];
 
+export type Settings = ReturnType<typeof checkOptions>;
+
 /** Checks at run time what the types say, for callers in JavaScript. Null counts as absent. */
-export function checkOptions(options: PartnerNetworkOptions): Settings {
+export function checkOptions(options: PartnerNetworkOptions) {
   const given = options ?? {};
   checkNames(given, optionNames);
   const maxRate = given.maxRate ?? undefined;
@@ -107,7 +99,7 @@ function checkNames(options: object, known: readonly string[]): void {
   }
 }
 
-function checkBounds(given: CallOptions, otherwise: Pick<Settings, 'timeoutMs' | 'maxRetries'>) {
+function checkBounds(given: CallOptions, otherwise: typeof defaults) {
   return {
     timeoutMs: checkWhole('timeoutMs', given.timeoutMs ?? otherwise.timeoutMs, 1, maxTimerMs),
     maxRetries: checkWhole('maxRetries', given.maxRetries ?? otherwise.maxRetries, 0, 100),

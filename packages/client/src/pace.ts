@@ -9,23 +9,12 @@ const windowMs = 1_010;
  */
 const growth = 4;
 
-/** What happens to the rate: it grows after a page, is halved after a 429, and stays after anything else. */
-type Change = 'grow' | 'stay' | 'halve';
-
-interface Pace {
-  /**
-   * Resolves when a request may be sent: in order of arrival, but retries first. Call the returned function
-   * when the request is over, with the time that its answer asks every call to wait.
-   */
-  take(signal: AbortSignal | undefined, isRetry: boolean): Promise<(change: Change, holdMs?: number) => void>;
-}
-
 /**
  * Limits requests per second, however long each one takes. The service counted a request at some time before
  * its answer arrived, so its slot becomes free one second after the answer. A 429 means that other clients
  * use the same rate: it is halved, and grows again with each page, so that the clients find their shares.
  */
-export function createPace(ratePerSecond: number): Pace {
+export function createPace(ratePerSecond: number) {
   /** When the slot of each answered request becomes free, oldest first. */
   const freeAtMs: number[] = [];
   /** Retries go first, so that calls finish before others begin even if all are refused for long. */
@@ -58,30 +47,36 @@ export function createPace(ratePerSecond: number): Pace {
       timer = setTimeout(admit, nextMs - now);
   }
 
-  function release(change: Change, holdMs = 0): void {
+  /** A page lets the rate grow, a 429 halves it. `holdMs` is how long a 429 asks every call to wait. */
+  function release(isPage: boolean, holdMs: number | undefined): void {
     const now = performance.now();
     freeAtMs.push(now + windowMs);
-    heldUntilMs = Math.max(heldUntilMs, now + holdMs);
-    if (change === 'grow') rate = Math.min(ratePerSecond, rate + growth / rate);
-    // Once for all calls that were refused together.
-    if (change === 'halve' && now >= halvedUntilMs) {
-      rate = Math.ceil(rate / 2);
-      halvedUntilMs = now + Math.max(holdMs, windowMs);
+    if (isPage) rate = Math.min(ratePerSecond, rate + growth / rate);
+    if (holdMs !== undefined) {
+      heldUntilMs = Math.max(heldUntilMs, now + holdMs);
+      // Once for all calls that were refused together.
+      if (now >= halvedUntilMs) {
+        rate = Math.ceil(rate / 2);
+        halvedUntilMs = now + Math.max(holdMs, windowMs);
+      }
     }
     admit();
   }
 
-  return {
-    take: (signal, isRetry) =>
-      abortable(signal, (done) => {
-        const waiting = isRetry ? retries : firstAttempts;
-        const go = () => done(release);
-        waiting.add(go);
-        admit();
-        return () => {
-          // Aborted while waiting: the timer may not be needed any more.
-          if (waiting.delete(go)) admit();
-        };
-      }),
+  /**
+   * Resolves when a request may be sent: in order of arrival, but retries first. Call the returned function
+   * when the request is over.
+   */
+  return function take(signal: AbortSignal | undefined, isRetry: boolean): Promise<typeof release> {
+    return abortable(signal, (done) => {
+      const waiting = isRetry ? retries : firstAttempts;
+      const go = () => done(release);
+      waiting.add(go);
+      admit();
+      return () => {
+        // Aborted while waiting: the timer may not be needed any more.
+        if (waiting.delete(go)) admit();
+      };
+    });
   };
 }

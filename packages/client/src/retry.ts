@@ -37,12 +37,13 @@ function isRetryable(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }
 
-export function isOverRate(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 429;
-}
-
-/** How long the other calls of the listing wait after a 429: the rate is counted for all of them. */
-export function holdMsOf({ retryAfterMs = 0 }: ApiError): number {
+/**
+ * How long the other calls of the listing wait after a 429, because the rate is counted for all of them;
+ * undefined after any other error.
+ */
+export function holdMsOf(error: unknown): number | undefined {
+  if (!(error instanceof ApiError) || error.status !== 429) return undefined;
+  const { retryAfterMs = 0 } = error;
   return retryAfterMs > longestWaitMs ? 0 : retryAfterMs;
 }
 

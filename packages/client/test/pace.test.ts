@@ -32,18 +32,18 @@ function paceOf(t: TestContext, rate: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(performance, 'now', () => clock.ms);
   const admitted: string[] = [];
-  const releases: Awaited<ReturnType<ReturnType<typeof createPace>['take']>>[] = [];
+  const releases: Awaited<ReturnType<ReturnType<typeof createPace>>>[] = [];
   const pace = createPace(rate);
   return {
     admitted,
     take: async (name: string, signal?: AbortSignal, isAgain = false) => {
-      const release = await pace.take(signal, isAgain);
+      const release = await pace(signal, isAgain);
       admitted.push(name);
       releases.push(release);
     },
-    answer: () => releases.shift()!('grow'),
-    refuse: (holdMs: number) => releases.shift()!('halve', holdMs),
-    fail: () => releases.shift()!('stay'),
+    answer: () => releases.shift()!(true, undefined),
+    refuse: (holdMs: number) => releases.shift()!(false, holdMs),
+    fail: () => releases.shift()!(false, undefined),
     pass: async (ms: number) => {
       clock.ms += ms;
       t.mock.timers.tick(ms);

@@ -16,7 +16,7 @@ interface Entry {
   readonly load: () => Promise<Command>;
 }
 
-/** The commands of one file, which is loaded only when one of them runs: the name and summary of each export. */
+/** The commands that a file exports. It is loaded only when one of them runs. */
 function from<File extends Readonly<Record<keyof File, Command>>>(
   load: () => Promise<File>,
   named: Readonly<Record<keyof File, readonly [name: string, summary: string]>>,

@@ -9,12 +9,8 @@ export interface Column<R> {
   readonly minCells?: number;
 }
 
-interface Screen {
-  readonly columns?: number | undefined;
-}
-
 /** The width of a file or pipe, for which nothing is cut off. */
-export const boundless: Screen = { columns: Number.POSITIVE_INFINITY };
+export const boundless = { columns: Number.POSITIVE_INFINITY };
 
 /** For each heading, the function that reads a record's cell. */
 export type Cells<R> = Readonly<Record<string, (record: R) => string>>;
@@ -41,7 +37,7 @@ export const issuedIdCells = 38;
  */
 export function growingTable<R>(
   columns: readonly Column<R>[],
-  screen: Screen,
+  screen: { readonly columns?: number | undefined },
 ): (rows: readonly R[]) => string {
   const headings = columns.map(({ heading }) => heading);
   const needed = headings.map((heading) => heading.length);

@@ -6,7 +6,7 @@ import type { Values } from '../command-line/options.ts';
 import { instanceName } from '../lib/instance.ts';
 import type { RedisAddress } from '../limiter/redis/url.ts';
 import type { DatabaseAddress, StoreOptions } from '../store/address.ts';
-import { type TracingConfig, urlOfTraces } from '../tracing/settings.ts';
+import { tracesOf } from '../tracing/settings.ts';
 import { databaseConfig, type listenSettings, ratesOf, type ServeConfig } from './settings.ts';
 
 interface Listener {
@@ -27,7 +27,7 @@ export interface ServiceSettings {
   /** Processes that share the rate limit, for use while Redis does not know it. */
   readonly instances: number;
   /** Undefined: no traces are sent. */
-  readonly tracing?: TracingConfig | undefined;
+  readonly tracing?: ReturnType<typeof tracesOf>;
   readonly logLevel: string;
 }
 
@@ -49,7 +49,7 @@ export function resolveServe(config: ServeConfig): ServeSettings {
     },
     redis: config.redis,
     instances: config.workers * config.instances,
-    tracing: urlOfTraces(config) === undefined ? undefined : config,
+    tracing: tracesOf(config),
     workers: config.workers,
     operations: { host: config['ops-host'], port: config['ops-port'] },
     drainDelaySeconds: config['drain-delay'],

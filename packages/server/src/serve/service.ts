@@ -12,8 +12,7 @@ import { watchThisProcess } from '../observability/process-metrics.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { openStore } from '../store/engines.ts';
 import type { Store } from '../store/port.ts';
-import type { Tracing } from '../tracing/port.ts';
-import { startTracing } from '../tracing/tracing.ts';
+import type { Tracing } from '../tracing/open-telemetry.ts';
 import { createApp, type Parts } from './app.ts';
 import type { ServiceSettings } from './resolve.ts';
 
@@ -56,7 +55,7 @@ export async function openService(
   if (given.store === undefined) opened.defer(store.close);
   const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
   opened.defer(rateLimit.close);
-  const tracing = await startTracing(settings.tracing, environment, database.engine, log);
+  const tracing = await startTracing(settings, log);
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);
   opened.defer(journal.close);
@@ -101,6 +100,13 @@ export async function openService(
     drain: http.drain,
     unanswered: http.unanswered,
   };
+}
+
+/** Starts tracing if a collector is configured; otherwise OpenTelemetry is not loaded. */
+async function startTracing({ tracing, environment, database }: ServiceSettings, log: Logger) {
+  if (tracing === undefined) return undefined;
+  const { openTracing } = await import('../tracing/open-telemetry.ts');
+  return openTracing(tracing, environment, database.engine, log);
 }
 
 /** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */

@@ -1,5 +1,12 @@
 /** Traces by OpenTelemetry. This file and delivery.ts are loaded only if a collector is configured. */
-import { type Span as ApiSpan, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Span as ApiSpan,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -15,19 +22,20 @@ import { tracingBounds } from '../bounds/tracing.ts';
 import { instanceName } from '../lib/instance.ts';
 import { within } from '../lib/timeout.ts';
 import { ownVersion } from '../lib/version.ts';
-import type { Span } from '../observability/span.ts';
+import type { Attributes, Span } from '../observability/span.ts';
+import type { DatabaseAddress } from '../store/address.ts';
 import { createCollectorAgent } from './collector-agent.ts';
 import { createDelivery } from './delivery.ts';
-import type { Tracing } from './port.ts';
 
-/** `share` is the share of requests that are traced, 0 to 1. */
+export type Tracing = ReturnType<typeof openTracing>;
+
+/** Sends a share of the requests, 0 to 1, as traces to the collector at `url`. */
 export function openTracing(
-  url: string,
-  share: number,
+  { url, share }: { readonly url: string; readonly share: number },
   environment: Environment,
-  databaseSystem: string,
+  engine: DatabaseAddress['engine'],
   log: Logger,
-): Tracing {
+) {
   const agent = createCollectorAgent(url);
   const exporter = new OTLPTraceExporter({
     url,
@@ -63,10 +71,15 @@ export function openTracing(
   }
 
   return {
-    databaseSystem,
-    // Not OpenTelemetry's sampler: it takes 11 to 15 µs for a request that is not traced, this less than 1.
+    /** OpenTelemetry's name of the database engine. */
+    databaseSystem: engine === 'postgres' ? 'postgresql' : engine,
+    /**
+     * Whether the next request is traced. OpenTelemetry's own sampler takes 11 to 15 µs for a request that is
+     * not traced, this less than 1.
+     */
     isSampled: () => Math.random() < share,
-    begin: (name, attributes, caller) => {
+    /** Begins the trace of a request. `caller` is the span of the client's own trace. */
+    begin: (name: string, attributes: Attributes, caller: SpanContext | undefined) => {
       const links = caller === undefined ? [] : [{ context: { ...caller, isRemote: true } }];
       // OpenTelemetry's own start times are whole milliseconds, longer than most steps of a request.
       const offsetMs = Date.now() - performance.now();
@@ -74,6 +87,7 @@ export function openTracing(
       const options = { kind: SpanKind.SERVER, attributes, links, startTime: now() };
       return spanOf(tracer.startSpan(name, options, ROOT_CONTEXT), now);
     },
+    /** Sends the remaining spans, for at most `tracesCloseMs`. */
     close: async () => {
       // Lost spans are logged by the delivery.
       await within(tracingBounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {});

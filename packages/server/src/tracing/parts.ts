@@ -1,11 +1,12 @@
 /** Wraps the store, the limiters and the routes of the service, so that each call becomes a span. */
+import type { SpanContext } from '@opentelemetry/api';
 import { operations } from '@partner-network/contract/operations';
 import type { Exchange, Route, Routes } from '../http/handle.ts';
 import { headerValues } from '../http/request.ts';
 import type { Limiter } from '../limiter/port.ts';
 import { inside, note, type Span, traced } from '../observability/span.ts';
 import type { Reads } from '../store/port.ts';
-import type { CallersSpan, Tracing } from './port.ts';
+import type { Tracing } from './open-telemetry.ts';
 
 interface Parts {
   readonly store: Reads;
@@ -67,8 +68,8 @@ function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
 /** Version 00 of W3C Trace Context, the only version that exists; ids of only zeros are invalid. */
 const traceParent = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The client's span, if `traceparent` is sent once and is valid. */
-function callersSpan(rawHeaders: readonly string[]): CallersSpan | undefined {
+/** The span of the client's own trace, if `traceparent` is sent once and is valid. */
+function callersSpan(rawHeaders: readonly string[]): SpanContext | undefined {
   const [header = '', ...more] = headerValues(rawHeaders, 'traceparent');
   const [, traceId, spanId, flags] = traceParent.exec(header) ?? [];
   if (more.length > 0 || traceId === undefined || spanId === undefined) return undefined;

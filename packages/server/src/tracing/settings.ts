@@ -47,18 +47,14 @@ export type TracingConfig = Values<typeof tracingSettings>;
 /** `parentbased_` makes no difference: every trace begins here, so that no span has a parent elsewhere. */
 const samplers = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
-/** The address that spans are sent to; undefined if tracing is off. */
-export function urlOfTraces(config: TracingConfig): string | undefined {
+/** Where spans are sent to, and the share of requests that is traced, 0 to 1; undefined if tracing is off. */
+export function tracesOf(config: TracingConfig): { url: string; share: number } | undefined {
   const { 'otlp-endpoint': base, 'sdk-disabled': isDisabled, 'traces-exporter': exporter } = config;
-  if (isDisabled?.toLowerCase() === 'true' || exporter === 'none') return undefined;
-  return config['otlp-traces-endpoint'] ?? (base === undefined ? undefined : `${base}/v1/traces`);
-}
-
-/** The share of requests that is traced, 0 to 1. */
-export function shareOfTraces(config: TracingConfig): number {
-  const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': share = '1' } = config;
-  if (sampler.endsWith('traceidratio')) return Number(share);
-  return sampler.endsWith('always_off') ? 0 : 1;
+  const url = config['otlp-traces-endpoint'] ?? (base && `${base}/v1/traces`);
+  if (url === undefined || isDisabled?.toLowerCase() === 'true' || exporter === 'none') return undefined;
+  const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': ratio = '1' } = config;
+  const isRatio = sampler.endsWith('traceidratio');
+  return { url, share: isRatio ? Number(ratio) : sampler.endsWith('always_off') ? 0 : 1 };
 }
 
 /** Names and percent-encoded values; a comma after the last one is allowed. */
@@ -67,7 +63,7 @@ const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
 
 /** Invalid settings, if traces are sent. Values are not repeated: a header is a secret. */
 export function conflictsOfTracing(config: TracingConfig): string[] {
-  if (urlOfTraces(config) === undefined) return [];
+  if (tracesOf(config) === undefined) return [];
   const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': share = '1' } = config;
   const oneOf = (allowed: readonly string[], given = allowed[0]!) =>
     allowed.includes(given) ? undefined : `one of ${allowed.join(', ')}`;

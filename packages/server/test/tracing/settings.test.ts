@@ -4,14 +4,14 @@ import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
 import type { ServeConfig } from '../../src/serve/settings.ts';
-import { shareOfTraces, urlOfTraces } from '../../src/tracing/settings.ts';
+import { tracesOf } from '../../src/tracing/settings.ts';
 
 const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
-function configOf(variables: Record<string, string>): ServeConfig {
+function tracesWith(variables: Record<string, string>) {
   const { values, problems } = parseLine(serve, [], variables);
   assert.deepEqual(problems, []);
-  return values as ServeConfig;
+  return tracesOf(values as ServeConfig);
 }
 
 test('an invalid endpoint is reported with the other settings, and not repeated', async () => {
@@ -46,24 +46,26 @@ test('the endpoint has a variable and no flag', () => {
 });
 
 test('traces go to /v1/traces of the endpoint, or to an endpoint of their own', () => {
-  assert.equal(urlOfTraces(configOf({})), undefined);
-  assert.equal(urlOfTraces(configOf({ [endpoint]: '' })), undefined);
-  assert.equal(urlOfTraces(configOf({ [endpoint]: 'http://c:4318/' })), 'http://c:4318/v1/traces');
-  assert.equal(urlOfTraces(configOf({ [endpoint]: 'https://c/otlp' })), 'https://c/otlp/v1/traces');
-  const own = { [endpoint]: 'http://c', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://d/t' };
-  assert.equal(urlOfTraces(configOf(own)), 'http://d/t');
+  const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://d/t' };
+  for (const [variables, url] of [
+    [{}, undefined],
+    [{ [endpoint]: '' }, undefined],
+    [{ [endpoint]: 'http://c:4318/' }, 'http://c:4318/v1/traces'],
+    [{ [endpoint]: 'https://c/otlp' }, 'https://c/otlp/v1/traces'],
+    [{ [endpoint]: 'http://c', ...own }, 'http://d/t'],
+  ] as const)
+    assert.equal(tracesWith(variables)?.url, url);
 });
 
 test('nothing is sent if OpenTelemetry is switched off', () => {
-  const urlWith = (name: string, value: string) =>
-    urlOfTraces(configOf({ [endpoint]: 'http://c', [name]: value }));
-  for (const value of ['true', 'TRUE']) assert.equal(urlWith('OTEL_SDK_DISABLED', value), undefined);
-  assert.equal(urlWith('OTEL_TRACES_EXPORTER', 'none'), undefined);
-  for (const [name, value] of [
-    ['OTEL_SDK_DISABLED', 'false'],
-    ['OTEL_TRACES_EXPORTER', 'otlp'],
+  for (const [name, value, isOn] of [
+    ['OTEL_SDK_DISABLED', 'true', false],
+    ['OTEL_SDK_DISABLED', 'TRUE', false],
+    ['OTEL_SDK_DISABLED', 'false', true],
+    ['OTEL_TRACES_EXPORTER', 'none', false],
+    ['OTEL_TRACES_EXPORTER', 'otlp', true],
   ] as const)
-    assert.equal(urlWith(name, value), 'http://c/v1/traces');
+    assert.equal(tracesWith({ [endpoint]: 'http://c', [name]: value }) !== undefined, isOn);
 });
 
 test('an invalid header, compression, exporter or share is reported, and not repeated', () => {
@@ -89,18 +91,18 @@ test('an invalid header, compression, exporter or share is reported, and not rep
 });
 
 test('the sampler traces all requests, none, or the given share', () => {
-  const shareOf = (sampler: string, share?: string) =>
-    shareOfTraces(
-      configOf({
-        [endpoint]: 'http://c',
-        OTEL_TRACES_SAMPLER: sampler,
-        ...(share !== undefined && { OTEL_TRACES_SAMPLER_ARG: share }),
-      }),
-    );
-  assert.equal(shareOfTraces(configOf({ [endpoint]: 'http://c' })), 1);
-  assert.deepEqual([shareOf('always_on'), shareOf('parentbased_always_off', '1')], [1, 0]);
-  assert.deepEqual([shareOf('traceidratio'), shareOf('traceidratio', '0.25')], [1, 0.25]);
-  assert.deepEqual([shareOf('parentbased_traceidratio', '.5'), shareOf('traceidratio', '1.0')], [0.5, 1]);
+  for (const [sampler, ratio, share] of [
+    ['', '', 1],
+    ['always_on', '', 1],
+    ['parentbased_always_off', '1', 0],
+    ['traceidratio', '', 1],
+    ['traceidratio', '0.25', 0.25],
+    ['parentbased_traceidratio', '.5', 0.5],
+    ['traceidratio', '1.0', 1],
+  ] as const) {
+    const variables = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio };
+    assert.equal(tracesWith({ [endpoint]: 'http://c', ...variables })?.share, share);
+  }
 });
 
 test('an unsupported protocol or sampler is reported only if traces are sent', () => {

@@ -9,15 +9,13 @@ type FlagOf = (parameter: string) => string | undefined;
 /** An error of the client as sentences that name flags and variables; any other error unchanged. */
 export function explained(error: unknown, address: Address, flagOf: FlagOf): unknown {
   if (!(error instanceof PartnerNetworkError)) return error;
-  return new OperatorError(sentencesOf(error, address, flagOf).join('\n'), { cause: error });
-}
-
-function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
-  const { setBy } = address;
-  if (error instanceof ApiError) return [...refusalOf(error, setBy, flagOf), ...remedyOf(error, address)];
-  const message = error.message.replaceAll('baseUrl', setBy);
+  const sentences =
+    error instanceof ApiError
+      ? [...refusalOf(error, address.setBy, flagOf), ...remedyOf(error, address)]
+      : [error.message.replaceAll('baseUrl', address.setBy)];
   const isSilent = error instanceof ConnectionError || error instanceof TimeoutError;
-  return isSilent ? [message, remedyOfSilence(address)] : [message];
+  if (isSilent) sentences.push(remedyOfSilence(address));
+  return new OperatorError(sentences.join('\n'), { cause: error });
 }
 
 /** All errors of an answer, each with its flag, and the id of the request. */

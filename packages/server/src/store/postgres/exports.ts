@@ -1,6 +1,5 @@
-import type { ClientBase } from 'pg';
 import { storeBounds } from '../../bounds/store.ts';
-import type { ExportSelection, Store } from '../port.ts';
+import type { Store } from '../port.ts';
 import { exportQuery } from '../sql/exports.ts';
 import type { Pool } from './connections/pool.ts';
 
@@ -15,31 +14,25 @@ const settings = `
 export function createExports(pool: Pool): Pick<Store, 'exportRecords'> {
   return {
     exportRecords: async (selection, write) => {
+      const { text, values, recordOf } = exportQuery(selection);
+      const { exportBatchBrands, exportBatchRecords } = storeBounds;
+      const size = selection.kind === 'brands' ? exportBatchBrands : exportBatchRecords;
+      const fetch = { text: `fetch ${size} from exported`, rowMode: 'array' as const };
       const failure = await pool.transaction(async (client) => {
-        for await (const lines of readLines(client, selection)) {
+        await client.query(settings);
+        await client.query(`declare exported no scroll cursor for ${text}`, [...values]);
+        for (;;) {
+          const { rows } = await client.query<unknown[]>(fetch);
+          if (rows.length === 0) return undefined;
           try {
-            await write(lines);
+            await write(rows.map((row) => `${recordOf(row)}\n`).join(''));
           } catch (error) {
             // An error of the reader: it passes unchanged, and the connection stays usable.
             return { error };
           }
         }
-        return undefined;
       });
       if (failure !== undefined) throw failure.error;
     },
   };
-}
-
-async function* readLines(client: ClientBase, selection: ExportSelection): AsyncGenerator<string> {
-  const { text, values, recordOf } = exportQuery(selection);
-  await client.query(settings);
-  await client.query(`declare exported no scroll cursor for ${text}`, [...values]);
-  const size = selection.kind === 'brands' ? storeBounds.exportBatchBrands : storeBounds.exportBatchRecords;
-  const fetch = { text: `fetch ${size} from exported`, rowMode: 'array' as const };
-  for (;;) {
-    const { rows } = await client.query<unknown[]>(fetch);
-    if (rows.length === 0) return;
-    yield rows.map((row) => `${recordOf(row)}\n`).join('');
-  }
 }

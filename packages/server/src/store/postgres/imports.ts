@@ -43,22 +43,18 @@ export function createImports(connect: () => Promise<Connection>): Imports {
   };
 }
 
-async function run(connection: Connection, text: string): Promise<QueryResult> {
-  try {
-    return await connection.query(text);
-  } catch (error) {
-    throw translated(error);
-  }
+function translate(error: unknown): never {
+  throw translated(error);
+}
+
+function run(connection: Connection, text: string): Promise<QueryResult> {
+  return connection.query(text).catch(translate);
 }
 
 /** Runs statements, one of which is a `copy … from stdin` that reads the text. */
 async function copy(connection: Connection, statements: string, text: string): Promise<void> {
   const { from } = await import('pg-copy-streams');
-  try {
-    await finished(connection.query(from(statements)).end(text));
-  } catch (error) {
-    throw translated(error);
-  }
+  await finished(connection.query(from(statements)).end(text)).catch(translate);
 }
 
 /**
@@ -150,8 +146,6 @@ function createRun(kind: ImportKind, pace: ImportPace, connection: Connection): 
   };
 }
 
-const special = /[\\\t\n\r]/;
-const everySpecial = new RegExp(special, 'g');
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** Writes a row in the text format of COPY. */
@@ -160,9 +154,9 @@ function copyLine(row: ImportRow, columns: readonly string[]): string {
 }
 
 function copyField(value: string | number | undefined): string | number {
-  if (typeof value === 'string' && special.test(value))
-    return value.replace(everySpecial, (found) => escapes[found]!);
-  return value ?? '\\N';
+  return typeof value === 'string'
+    ? value.replace(/[\\\t\n\r]/g, (found) => escapes[found]!)
+    : (value ?? '\\N');
 }
 
 /**
@@ -175,7 +169,8 @@ async function writeStaged(kind: ImportKind, isSorted: boolean, connection: Conn
   const repeated = `select 1 from staged group by ${identity} having count(*) > 1 limit 1`;
   if (isSorted || (await query(repeated)).rowCount === 0) {
     const order = isSorted ? '' : `order by ${identity}`;
-    return (await query(upsert(kind, `staged ${order}`, isDifferent(kind)))).rowCount ?? 0;
+    const isChange = `${contentOf(kind, kind)} is distinct from ${contentOf(kind, 'excluded')}`;
+    return (await query(upsert(kind, `staged ${order}`, isChange))).rowCount ?? 0;
   }
   await query('analyze staged');
   await query(`create temporary table judged on commit drop as ${judgedLines(kind)}`);
@@ -187,14 +182,13 @@ async function writeStaged(kind: ImportKind, isSorted: boolean, connection: Conn
 
 /** Selects each line, and whether it differs from the line before it with the same id, or from the table. */
 function judgedLines(kind: ImportKind): string {
-  const { identity, content } = importColumns[kind];
-  const given = `row(${content.map((column) => `staged.${column}`).join(', ')})`;
-  const stored = `row(${content.map((column) => `stored.${asText(column)}`).join(', ')})`;
+  const { identity } = importColumns[kind];
+  const given = contentOf(kind, 'staged');
   return `
     select staged.*, first_value(staged.created_at) over lines as first_created_at,
       case
         when lag(line) over lines is not null then ${given} is distinct from lag(${given}) over lines
-        else stored.id is null or ${given} is distinct from ${stored}
+        else stored.id is null or ${given} is distinct from ${contentOf(kind, 'stored')}
       end as is_change
     from staged left join ${kind} as stored using (${identity.join(', ')})
     window lines as (partition by ${identity.map((column) => `staged.${column}`).join(', ')} order by line)`;
@@ -226,12 +220,8 @@ function upsert(kind: ImportKind, source: string, condition: string): string {
     where ${condition}`;
 }
 
-function isDifferent(kind: ImportKind): string {
-  const of = (table: string) => importColumns[kind].content.map((column) => `${table}.${asText(column)}`);
-  return `(${of(kind).join(', ')}) is distinct from (${of('excluded').join(', ')})`;
-}
-
-/** Compares JSON as text, because type json has no equality. Its keys are sorted. */
-function asText(column: string): string {
-  return column === 'metadata' ? 'metadata::text' : column;
+/** What makes a row count as changed. JSON is compared as text, with sorted keys: json has no equality. */
+function contentOf(kind: ImportKind, table: string): string {
+  const asText = (column: string) => (column === 'metadata' ? 'metadata::text' : column);
+  return `row(${importColumns[kind].content.map((column) => `${table}.${asText(column)}`).join(', ')})`;
 }

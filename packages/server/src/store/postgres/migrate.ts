@@ -62,7 +62,12 @@ export async function migrate(
     }
     await client.query('commit');
   } catch (error) {
-    throw error instanceof DatabaseError ? explained(error, from, version) : error;
+    if (!(error instanceof DatabaseError)) throw error;
+    const reason =
+      error.code === lockNotAvailable
+        ? 'somebody keeps a table locked (pg_stat_activity shows who); run "partner-network migrate" again'
+        : `migration ${version} failed (${error.message}, ${error.code})`;
+    throw new OperatorError(`The schema stays at ${from}: ${reason}.`);
   }
   return { from, to: current };
 }
@@ -80,14 +85,6 @@ export async function requireCurrent(
   await client.query('commit');
   refuse(faultOfOldVersion(version, current));
   return { from: version, to: version };
-}
-
-function explained({ code, message }: DatabaseError, from: number, failed: number): OperatorError {
-  const reason =
-    code === lockNotAvailable
-      ? 'somebody keeps a table locked (pg_stat_activity shows who); run "partner-network migrate" again'
-      : `migration ${failed} failed (${message}, ${code})`;
-  return new OperatorError(`The schema stays at ${from}: ${reason}.`);
 }
 
 const setVersion = `

@@ -17,7 +17,7 @@ const walPosition = `
     when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0'
     when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then pg_last_wal_replay_lsn() - '0/0'
     else pg_last_wal_replay_lsn() - '0/0' + 1
-  end`;
+  end as wal_position,`;
 
 /** The position up to which the primary's log is safely written. */
 export const written: Statement = {
@@ -31,16 +31,14 @@ export const replayed: Statement = {
   text: `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0' end as position`,
 };
 
-interface Listed {
-  readonly table: string;
-  readonly condition: string;
-  /** The condition for rows after the row with this id. */
-  readonly after: (id: string) => string;
-  readonly order: string;
-}
-
 /** Reads the records of a page as one text, and whether another record follows. */
-function pageOf({ table, condition, after, order }: Listed, more: string): string {
+function pageOf(
+  table: string,
+  condition: string,
+  more: string,
+  order = 'id',
+  after = (id: string) => `id > ${id}`,
+): string {
   return `
     select ${more}
       page.records,
@@ -57,17 +55,12 @@ function pageOf({ table, condition, after, order }: Listed, more: string): strin
     ) as page`;
 }
 
-const byId = { after: (id: string) => `id > ${id}`, order: 'id' };
-
 export const keyByDigest: Statement = { name: 'key_by_digest', text: nearestKey('$1') };
 
 /** $1 partner, $2 after, $3 limit. */
 export const brandsPage: Statement = {
   name: 'brands_page',
-  text: pageOf(
-    { table: 'brands', condition: 'partner_id = $1', ...byId },
-    `(${walPosition}) as wal_position,`,
-  ),
+  text: pageOf('brands', 'partner_id = $1', walPosition),
 };
 
 const hash = 'hashtextextended(reference_id, 0)';
@@ -81,26 +74,21 @@ const wanted = 'hashtextextended($4, 0)';
 export const brandsPageByReference: Statement = {
   name: 'brands_page_by_reference',
   text: pageOf(
-    {
-      table: 'brands',
-      condition: `partner_id = $1 and ${hash} <= ${wanted} and reference_id = $4`,
-      after: (id) => `(${hash}, id) > (${wanted}, ${id})`,
-      order: `${hash}, id`,
-    },
-    `(${walPosition}) as wal_position,`,
+    'brands',
+    `partner_id = $1 and ${hash} <= ${wanted} and reference_id = $4`,
+    walPosition,
+    `${hash}, id`,
+    (id) => `(${hash}, id) > (${wanted}, ${id})`,
   ),
 };
 
-const permitColumns = `
-      (select standing from permit) as standing,
-      (select id from permit) as grant_id,`;
-
 /** Reads the grant and the page in one statement, so that a revocation cannot happen between them. */
 function balancesUnder(permit: string): string {
+  const more = '(select standing from permit) as standing, (select id from permit) as grant_id,';
   const condition = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
   return `
     with permit as (${permit})
-    ${pageOf({ table: 'balances', condition, ...byId }, permitColumns)}`;
+    ${pageOf('balances', condition, more)}`;
 }
 
 /**

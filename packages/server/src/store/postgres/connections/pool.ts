@@ -3,6 +3,7 @@ import { within } from '../../../lib/timeout.ts';
 import { createWaitQueue } from '../../../lib/wait-queue.ts';
 import { counter, createHistogram, gauge, type Metric } from '../../../observability/metric.ts';
 import { traced } from '../../../observability/span.ts';
+import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Row, Value } from '../../sql/accounts.ts';
 import { replayed, type Statement } from '../statements.ts';
@@ -21,12 +22,8 @@ export interface Source {
   onReturn?(listener: (isOther: boolean) => void): void;
 }
 
-export interface PoolSettings {
+export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsSession'> {
   readonly source: Source;
-  /** The largest number of connections. */
-  readonly connections: number;
-  /** False behind a pooler that runs each transaction on another session. */
-  readonly keepsSession: boolean;
   /** True if the pool serves requests, whose statements have a short timeout. Commands may take longer. */
   readonly isServing: boolean;
   /** The `application_name` of its connections, if it differs from the one in the address. */
@@ -75,7 +72,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     waitTimeouts += 1;
     return new StoreUnavailable('All connections to the database are in use.');
   });
-  const upkeep = setInterval(retireOneOfEach, postgresBounds.postgresUpkeepMs).unref();
+  const upkeep = setInterval(retireOne, postgresBounds.postgresUpkeepMs).unref();
   let closing: PromiseWithResolvers<void> | undefined;
 
   const config = {
@@ -129,15 +126,14 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     remove(connection);
   }
 
-  /** One at a time: if all were opened together, they must not be renewed together. */
-  function retireOneOfEach(): void {
+  /** Retires one connection that is too old or was idle for too long: not all are renewed together. */
+  function retireOne(): void {
     const nowMs = performance.now();
-    const isOld = ({ openedMs, isRetired }: PooledConnection) =>
-      !isRetired && nowMs - openedMs > postgresBounds.postgresLifetimeMs;
-    const old = all.values().find(isOld);
-    if (old !== undefined) retire(old);
-    const unused = idle[0];
-    if (unused !== undefined && nowMs - unused.idleSinceMs > postgresBounds.postgresIdleMs) retire(unused);
+    const { postgresLifetimeMs, postgresIdleMs } = postgresBounds;
+    const due =
+      all.values().find(({ openedMs, isRetired }) => !isRetired && nowMs - openedMs > postgresLifetimeMs) ??
+      idle.find(({ idleSinceMs }) => nowMs - idleSinceMs > postgresIdleMs);
+    if (due !== undefined) retire(due);
   }
 
   /** Busy connections may finish, unless they lead to a server that is gone. */
@@ -248,9 +244,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
           return result;
         } catch (error) {
           // If the connection is lost, the server rolls back by itself.
-          await connection.query('rollback').catch(() => {
-            connection.isRetired = true;
-          });
+          await connection.query('rollback').catch(() => {});
           throw error;
         }
       }),

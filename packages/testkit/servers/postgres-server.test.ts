@@ -1,4 +1,4 @@
-/** Tests of the servers for tests: standbys, kills, freezes, restarts, and no server that is left over. */
+/** Tests of the servers for tests: databases of their own, restarts, and no server that is left over. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,16 +6,7 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import {
-  caughtUp,
-  connectTo,
-  databaseLike,
-  emptyDatabase,
-  promote,
-  startPostgres,
-  startStandby,
-  withoutOwnServers,
-} from './postgres.ts';
+import { connectTo, databaseLike, emptyDatabase, startPostgres, withoutOwnServers } from './postgres.ts';
 
 const skip = withoutOwnServers();
 
@@ -56,25 +47,6 @@ test('a filled database is filled once and copied for each test', async (t) => {
   assert.equal(fills, 1);
 });
 
-test('a standby follows its primary, refuses to be written to, and takes writes once promoted', {
-  skip,
-}, async (t) => {
-  const primary = await startPostgres(t);
-  const writer = await connectTo(t, primary.url());
-  await note(writer, 'before the copy');
-  const standby = await startStandby(t, primary);
-  const reader = await connectTo(t, standby.url());
-  await note(writer, 'streamed');
-  await caughtUp(standby, primary);
-  assert.deepEqual(await notes(reader), ['before the copy', 'streamed']);
-  await assert.rejects(note(reader, 'too early'), { code: '25006' });
-
-  await primary.kill();
-  await promote(standby);
-  await note(reader, 'taken over');
-  assert.deepEqual(await notes(reader), ['before the copy', 'streamed', 'taken over']);
-});
-
 test('a killed or stopped server closes all connections, and restarts with its data and settings', {
   skip,
 }, async (t) => {
@@ -92,21 +64,6 @@ test('a killed or stopped server closes all connections, and restarts with its d
   assert.deepEqual(await notes(client), ['kept', 'kept', 'kept']);
   const { rows } = await client.query('show application_name');
   assert.equal(rows[0].application_name, "it's mine");
-});
-
-test('a frozen server does not answer until it is thawed', { skip }, async (t) => {
-  const server = await startPostgres(t);
-  const client = await connectTo(t, server.url());
-  server.freeze();
-  let answered = 0;
-  const answers = [
-    client.query('select 1').then(() => (answered += 1)),
-    connectTo(t, server.url()).then(() => (answered += 1)),
-  ];
-  await wait(200);
-  assert.equal(answered, 0);
-  server.thaw();
-  await Promise.all(answers);
 });
 
 test('a server does not outlive the process that started it, even if that is killed', {

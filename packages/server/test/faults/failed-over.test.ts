@@ -29,17 +29,6 @@ for (const [fault, end, define] of [
   });
 }
 
-rareFaultTest(
-  'a primary that freezes and is replaced at once delays no client for longer than a second',
-  async (t) => {
-    const { primary, standby } = await startPair(t);
-    const load = await loadOn(t, urlOf(primary, standby));
-    primary.freeze();
-    await promote(standby);
-    await load.recovers();
-  },
-);
-
 rareFaultTest('a fail-over without any requests is complete when the next request comes', async (t) => {
   const { primary, standby } = await startPair(t);
   const served = await serveOn(t, urlOf(primary, standby));

@@ -7,25 +7,7 @@ interface Target {
   readonly port: number;
 }
 
-export interface Network {
-  readonly port: number;
-  /** The database's address through the proxy. */
-  readonly url: string;
-  /** New connections lead to another server. Existing ones stay. */
-  leadTo(server: Target): void;
-  /** Nothing passes any more, not even the end of a connection. New connections open and are silent. */
-  fallSilent(): void;
-  /** Ends the silence. */
-  goOn(): void;
-  /** New connections work. Old ones stay silent, as behind a router that was restarted. */
-  forget(): void;
-  /** New connections open, and are silent after their first packet. */
-  greetOnly(): void;
-  /** Delays everything by this time. */
-  slowDown(ms: number): void;
-  /** Ends all connections. */
-  hangUp(): void;
-}
+export type Network = Awaited<ReturnType<typeof startNetwork>>;
 
 interface Link {
   readonly ends: readonly [near: Socket, far: Socket];
@@ -34,7 +16,7 @@ interface Link {
   isForgotten: boolean;
 }
 
-export async function startNetwork(t: Lifetime, server: Target): Promise<Network> {
+export async function startNetwork(t: Lifetime, server: Target) {
   const links = new Set<Link>();
   let target = server.port;
   let isSilent = false;
@@ -85,15 +67,19 @@ export async function startNetwork(t: Lifetime, server: Target): Promise<Network
   const { port } = listener.address() as AddressInfo;
   return {
     port,
+    /** The database's address through the proxy. */
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    leadTo: (other) => {
+    /** New connections lead to another server. Existing ones stay. */
+    leadTo(other: Target): void {
       target = other.port;
     },
-    fallSilent: () => {
+    /** Nothing passes any more, not even the end of a connection. New connections open and are silent. */
+    fallSilent(): void {
       isSilent = true;
       for (const { ends } of links) for (const end of ends) end.pause();
     },
-    goOn: () => {
+    /** Ends the silence. */
+    goOn(): void {
       isSilent = false;
       for (const link of links) {
         if (link.isForgotten) continue;
@@ -101,18 +87,22 @@ export async function startNetwork(t: Lifetime, server: Target): Promise<Network
         else for (const end of link.ends) end.resume();
       }
     },
-    slowDown: (ms) => {
+    /** Delays everything by this time. */
+    slowDown(ms: number): void {
       delayMs = ms;
     },
-    greetOnly: () => {
+    /** New connections open, and are silent after their first packet. */
+    greetOnly(): void {
       packets = 1;
     },
-    forget: () => {
+    /** New connections work. Old ones stay silent, as behind a router that was restarted. */
+    forget(): void {
       isSilent = false;
       packets = Number.POSITIVE_INFINITY;
       for (const link of links) link.isForgotten = true;
     },
-    hangUp: () => {
+    /** Ends all connections. */
+    hangUp(): void {
       isSilent = false;
       for (const link of links) hangUp(link);
     },

@@ -5,14 +5,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface SmallDisk {
-  readonly folder: string;
-  /** Fills it up to the last `bytesLeft` bytes. */
-  fillUp(bytesLeft?: number): void;
-  /** Frees what `fillUp` took. */
-  makeRoom(): void;
-  remove(): Promise<void>;
-}
+export type SmallDisk = Exclude<ReturnType<typeof mountSmallDisk>, string>;
 
 /** Unmounts when the test process is done or gone. */
 const unmountScript = `
@@ -23,7 +16,7 @@ rmdir "$1"
 `;
 
 /** Returns the reason in a sentence if it cannot be mounted. */
-export function mountSmallDisk(megabytes: number): SmallDisk | string {
+export function mountSmallDisk(megabytes: number) {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-disk-'));
   const words = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder];
   const { status, stderr, error } = spawnSync('mount', words, { encoding: 'utf8' });
@@ -38,6 +31,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | string {
   const filling = join(folder, 'filling');
   return {
     folder,
+    /** Fills it up to the last `bytesLeft` bytes. */
     fillUp: (bytesLeft = 0) => {
       const file = openSync(filling, 'a');
       try {
@@ -49,6 +43,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | string {
       }
       truncateSync(filling, Math.max(statSync(filling).size - bytesLeft, 0));
     },
+    /** Frees what `fillUp` took. */
     makeRoom: () => rmSync(filling, { force: true }),
     remove: async () => {
       unmounter.stdin.end();

@@ -90,26 +90,13 @@ interface Judged {
   readonly isRight: boolean;
 }
 
-interface Load {
-  /** Resolves to the next answer that fulfills the condition. */
-  next(condition: (answer: Judged) => boolean): Promise<Judged>;
-  /** Resolves at the next 503. */
-  fails(): Promise<void>;
-  /** Resolves when clients get pages in time after `backMs`, and all clients do after that. */
-  resumes(backMs?: number): Promise<void>;
-  /** Stops the clients, reports their answers, and fails if one of them was wrong. */
-  stop(): Promise<readonly Judged[]>;
-  /** The clients get pages again from now on; then they stop. */
-  recovers(): Promise<void>;
-}
-
 /** Starts `serve` on the database, and clients that keep calling it. */
-export async function loadOn(t: TestContext, url: string, ...words: string[]): Promise<Load> {
+export async function loadOn(t: TestContext, url: string, ...words: string[]) {
   return startLoad(t, await serveOn(t, url, ...words));
 }
 
 /** Starts clients that call both listings again and again. Resolves at their first right answer. */
-export async function startLoad(t: TestContext, { caller, operationsUrl }: Served): Promise<Load> {
+export async function startLoad(t: TestContext, { caller, operationsUrl }: Served) {
   const expected = {
     brands: await rightPage(caller, paths.brands),
     balances: await rightPage(caller, paths.balances),
@@ -152,7 +139,8 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     isOver = true;
   });
 
-  function next(condition: Parameters<Load['next']>[0]): Promise<Judged> {
+  /** Resolves to the next answer that fulfills the condition. */
+  function next(condition: (answer: Judged) => boolean): Promise<Judged> {
     return new Promise((resolve, reject) => {
       if (fault !== undefined) return reject(fault);
       const watcher = (answer: Judged) => {
@@ -165,6 +153,7 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     });
   }
 
+  /** Resolves when clients get pages in time after `backMs`, and all clients do after that. */
   async function resumes(backMs = performance.now()): Promise<void> {
     const first = await next(({ isRight, endedMs }) => isRight && endedMs >= backMs);
     recoveries.push(first.endedMs - backMs);
@@ -178,6 +167,7 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     assert.ok(late.length <= shed, `${late.length} were refused after it had resumed, ${shed} shed`);
   }
 
+  /** Stops the clients, reports their answers, and fails if one of them was wrong. */
   async function stop(): Promise<readonly Judged[]> {
     isOver = true;
     await Promise.all(all);
@@ -189,9 +179,11 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
   await next(({ isRight }) => isRight);
   return {
     next,
+    /** Resolves at the next 503. */
     fails: async () => void (await next(({ isRight }) => !isRight)),
     resumes,
     stop,
+    /** The clients get pages again from now on; then they stop. */
     recovers: async () => {
       await resumes();
       await stop();

@@ -1,6 +1,5 @@
 /** A primary with two streaming standbys, and a store that reads from them. */
 import type { TestContext } from 'node:test';
-import type { Client } from 'pg';
 import { serveOptions } from '../../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../../testkit/fixtures/fixture.ts';
 import {
@@ -62,26 +61,20 @@ export async function openAt(
 /** Grows from test to test, because they share their servers. */
 let version = 0;
 
-interface Scene {
-  readonly store: Store;
-  /** Gives all brands the next version as their name, in one transaction. */
-  write(): Promise<number>;
-  /** Runs a statement on a standby. */
-  execute(standby: PostgresServer, statement: string): Promise<void>;
-}
-
-export async function openScene(t: TestContext, { primary, standbys }: Replicated): Promise<Scene> {
-  const writer: Client = await connectTo(t, primary.url(database));
+export async function openScene(t: TestContext, { primary, standbys }: Replicated) {
+  const writer = await connectTo(t, primary.url(database));
   return {
     store: await openOn(t, primary, standbys),
+    /** Gives all brands the next version as their name, in one transaction. */
     write: async () => {
       version += 1;
       await writer.query(`update brands set name = $1 where partner_id = 'acme'`, [String(version)]);
       return version;
     },
-    execute: async (standby, statement) => {
+    /** Runs a statement on a standby. */
+    execute: async (standby: PostgresServer, statement: string) => {
       const client = await connectTo(t, standby.url(database));
-      await client.query(statement);
+      return (await client.query(statement)).rows;
     },
   };
 }

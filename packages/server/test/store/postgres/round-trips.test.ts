@@ -4,18 +4,13 @@ import { type TestContext, test } from 'node:test';
 import { openTestDatabase, serveOptions } from '../../../../testkit/fixtures/database.ts';
 import { fillFixture, future, keys } from '../../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
-import {
-  caughtUp,
-  emptyDatabaseOn,
-  startPostgres,
-  startStandby,
-  withoutOwnServers,
-} from '../../../../testkit/servers/postgres.ts';
+import { startPostgres, startStandby, withoutOwnServers } from '../../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../../testkit/servers/proxy.ts';
 import { digestOfKey } from '../../../src/auth/api-key.ts';
 import { parseDatabaseUrl, type StoreOptions } from '../../../src/store/address.ts';
 import { openStore } from '../../../src/store/engines.ts';
 import type { Store } from '../../../src/store/port.ts';
+import { areAllUsed, database, fillDatabase, pagesOfReplicas } from './replica-scene.ts';
 
 const brands = { partnerId: 'acme', after: '', limit: 2, walPosition: 0n };
 const balances = {
@@ -78,19 +73,14 @@ test('a page from a replica takes two: how far it has replayed, and the page', {
   skip: withoutOwnServers(),
 }, async (t) => {
   const primary = await startPostgres(t);
-  await emptyDatabaseOn(primary, 'network');
-  const filling = await openStore(parseDatabaseUrl(primary.url('network'))!, 'sandbox', 'migrate');
-  await fillFixture(filling);
-  await filling.close();
+  await fillDatabase(primary);
   const standby = await startStandby(t, primary);
-  await caughtUp(standby, primary);
   const { port, questions } = await startProxy(t, standby.port);
-  const replicas = [withPort(standby.url('network'), port)];
-  const store = await openThrough(t, primary.url('network'), { ...serveOptions, replicas });
-  const metricOf = (name: string) => store.metrics.find((metric) => metric.name.endsWith(name))!;
-  await until(5_000, () => metricOf('replica_used').read()[0]!.value === 1);
+  const replicas = [withPort(standby.url(database), port)];
+  const store = await openThrough(t, primary.url(database), { ...serveOptions, replicas });
+  await until(5_000, () => areAllUsed(store));
   const read = reads['a page of brands']!;
   await read(store);
   assert.equal(await roundTrips(questions, () => read(store)), 2);
-  assert.equal(metricOf('replica_pages_total').read()[0]!.value, 1 + rounds);
+  assert.deepEqual(pagesOfReplicas(store), [1 + rounds]);
 });

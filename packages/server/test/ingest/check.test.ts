@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChecker } from '../../src/ingest/check.ts';
 import { kinds } from '../../src/ingest/kinds.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { ImportKind } from '../../src/store/port.ts';
 import {
   allTexts,
@@ -93,20 +92,9 @@ test('refuses control characters and unpaired surrogates in every field that hol
 });
 
 test('takes every other character as it is', async () => {
-  const others = [
-    ' ',
-    '\u0080',
-    '\u009f',
-    '\u00a0',
-    '\u2028',
-    '\ufeff',
-    '\ufffd',
-    '\uffff',
-    '\u{10ffff}',
-    '"\\/',
-  ];
   for (const [kind, field] of stringFields) {
-    for (const text of others) await assertTaken(kind, field, JSON.stringify(text), text);
+    for (const text of [...' \u0080\u009f\u00a0\u2028\ufeff\ufffd\uffff\u{10ffff}', '"\\/'])
+      await assertTaken(kind, field, JSON.stringify(text), text);
   }
 });
 
@@ -117,9 +105,12 @@ test('takes an amount in plain digits from the lowest to the highest that is exa
 });
 
 const amounts = {
-  EXPECTED_INTEGER: ['1.0', '1e3', '1E3', '-0', '0.0', '-0.0', '0.5', '1e400', '10e-1', '9007199254740993.0'],
-  VALUE_TOO_HIGH: ['9007199254740992', '9007199254740993', '9'.repeat(400)],
-  VALUE_TOO_LOW: ['-9007199254740992', '-9007199254740993', `-${'9'.repeat(400)}`],
+  EXPECTED_INTEGER: [
+    ...'1.0 1e3 1E3 -0 0.0 -0.0 0.5 1e400 -1e400 1e-400 10e-1 9007199254740993.0'.split(' '),
+    `0.${'1'.repeat(10_000)}`,
+  ],
+  VALUE_TOO_HIGH: ['9007199254740992', '9007199254740993', '9'.repeat(10_000)],
+  VALUE_TOO_LOW: ['-9007199254740992', '-9007199254740993', `-${'9'.repeat(10_000)}`],
 };
 
 for (const [code, list] of Object.entries(amounts)) {
@@ -139,12 +130,7 @@ test('takes enumerated values in exactly their spelling', async () => {
     ['balances', 'type', ['CHECKING'], ['checking', 'SAVINGS', 'CHECKING ']],
     ['balances', 'currency', ['USD'], ['usd', 'EUR', 'US']],
     ['grants', 'action', ['CHECKING_BALANCE'], ['CHECKING', 'checking_balance']],
-    [
-      'grants',
-      'status',
-      ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'],
-      ['active', 'PENDING', 'ACTIVE,EXPIRED'],
-    ],
+    ['grants', 'status', ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'], ['active', 'ACTIVE,EXPIRED']],
   ] as const;
   for (const [kind, field, good, bad] of allowed) {
     for (const value of good) await assertTaken(kind, field, JSON.stringify(value), value);
@@ -152,24 +138,12 @@ test('takes enumerated values in exactly their spelling', async () => {
   }
 });
 
-test('says what to do and never repeats a value, a key of ours or what does not print', async () => {
+test('says what to do and never repeats a value, a key of ours or what does not print', () => {
   const secret = 'pn_live_0123456789';
-  const line = JSON.stringify({
-    ...{
-      id: [secret],
-      name: `${secret}\n`,
-      created_at: secret,
-      reference_id: secret.repeat(100),
-      color: secret,
-    },
-    ...{ profile_image_url: secret, [secret]: 1, metadata: { [secret]: 1, 'a\u0007b': secret } },
-  });
-  async function* bytes() {
-    yield Buffer.from(line);
-  }
-  const [[reading] = []] = await Array.fromAsync(readJsonLines(bytes()));
-  assert.ok(reading !== undefined && 'value' in reading);
-  const { faults } = createChecker(kinds.brands.schema)(reading.value);
+  const texts = { name: `${secret}\n`, created_at: secret, color: secret, profile_image_url: secret };
+  const metadata = { [secret]: 1, 'a\u0007b': secret };
+  const record = { id: [secret], ...texts, reference_id: secret.repeat(100), [secret]: 1, metadata };
+  const { faults } = createChecker(kinds.brands.schema)(record);
   assert.equal(faults.length, 9);
   for (const { detail } of faults) assert.match(detail, /^[A-Z][^{}]+\.$/);
   assert.doesNotMatch(JSON.stringify(faults), /0123456789|\\u0007/);

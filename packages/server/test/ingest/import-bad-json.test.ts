@@ -3,22 +3,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ImportReport, importRecords } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
-import type { ImportKind, Store } from '../../src/store/port.ts';
-import { brandsOf, money, openEmpty } from './import-into.ts';
+import type { Store } from '../../src/store/port.ts';
+import { brandsOf, openEmpty } from './import-into.ts';
 
 type Bytes = string | readonly number[];
 
 function bytesOf(...parts: Bytes[]): Buffer {
-  return Buffer.concat(
-    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))),
-  );
+  return Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 }
 
-function importBytes(store: Store, bytes: Uint8Array, kind: ImportKind = 'brands'): Promise<ImportReport> {
+function importBytes(store: Store, bytes: Uint8Array): Promise<ImportReport> {
   async function* chunks() {
     yield bytes;
   }
-  const options = { kind, partnerId: 'acme', skipInvalid: false, dryRun: false } as const;
+  const options = { kind: 'brands', partnerId: 'acme', skipInvalid: false, dryRun: false } as const;
   return importRecords(store, readJsonLines(chunks()), options);
 }
 
@@ -108,11 +106,6 @@ const notRecords: Readonly<Record<string, readonly [Buffer, string | undefined, 
   null: [line('null'), undefined, 'EXPECTED_OBJECT'],
   true: [line('true'), undefined, 'EXPECTED_OBJECT'],
   'a key twice': [line('{"name":"a","reference_id":"r","name":"a"}'), 'name', 'DUPLICATE_KEY'],
-  'a key twice, once escaped': [
-    line('{"name":"a","reference_id":"r","n\\u0061me":"b"}'),
-    'name',
-    'DUPLICATE_KEY',
-  ],
   'a key twice in metadata': [noted('{"k":"a","\\u006b":"b"}'), 'metadata.k', 'DUPLICATE_KEY'],
   'a key twice that is an e-mail address': [
     noted('{"a@b.example":"","a@b.example":""}'),
@@ -130,42 +123,12 @@ const notRecords: Readonly<Record<string, readonly [Buffer, string | undefined, 
     'DUPLICATE_KEY',
   ],
   'a key twice, deeper than metadata': [noted('{"k":{"y":1,"y":2}}'), 'metadata.k', 'DUPLICATE_KEY'],
-  '__proto__ twice': [noted('{"__proto__":"a","__proto__":"b"}'), 'metadata.__proto__', 'DUPLICATE_KEY'],
-  'the key __proto__': [
-    line('{"name":"n","reference_id":"r","__proto__":{"id":"x"}}'),
-    '__proto__',
-    'UNKNOWN_FIELD',
-  ],
-  'the key constructor': [
-    line('{"name":"n","reference_id":"r","constructor":null}'),
-    'constructor',
-    'UNKNOWN_FIELD',
-  ],
-  'an empty key': [line('{"name":"n","reference_id":"r","":"x"}'), '', 'UNKNOWN_FIELD'],
-  'an escaped NUL': [nameOf('\\u0000'), 'name', 'INVALID_CHARACTER'],
-  'an escaped NUL in a key': [noted('{"a\\u0000":"b"}'), 'metadata.a\ufffd', 'INVALID_CHARACTER'],
-  'an escaped high surrogate': [nameOf('\\ud83d'), 'name', 'INVALID_CHARACTER'],
-  'an escaped low surrogate': [nameOf('\\udE00'), 'name', 'INVALID_CHARACTER'],
-  'surrogates in the wrong order': [nameOf('\\ude00\\ud83d'), 'name', 'INVALID_CHARACTER'],
-  'an escaped surrogate before a raw character': [nameOf('\\ud83dé'), 'name', 'INVALID_CHARACTER'],
-  'an array of texts': [named('["a"]'), 'name', 'EXPECTED_STRING'],
   'a number of 10,000 digits': [named('1'.repeat(10_000)), 'name', 'EXPECTED_STRING'],
   'an array in metadata, nested but not too deep': [
     noted(`{"a":${'['.repeat(500)}${']'.repeat(500)}}`),
     'metadata.a',
     'EXPECTED_STRING',
   ],
-};
-
-const amounts: Readonly<Record<string, string>> = {
-  '1e400': 'EXPECTED_INTEGER',
-  '-1e400': 'EXPECTED_INTEGER',
-  '1e-400': 'EXPECTED_INTEGER',
-  '1e999999999999': 'EXPECTED_INTEGER',
-  '100000000000000000000.0': 'EXPECTED_INTEGER',
-  [`0.${'1'.repeat(10_000)}`]: 'EXPECTED_INTEGER',
-  ['1'.repeat(10_000)]: 'VALUE_TOO_HIGH',
-  [`-${'1'.repeat(10_000)}`]: 'VALUE_TOO_LOW',
 };
 
 test('reports each kind of bad line by its number, and writes nothing', async (t) => {
@@ -182,18 +145,6 @@ test('reports each kind of bad line by its number, and writes nothing', async (t
       assert.match(report.rejected[0]!.errors[0]!.detail, /^[A-Z].*\.$/);
       assert.deepEqual(await brandsOf(store), []);
     });
-  }
-});
-
-test('reports each kind of bad amount by the line, and writes nothing', async (t) => {
-  const store = await openEmpty(t);
-  const balance = (amount: string) =>
-    `${JSON.stringify({ ...money, id: 'b' }).slice(0, -1)},"amount":${amount}}\n`;
-  for (const [amount, code] of Object.entries(amounts)) {
-    const report = await importBytes(store, bytesOf(balance('1'), balance(amount)), 'balances');
-    assert.deepEqual(faultsOf(report), [[2, ['amount', code]]], amount.slice(0, 20));
-    assert.equal(report.written, 0);
-    assert.ok(JSON.stringify(report).length < 300, 'a report does not repeat the digits');
   }
 });
 

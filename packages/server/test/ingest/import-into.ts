@@ -30,15 +30,14 @@ export function importInto(
   async function* bytes() {
     yield linesOf(records);
   }
-  const options = {
+  const usual = {
     kind: 'brands',
     partnerId: 'acme',
     skipInvalid: false,
     dryRun: false,
     pace: 'fast',
-    ...choices,
   } as const;
-  return importRecords(store, readJsonLines(bytes()), options);
+  return importRecords(store, readJsonLines(bytes()), { ...usual, ...choices });
 }
 
 export async function brandsOf(store: Store, partnerId = 'acme'): Promise<Record<string, unknown>[]> {
@@ -54,15 +53,8 @@ export async function brandsOf(store: Store, partnerId = 'acme'): Promise<Record
 export async function balancesOf(store: Store, customerId: string): Promise<Record<string, unknown>[]> {
   const grant = { id: `see-${customerId}`, partner_id: 'acme', customer_id: customerId };
   await importInto(store, [grant], { kind: 'grants' });
-  const query = {
-    partnerId: 'acme',
-    type: 'CHECKING',
-    grantId: undefined,
-    at: createdAt,
-    after: '',
-    limit: 100,
-  };
-  const answer = await store.listBalances({ ...query, customerId });
+  const query = { partnerId: 'acme', type: 'CHECKING', grantId: undefined, at: createdAt, after: '' };
+  const answer = await store.listBalances({ ...query, limit: 100, customerId });
   return 'page' in answer ? JSON.parse(`[${answer.page.records}]`) : [];
 }
 

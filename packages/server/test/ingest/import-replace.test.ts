@@ -45,14 +45,9 @@ test('takes each change of a single field as a change', async (t) => {
   const store = await openEmpty(t);
   const base = { color: '#000000', profile_image_url: 'https://x.example/', metadata: { a: '1' } };
   const changes = [
-    ...[
-      { name: 'Other' },
-      { reference_id: 'other' },
-      { color: '#000001' },
-      { color: null },
-      { metadata: {} },
-    ],
-    ...[{ profile_image_url: null }, { profile_image_url: 'https://y.example/' }, { metadata: null }],
+    ...[{ name: 'Other' }, { reference_id: 'other' }, { color: '#000001' }, { color: null }],
+    ...[{ profile_image_url: 'https://y.example/' }, { profile_image_url: null }],
+    ...[{ metadata: {} }, { metadata: null }],
   ];
   for (const change of changes) {
     await importInto(store, [brand(1, base)]);
@@ -64,13 +59,8 @@ test('takes each change of a single field as a change', async (t) => {
 test('lets the later line win where an id stands twice in a file', async (t) => {
   const store = await openEmpty(t);
   await importInto(store, [brand(1, { name: 'First' }), brand(2), brand(1, { name: 'Last' })]);
-  assert.deepEqual(
-    (await brandsOf(store)).map(({ id, name }) => [id, name]),
-    [
-      ['00001', 'Last'],
-      ['00002', 'Name'],
-    ],
-  );
+  const names = (await brandsOf(store)).map(({ name }) => name);
+  assert.deepEqual(names, ['Last', 'Name']);
 });
 
 test('takes what is repeated in a long file as it takes what is new in it', async (t) => {
@@ -141,19 +131,10 @@ test('refuses a grant of a partner that does not exist, once for each line', asy
 test('makes a grant active for checking balances where it does not say', async (t) => {
   const store = await openEmpty(t);
   const times = { created_at: createdAt, updated_at: createdAt };
-  await importInto(store, [{ id: 'g', partner_id: 'acme', customer_id: 'alice', ...times }], {
-    kind: 'grants',
-  });
-  assert.deepEqual(await store.listGrants('acme', 'alice'), [
-    {
-      id: 'g',
-      partner_id: 'acme',
-      customer_id: 'alice',
-      action: 'CHECKING_BALANCE',
-      status: 'ACTIVE',
-      ...times,
-    },
-  ]);
+  const grant = { id: 'g', partner_id: 'acme', customer_id: 'alice', ...times };
+  await importInto(store, [grant], { kind: 'grants' });
+  const expected = { ...grant, action: 'CHECKING_BALANCE', status: 'ACTIVE' };
+  assert.deepEqual(await store.listGrants('acme', 'alice'), [expected]);
 });
 
 test('writes what it takes: no record that passes the check is refused by the database', async (t) => {

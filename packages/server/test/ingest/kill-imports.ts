@@ -39,15 +39,8 @@ export async function killImports(
 ): Promise<Killings> {
   const table = await openTable(url);
   try {
-    const words = (file: string) => [
-      'import',
-      'balances',
-      file,
-      '--database',
-      url,
-      '--environment',
-      environment,
-    ];
+    const where = ['--database', url, '--environment', environment];
+    const words = (file: string) => ['import', 'balances', file, ...where];
     const [first, second] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')];
     writeFileSync(first, linesOf(rows, 2, 1));
     writeFileSync(second, linesOf(rows, 1, 2));

@@ -5,15 +5,9 @@ import { assertFailed, withPartners } from '../../../../testkit/fixtures/run.ts'
 const words = ['import', 'brands', '-', '--partner', 'acme'];
 
 function brandLines(count: number): string {
-  const lines = Array.from({ length: count }, (_, index) => ({
-    ...{
-      id: `b${index}`,
-      name: 'Name',
-      reference_id: 'ref',
-      metadata: { owner: `jane${index}@example.com` },
-    },
-  }));
-  return lines.map((line) => JSON.stringify(line)).join('\n');
+  const brandLine = (id: number) =>
+    `{"id":"b${id}","name":"Name","reference_id":"ref","metadata":{"owner":"jane${id}@example.com"}}\n`;
+  return Array.from({ length: count }, (_, index) => brandLine(index)).join('');
 }
 
 test('--personal-data warn reports personal data on standard error, and writes it', async (t) => {

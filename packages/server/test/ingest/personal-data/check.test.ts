@@ -56,15 +56,8 @@ test('does not repeat a metadata key that is personal data, whatever the fault',
 });
 
 test('never repeats personal data, wherever it is', () => {
-  const data = [
-    mail,
-    '+44 20 7946 0958',
-    '212 555 0199',
-    '4111 1111 1111 1111',
-    '123-45-6789',
-    '123 45 6789',
-  ];
-  for (const datum of data) {
+  const numbers = ['+44 20 7946 0958', '212 555 0199', '4111 1111 1111 1111', '123-45-6789', '123 45 6789'];
+  for (const datum of [mail, ...numbers]) {
     const long = `${'x'.repeat(40)} ${datum}`;
     for (const text of [datum, long, `\u200b${datum}`]) {
       const record = { ...smallest, reference_id: text, [text]: text, metadata: { [text]: text, key: text } };

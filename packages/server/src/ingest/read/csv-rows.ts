@@ -20,15 +20,13 @@ export interface CsvRow {
   quoted: string | undefined;
 }
 
-const emptyRow = { flaw: undefined, isMultiline: false, bytes: 0, quoted: undefined };
-
 /** Memory is bounded by one row. */
 export function createRowReader() {
   let open: CsvRow | undefined;
   return {
     /** Takes the next line. Returns its row, or undefined if a quoted cell continues on the next line. */
     add: (line: Line): CsvRow | undefined => {
-      const row: CsvRow = open ?? { line: line.number, text: line.text, cells: [], ...emptyRow };
+      const row = open ?? newRow(line);
       addLine(row, line);
       open = row.quoted === undefined || row.flaw !== undefined ? undefined : row;
       return open === undefined ? row : undefined;
@@ -36,6 +34,10 @@ export function createRowReader() {
     /** Returns the row that has no end when the input ends. */
     end: (): CsvRow | undefined => open && { ...open, flaw: 'openQuote' },
   };
+}
+
+function newRow({ number, text }: Line): CsvRow {
+  return { line: number, text, cells: [], flaw: undefined, isMultiline: false, bytes: 0, quoted: undefined };
 }
 
 function addLine(row: CsvRow, { text, flaw }: Line): void {

@@ -52,8 +52,10 @@ function createRecordReader(schema: RecordSchema): (row: CsvRow) => Reading | un
 
 function faultOf({ flaw, cells, isMultiline }: CsvRow, header: readonly string[]): ImportFault | undefined {
   if (flaw !== undefined) return csvFault(isMultiline && flaw === 'strayQuote' ? 'openQuote' : flaw);
-  const counts = { values: cells.length, names: header.length };
-  if (counts.values !== counts.names) return csvFault(isMultiline ? 'openQuote' : 'count', counts);
+  if (cells.length !== header.length) {
+    const counts = { values: cells.length, names: header.length };
+    return csvFault(isMultiline ? 'openQuote' : 'count', counts);
+  }
   return cells.every((cell, index) => cell === header[index]) ? csvFault('secondHeader') : undefined;
 }
 

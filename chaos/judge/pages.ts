@@ -77,7 +77,7 @@ function violationOf(answer: Answer, text: string): Violation {
   return { atMs: answer.sentMs, text: `walk ${walk}, page ${page}, ${listing} for ${whose}: ${text}` };
 }
 
-/** The first moment at which the data was as shown, or a sentence if there is none. */
+/** The first time at which the data equalled the page, or a sentence that says why no such time exists. */
 function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string {
   const { answer, records, ids, hasCursor } = shown;
   const wrongForm = formFault(shown);

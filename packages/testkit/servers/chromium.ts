@@ -6,7 +6,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome'];
 const program = process.env.CHROMIUM || programsOnPath(names)[0];
 const howToGetOne = 'needs Chromium (apt-get install chromium), or its path in CHROMIUM';
 
-/** Options of a test with a browser: it is skipped if there is none. */
+/** Options of a test with a browser: it is skipped if Chromium is not installed. */
 export const needsChromium = { timeout: 120_000, skip: program === undefined && howToGetOne };
 
 export async function launchChromium(): Promise<Browser> {

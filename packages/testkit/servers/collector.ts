@@ -70,12 +70,23 @@ interface SentAttribute {
   readonly value: Readonly<Record<string, string | number>>;
 }
 
+/** A request to the collector, as far as the tests read it: OTLP as JSON. */
+interface ExportRequest {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly SentAttribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<SentSpan, 'attributes'> & {
+        readonly attributes: readonly SentAttribute[];
+      })[];
+    }[];
+  }[];
+}
+
 function spansOf(body: string): SentSpan[] {
-  // biome-ignore lint/suspicious/noExplicitAny: it is what OTLP says that it is, or the test fails.
-  return JSON.parse(body).resourceSpans.flatMap(({ resource, scopeSpans }: any) =>
-    // biome-ignore lint/suspicious/noExplicitAny: the same.
-    scopeSpans.flatMap(({ spans }: any) =>
-      spans.map((span: SentSpan & { attributes: SentAttribute[] }) => ({
+  const { resourceSpans }: ExportRequest = JSON.parse(body);
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({
         ...span,
         attributes: recordOf(span.attributes),
         resource: recordOf(resource.attributes),

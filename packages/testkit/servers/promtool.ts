@@ -4,7 +4,7 @@ import { programsOnPath } from './programs.ts';
 
 const [program] = programsOnPath(['promtool']);
 
-/** Options of a test with promtool: it is skipped if there is none. */
+/** Options of a test with promtool: it is skipped if promtool is not installed. */
 export const needsPromtool = {
   skip: program === undefined && 'needs promtool (apt-get install prometheus, brew install prometheus)',
 };

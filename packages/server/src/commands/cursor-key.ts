@@ -40,7 +40,7 @@ function textOf({ key, retired, discarded }: CursorKeyRotation): string {
   for (const { id, opens_until } of retired) lines.push(`Key ${id} opens cursors until ${opens_until}.`);
   if (discarded.length > 0) {
     const effect = 'within a second every cursor of before is refused with INVALID_CURSOR';
-    lines.push(`Discarded ${discarded.join(', ')}: ${effect}, and whoever had one starts anew.`);
+    lines.push(`Discarded ${discarded.join(', ')}: ${effect}, and a client that holds one starts again.`);
   }
   return lines.join('\n');
 }

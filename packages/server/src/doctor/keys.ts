@@ -38,7 +38,7 @@ export async function checkCursorKeys({ rows }: Inspection, nowMs: number): Prom
   if (ageMs < -cursorsBounds.cursorKeySettleMs) {
     return warning(
       `The newest key of cursors is of ${createdAt}, which is yet to come: until then no rotation takes effect.`,
-      `See that the clock of the database is right, then begin anew with ${rotate} and --discard-old.`,
+      `Correct the clock of the database, then start again with ${rotate} and --discard-old.`,
     );
   }
   const detail = `The newest key of cursors is ${Math.max(0, Math.floor(ageMs / dayMs))} days old.`;

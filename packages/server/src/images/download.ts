@@ -94,7 +94,7 @@ async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<Inc
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** The target of a redirect, or undefined if the response is none. */
+/** The target of a redirect, or undefined if the response is not a redirect. */
 function redirectOf(url: URL, { statusCode = 0, headers }: IncomingMessage): URL | undefined {
   if (!redirectStatuses.includes(statusCode)) return undefined;
   const next = URL.parse(headers.location ?? '', url.href);

@@ -14,7 +14,7 @@ test('backup prints the file and the time of the copy, and replaces no file', as
   assertFailed(await line.run(['backup', file]), 1, /copy\.db exists already/);
 });
 
-test('backup needs the name of a file; standard output or an empty name will not do', async (t) => {
+test('backup needs the name of a file, and refuses standard output and an empty name', async (t) => {
   const line = await withPartners(t, ['acme']);
   assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a file: /);
   assertFailed(await line.run(['backup', ''], { folder: line.folder }), 2, /^FILE is missing\./);

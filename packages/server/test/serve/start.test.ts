@@ -34,7 +34,7 @@ test('loads nothing before the first answer that it does not need', { timeout: 3
   for (const needed of [/serve\/app\.ts$/, /^NativeModule http$/]) {
     assert.ok(
       loaded.some((name) => needed.test(name)),
-      `${needed} is not told of`,
+      `no loaded module matches ${needed}`,
     );
   }
   assert.deepEqual(

@@ -123,7 +123,7 @@ async function judgeLag(address: string, standby: Connection, primary: Connectio
   const before = await positionOn(standby, replayed);
   const goal = await positionOn(primary, written);
   if (before > goal) {
-    const remedy = 'It follows a primary that was replaced: copy it anew from this one.';
+    const remedy = 'It follows a primary that was replaced: copy it again from this one.';
     return failed(`The replica at ${address} is ahead of the primary.`, remedy);
   }
   const limit = `${postgresBounds.replicaLagMs / 1_000} s behind`;

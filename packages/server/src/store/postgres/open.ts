@@ -33,7 +33,7 @@ export async function openPostgres(
   const primaryWatch = watchPrimary(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
   const primary = createPool({ ...settings, source: primaryWatch });
-  // A separate connection: receipts are written while all others are busy, one batch at a time.
+  // A separate connection: receipts and key uses are written even while all others are busy.
   const separate = { connections: 1, name: 'partner-network receipts' };
   const journal =
     purpose === 'serve' ? createPool({ ...settings, source: primaryWatch, ...separate }) : primary;

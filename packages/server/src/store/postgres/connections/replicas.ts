@@ -88,7 +88,7 @@ export function createReplicas(
   return {
     /**
      * Reads from a replica that is less than `replicaLagMs` behind and had replayed up to `walPosition`
-     * before it read. Resolves to undefined if there is none.
+     * before it read. Resolves to undefined if no replica qualifies.
      */
     async query(
       statement: Statement,

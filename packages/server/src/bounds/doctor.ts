@@ -5,11 +5,11 @@ export const doctorBounds = {
   clockSkewMs: 1_000,
   /** Milliseconds after which the database ends a statement of `doctor`. */
   doctorStatementMs: 1_000,
-  /** Milliseconds that `doctor` waits for such a statement, network included. */
+  /** Milliseconds that `doctor` waits for a statement, network included. */
   doctorAnswerMs: 1_500,
   /** Milliseconds between two looks at whether a replica has caught up. */
   doctorLagMs: 50,
-  /** Milliseconds before its expiry from which on a key is reported. */
+  /** Milliseconds before its expiry in which a key is reported. */
   expiryWarningMs: 7 * 24 * 3_600_000,
   /** Expiring keys that are listed one by one. */
   doctorShownKeys: 20,

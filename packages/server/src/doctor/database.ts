@@ -5,15 +5,9 @@ import type { RedisInspected } from '../limiter/redis/inspect.ts';
 import { ratesOf, type ServeConfig } from '../serve/settings.ts';
 import { instancePrefix } from '../store/address.ts';
 import type { Inspection } from '../store/inspection.ts';
-import {
-  type Fault,
-  faultOfEnvironment,
-  faultOfOldVersion,
-  faultOfVersion,
-  type Stamp,
-} from '../store/sql/schema.ts';
+import { type Fault, faultOfEnvironment, faultOfNewVersion, faultOfOldVersion } from '../store/sql/schema.ts';
 
-export function checkEnvironment({ environment: stamped }: Stamp, environment: Environment): Finding {
+export function checkEnvironment(stamped: unknown, environment: Environment): Finding {
   const fault = faultOfEnvironment(stamped, environment);
   return fault === undefined ? ok(`It is a ${environment} database.`) : failedBy(fault);
 }
@@ -23,7 +17,7 @@ export async function checkSchema({ stamp, engine, currentVersion: current }: In
   if (engine === 'sqlite' && version < current) {
     return ok(`It has schema ${version}, and gets schema ${current} when it is served.`);
   }
-  const fault = faultOfVersion({ version }, current) ?? faultOfOldVersion(version, current);
+  const fault = faultOfNewVersion(version, current) ?? faultOfOldVersion(version, current);
   return fault === undefined ? ok(`It has schema ${version}, the current one.`) : failedBy(fault);
 }
 

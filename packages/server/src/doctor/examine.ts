@@ -9,9 +9,7 @@ import { checkClock, checkEnvironment, checkInstances, checkSchema, failedBy } f
 import { checkCursorKeys, checkKeys } from './keys.ts';
 import { checkOpenFiles, checkSettings } from './settings.ts';
 
-export interface Examined extends Finding {
-  readonly name: string;
-}
+export type Examined = Finding & { readonly name: string };
 
 type Answer = Finding | Promise<Finding>;
 
@@ -43,7 +41,7 @@ export async function examine(
     settings: () => checkSettings(config),
     open_files: () => checkOpenFiles(openFiles),
     database: () => finding,
-    environment: () => inSchema((_opened, stamp) => checkEnvironment(stamp, environment)),
+    environment: () => inSchema((_opened, stamp) => checkEnvironment(stamp.environment, environment)),
     schema: () => inDatabase(checkSchema),
     privileges: () => inDatabase((opened) => opened.privileges()),
     clock: () => inDatabase((opened) => checkClock(opened, nowMs)),

@@ -31,20 +31,19 @@ export interface KeyOnFile {
 }
 
 interface PageQuery {
+  readonly partnerId: string;
   /** Only records after this id, in byte order. The empty string comes before every id. */
   readonly after: string;
   readonly limit: number;
 }
 
 export interface BrandsQuery extends PageQuery {
-  readonly partnerId: string;
   readonly referenceId: string | undefined;
   /** The `walPosition` of the page before. A replica that has not replayed up to it is not used. */
   readonly walPosition?: bigint | undefined;
 }
 
 export interface BalancesQuery extends PageQuery {
-  readonly partnerId: string;
   readonly customerId: string;
   readonly type: string;
   readonly grantId: string | undefined;
@@ -104,7 +103,7 @@ export interface ApiKey {
   readonly partner_id: string;
   readonly name?: string;
   readonly scopes: readonly Scope[];
-  /** The last characters of the key, to tell keys apart in a list. */
+  /** The last characters of the key, to distinguish keys in a list. */
   readonly last_four: string;
   readonly created_at: string;
   readonly expires_at?: string;
@@ -190,7 +189,7 @@ export interface Receipt {
   readonly key_id: string;
   /** Absent if the request had no valid customer id. */
   readonly customer_id?: string;
-  /** The grant that was used, or the one that was requested. */
+  /** The grant that was used or, if the request was refused, the requested grant. */
   readonly grant_id?: string;
   /** GRANTED, or the error code. */
   readonly outcome: string;
@@ -217,7 +216,7 @@ export interface KeyUse {
 export interface ReceiptWrites {
   /** Idempotent: each receipt is stored once. */
   recordReceipts(receipts: readonly Receipt[]): Promise<void>;
-  /** Each key once per call. An earlier use than the stored one is ignored. */
+  /** Takes each key once per call. Ignores a use that is earlier than the stored one. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
 }
 
@@ -225,7 +224,7 @@ export interface Receipts extends ReceiptWrites {
   /** Newest first. */
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
   countReceipts(olderThan: string): Promise<number>;
-  /** Deletes up to a few thousand, oldest first. Returns how many; 0 if none are left. */
+  /** Deletes up to a few thousand receipts, oldest first. Returns their number; 0 if no more are left. */
   pruneReceipts(olderThan: string): Promise<number>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;

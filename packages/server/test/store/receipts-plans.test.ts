@@ -34,7 +34,7 @@ async function statementsOf(
     statements.push(statement);
     return [];
   };
-  await work(createReceiptReads({ rows }));
+  await work(createReceiptReads(rows, ''));
   return statements;
 }
 

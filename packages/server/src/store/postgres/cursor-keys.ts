@@ -19,19 +19,17 @@ const takeLock = `
   set local lock_timeout = ${cursorsBounds.cursorKeyLockMs};
   select pg_advisory_xact_lock(${lock})`;
 
-export function createRotations(primary: Pool): Pick<Store, 'rotateCursorKey'> {
-  return {
-    rotateCursorKey: (old) =>
-      primary.transaction(async (client) => {
-        await client.query(takeLock);
-        const { rows: stored } = await client.query(selectCursorKeys());
-        const { rows: clock } = await client.query('select clock_timestamp() as now');
-        const { removed, ...rotation } = planRotation(stored, Date.parse(clock[0].now), old);
-        const { id, secret, created_at } = rotation.key;
-        await client.query('delete from cursor_keys where id = any ($1)', [removed]);
-        const insert = 'insert into cursor_keys (id, secret, created_at) values ($1, $2, $3)';
-        await client.query(insert, [id, secret, created_at]);
-        return rotation;
-      }),
-  };
+export function createRotation(primary: Pool): Store['rotateCursorKey'] {
+  return (old) =>
+    primary.transaction(async (client) => {
+      await client.query(takeLock);
+      const { rows: stored } = await client.query(selectCursorKeys());
+      const { rows: clock } = await client.query('select clock_timestamp() as now');
+      const { removed, ...rotation } = planRotation(stored, Date.parse(clock[0].now), old);
+      const { id, secret, created_at } = rotation.key;
+      await client.query('delete from cursor_keys where id = any ($1)', [removed]);
+      const insert = 'insert into cursor_keys (id, secret, created_at) values ($1, $2, $3)';
+      await client.query(insert, [id, secret, created_at]);
+      return rotation;
+    });
 }

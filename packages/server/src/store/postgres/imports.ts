@@ -1,15 +1,8 @@
 import { finished } from 'node:stream/promises';
 import type { QueryResult } from 'pg';
 import { ingestBounds } from '../../bounds/ingest.ts';
-import {
-  AlreadyExists,
-  type ImportKind,
-  type ImportPace,
-  type ImportRow,
-  type ImportRun,
-  type Imports,
-} from '../port.ts';
-import { createOrderCheck, importColumns } from '../sql/imports.ts';
+import { AlreadyExists, type ImportKind, type ImportPace, type ImportRow, type Imports } from '../port.ts';
+import { createOrderCheck, importColumns, upsert } from '../sql/imports.ts';
 import type { Connection } from './connections/connection.ts';
 import { translated } from './connections/errors.ts';
 
@@ -28,17 +21,14 @@ export function createImports(connect: () => Promise<Connection>): Imports {
   return {
     beginImport: async (kind, pace = 'slow') => {
       const connection = await connect();
-      const columns = importColumns[kind].all.map(
-        (column) => `${column} ${types[column] ?? 'text collate "C"'}`,
-      );
+      const columns = importColumns[kind].all.map((name) => `${name} ${types[name] ?? 'text collate "C"'}`);
       try {
         await run(connection, `create temporary table staged (line bigint, ${columns.join(', ')})`);
       } catch (error) {
         await connection.leave();
         throw error;
       }
-      // Closing the connection drops the table and rolls back an unfinished transaction.
-      return { ...createRun(kind, pace, connection), end: () => connection.leave() };
+      return createRun(kind, pace, connection);
     },
   };
 }
@@ -65,7 +55,7 @@ async function copy(connection: Connection, statements: string, text: string): P
  *
  * A fast import begins direct. From its first batch with a row that exists already, it is staged.
  */
-function createRun(kind: ImportKind, pace: ImportPace, connection: Connection): Omit<ImportRun, 'end'> {
+function createRun(kind: ImportKind, pace: ImportPace, connection: Connection) {
   const { all } = importColumns[kind];
   const checkOrder = createOrderCheck(kind);
   let isDirect = pace === 'fast';
@@ -118,7 +108,7 @@ function createRun(kind: ImportKind, pace: ImportPace, connection: Connection): 
   }
 
   return {
-    stage: async (rows) => {
+    stage: async (rows: readonly ImportRow[]) => {
       isSorted = checkOrder(rows);
       for (const row of rows) {
         const line = copyLine(row, all);
@@ -127,7 +117,7 @@ function createRun(kind: ImportKind, pace: ImportPace, connection: Connection): 
       }
       if (characters >= ingestBounds.importCopyCharacters) await flush();
     },
-    write: async (mode) => {
+    write: async (mode: 'keep' | 'try') => {
       await flush();
       await sending;
       await begin();
@@ -143,6 +133,8 @@ function createRun(kind: ImportKind, pace: ImportPace, connection: Connection): 
       isBegun = false;
       return counts;
     },
+    // Closing the connection drops the table and rolls back an unfinished transaction.
+    end: () => connection.leave(),
   };
 }
 
@@ -170,12 +162,12 @@ async function writeStaged(kind: ImportKind, isSorted: boolean, connection: Conn
   if (isSorted || (await query(repeated)).rowCount === 0) {
     const order = isSorted ? '' : `order by ${identity}`;
     const isChange = `${contentOf(kind, kind)} is distinct from ${contentOf(kind, 'excluded')}`;
-    return (await query(upsert(kind, `staged ${order}`, isChange))).rowCount ?? 0;
+    return (await query(upsertFrom(kind, `staged ${order}`, isChange))).rowCount ?? 0;
   }
   await query('analyze staged');
   await query(`create temporary table judged on commit drop as ${judgedLines(kind)}`);
   await query(`create temporary table latest on commit drop as ${latestLines(kind)}`);
-  await query(upsert(kind, `latest order by ${identity}`, 'true'));
+  await query(upsertFrom(kind, `latest order by ${identity}`, 'true'));
   const counted = await query('select count(*) as changes from judged where is_change');
   return Number(counted.rows[0].changes);
 }
@@ -205,19 +197,10 @@ function latestLines(kind: ImportKind): string {
     from judged group by ${key} having bool_or(is_change)`;
 }
 
-/**
- * Inserts rows, and replaces existing ones where the condition holds, except their creation time. The source
- * is in the order of ids, so that two imports cannot deadlock.
- */
-function upsert(kind: ImportKind, source: string, condition: string): string {
-  const { identity, content, all } = importColumns[kind];
-  const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
-  const given = all.map((column) => (column === 'metadata' ? 'metadata::json' : column)).join(', ');
-  return `
-    insert into ${kind} (${all.join(', ')})
-    select ${given} from ${source}
-    on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
-    where ${condition}`;
+/** The source is in the order of ids, so that two imports cannot deadlock. */
+function upsertFrom(kind: ImportKind, source: string, condition: string): string {
+  const columns = importColumns[kind].all.map((name) => (name === 'metadata' ? 'metadata::json' : name));
+  return upsert(kind, `select ${columns.join(', ')} from ${source}`, condition);
 }
 
 /** What makes a row count as changed. JSON is compared as text, with sorted keys: json has no equality. */

@@ -7,14 +7,13 @@ import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
 import {
   type Fault,
-  faultOfEnvironment,
   faultOfOldVersion,
-  faultOfVersion,
   type Migrations,
   migrationsIn,
   refuse,
   type Stamp,
   stranger,
+  usableVersion,
 } from '../sql/schema.ts';
 
 export const ours = migrationsIn(new URL('./migrations/', import.meta.url));
@@ -51,7 +50,7 @@ export async function migrate(
       'Somebody else is still migrating this database: run "partner-network migrate" again when they have ended.',
     );
   }
-  const from = await versionOf(client, environment, current);
+  const from = usableVersion(await stampOf(client), environment, current);
   let version = from;
   try {
     while (version < current) {
@@ -81,7 +80,7 @@ export async function requireCurrent(
   refuse(unfitness(await traitsOf(client)));
   // For this transaction only: behind a pooler the session then serves another client.
   await client.query(`begin; ${limitLocks}`);
-  const version = await versionOf(client, environment, current);
+  const version = usableVersion(await stampOf(client), environment, current);
   await client.query('commit');
   refuse(faultOfOldVersion(version, current));
   return { from: version, to: version };
@@ -96,15 +95,6 @@ async function stamp(client: Client, environment: Environment): Promise<void> {
   await client.query(`insert into settings (name, value) values ('environment', $1)`, [environment]);
   const firstKey = 'insert into cursor_keys (id, secret, created_at) values (0, $1, $2)';
   await client.query(firstKey, [randomBytes(32), toTime(Date.now())]);
-}
-
-/** The version of the schema, 0 for a new database. Rejects a newer schema and the other environment. */
-async function versionOf(client: Client, environment: Environment, current: number): Promise<number> {
-  const stamp = await stampOf(client);
-  if (stamp === undefined) return 0;
-  refuse(faultOfVersion(stamp, current));
-  refuse(faultOfEnvironment(stamp.environment, environment));
-  return stamp.version;
 }
 
 /** The environment and version of a database, undefined if it is new. Rejects another program's database. */

@@ -1,17 +1,17 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
-import { createAccounts, type Sql } from '../sql/accounts.ts';
+import { createAccounts } from '../sql/accounts.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
-import { createPool, type Pool } from './connections/pool.ts';
+import { createPool, sqlOn } from './connections/pool.ts';
 import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
-import { createRotations } from './cursor-keys.ts';
-import { createExports } from './exports.ts';
+import { createRotation } from './cursor-keys.ts';
+import { createExport } from './exports.ts';
 import { createImports } from './imports.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { requirePrivileges } from './privileges.ts';
@@ -47,10 +47,10 @@ export async function openPostgres(
     // The watch looks five times a second: a health probe needs no connection of the pool.
     ping: primaryWatch.ping,
     ...createAccounts(sqlOn(primary)),
-    ...createRotations(primary),
+    rotateCursorKey: createRotation(primary),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),
-    ...createExports(primary),
+    exportRecords: createExport(primary),
     ...createImports(async () => {
       const { connection } = await connectToPrimary(urls);
       try {
@@ -84,14 +84,4 @@ async function prepareSchema(
     await connection.leave();
     throw translated(error);
   }
-}
-
-function sqlOn(pool: Pool): Sql {
-  return {
-    rows: (text, ...values) => pool.query({ text }, values),
-    write: (...statements) =>
-      pool.transaction(async (connection) => {
-        for (const [text, ...values] of statements) await connection.query(text, values);
-      }),
-  };
 }

@@ -23,10 +23,7 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
   }
 
   return {
-    findKey: async (digest) => {
-      const row = (await onPrimary(keyByDigest, [digest]))[0];
-      return row === undefined ? undefined : keyOnFile(row);
-    },
+    findKey: async (digest) => keyOnFile((await onPrimary(keyByDigest, [digest]))[0]),
 
     listBrands: async ({ partnerId, referenceId, after, limit, walPosition = 0n }) => {
       const statement = referenceId === undefined ? brandsPage : brandsPageByReference;

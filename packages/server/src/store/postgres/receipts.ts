@@ -1,7 +1,6 @@
 import type { Receipts } from '../port.ts';
-import type { Value } from '../sql/accounts.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
-import type { Pool } from './connections/pool.ts';
+import { type Pool, sqlOn } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
 
 /** $1 is a JSON list. Ignores receipts that exist: a batch is sent again if its answer was lost. */
@@ -33,17 +32,8 @@ export function createReceipts(pool: Pool): Receipts {
     await pool.query(statement, [JSON.stringify(records)]);
   };
   return {
-    ...createReceiptReads({ rows: (text, ...values: Value[]) => pool.query({ text }, values) }),
-
+    ...createReceiptReads(sqlOn(pool).rows, 'json_array_elements_text($1)'),
     recordReceipts: (receipts) => write(insertReceipts, receipts),
-
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
-
-    lastUses: async (keyIds) => {
-      const text = `
-        select key_id, used_at from key_uses where key_id in (select json_array_elements_text($1))`;
-      const found = await pool.query({ text }, [JSON.stringify(keyIds)]);
-      return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
-    },
   };
 }

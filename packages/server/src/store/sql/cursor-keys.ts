@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { cursorsBounds } from '../../bounds/cursors.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { toTime } from '../../lib/times.ts';
-import type { CursorKey, CursorKeyRotation } from '../port.ts';
+import type { CursorKey } from '../port.ts';
 
 /** Selects all keys, newest first. No two keys have the same creation time. */
 export function selectCursorKeys(moreColumns = ''): string {
@@ -28,14 +28,14 @@ const idCount = 256;
 export function livingKeys(stored: readonly StoredCursorKey[], nowMs: number): CursorKey[] {
   const living = stored.filter((_key, index) => opensUntilMs(stored, index) > nowMs);
   const settled = living.findIndex((key) => sealsFromMs(key) <= nowMs);
-  // A new database, or one whose old keys were discarded, has no older key: a waiting key seals at once.
+  // If no key has waited long enough, as in a new database, the oldest waiting key seals at once.
   const sealing = settled === -1 ? living.length - 1 : settled;
   const keys = living.map((key, index): CursorKey => {
     const opens = index === 0 ? {} : { opens_until: toTime(opensUntilMs(stored, index)) };
     if (index < sealing) return { ...key, status: 'waiting', seals_from: toTime(sealsFromMs(key)), ...opens };
     return { ...key, status: index === sealing ? 'sealing' : 'opening', ...opens };
   });
-  return [...keys.slice(sealing, sealing + 1), ...keys.slice(0, sealing), ...keys.slice(sealing + 1)];
+  return [...keys.splice(sealing, 1), ...keys];
 }
 
 function sealsFromMs({ created_at }: StoredCursorKey): number {
@@ -48,17 +48,8 @@ function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number
   return next === undefined ? Number.POSITIVE_INFINITY : sealsFromMs(next) + cursorsBounds.cursorKeyRestMs;
 }
 
-interface RotationPlan extends CursorKeyRotation {
-  /** Keys to delete before the new one is written: discarded and past ones. */
-  readonly removed: readonly number[];
-}
-
 /** Plans a rotation. The engine reads the keys and applies the plan under a lock. */
-export function planRotation(
-  stored: readonly StoredCursorKey[],
-  nowMs: number,
-  old: 'keep' | 'discard',
-): RotationPlan {
+export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, old: 'keep' | 'discard') {
   const living = livingKeys(stored, nowMs);
   // Past keys are the oldest, so they come last.
   const kept = old === 'keep' ? stored.slice(0, living.length) : [];
@@ -73,6 +64,7 @@ export function planRotation(
     key: after.find(({ id }) => id === key.id)!,
     retired: after.filter(({ id }) => id !== key.id),
     discarded: old === 'keep' ? [] : living.map(({ id }) => id),
+    /** Keys to delete before the new key is written: discarded keys and past keys. */
     removed: stored.slice(kept.length).map(({ id }) => id),
   };
 }

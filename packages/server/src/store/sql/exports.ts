@@ -1,32 +1,32 @@
 import { type ExportSelection, publicAddressMark } from '../port.ts';
 import { grantColumns } from './accounts.ts';
 
-interface ExportQuery {
-  /** Selects rows in the order of the primary key. */
-  readonly text: string;
-  readonly values: readonly string[];
-  /** Turns a row into the record's JSON. */
-  readonly recordOf: (row: readonly unknown[]) => string;
-}
+type Values = readonly unknown[];
 
-/** Brands and balances are stored as JSON. Grants are never sent to partners, so their JSON is made here. */
-export function exportQuery({ kind, partnerId }: ExportSelection): ExportQuery {
+/**
+ * Selects rows in the order of the primary key. `recordOf` turns a row into the record's JSON: brands and
+ * balances are stored as JSON, grants are never sent to partners and so are not.
+ */
+export function exportQuery({ kind, partnerId }: ExportSelection) {
   if (kind === 'grants') {
-    const text = `select ${grantColumns.join(', ')} from grants order by customer_id, id`;
+    const text = `select ${grantColumns} from grants order by customer_id, id`;
     return { text, values: [], recordOf: grantRecord };
   }
   if (kind === 'balances') {
     const text = 'select record from balances order by customer_id, id';
-    return { text, values: [], recordOf: ([record]) => record as string };
+    return { text, values: [], recordOf: ([record]: Values) => record as string };
   }
   const text = 'select record from brands where partner_id = $1 order by id';
   // A brand without an image has a placeholder, which each instance replaces. It is no part of the record.
-  return { text, values: [partnerId], recordOf: ([record]) => (record as string).replace(placeholder, '') };
+  const recordOf = ([record]: Values) => (record as string).replace(placeholder, '');
+  return { text, values: [partnerId], recordOf };
 }
 
-function grantRecord(values: readonly unknown[]): string {
-  const fields = grantColumns.map((field, index) => [field, values[index] ?? undefined]);
-  return JSON.stringify(Object.fromEntries(fields));
+const grantFields = grantColumns.split(', ');
+
+function grantRecord(values: Values): string {
+  const entries = grantFields.map((field, index) => [field, values[index] ?? undefined]);
+  return JSON.stringify(Object.fromEntries(entries));
 }
 
 const placeholder = new RegExp(`,"profile_image_url":"${publicAddressMark}[^"]*"`);

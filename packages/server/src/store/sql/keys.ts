@@ -18,8 +18,9 @@ export function nearestKey(digest: string): string {
     )`;
 }
 
-/** The key in a row of `nearestKey`, or undefined if the row is only a neighbor. */
-export function keyOnFile(row: Row): KeyOnFile | undefined {
+/** The key in a row of `nearestKey`. Undefined if the row is only a neighbor, or if no key exists. */
+export function keyOnFile(row: Row | undefined): KeyOnFile | undefined {
+  if (row === undefined) return undefined;
   // Built for a neighbor, too: both cases take the same time.
   const key = {
     id: row.id as string,

@@ -1,13 +1,12 @@
 /** Reads and deletes receipts, in SQL that both engines understand. */
 import { receiptsBounds } from '../../bounds/receipts.ts';
-import type { Receipt, Receipts } from '../port.ts';
-import type { Sql, Value } from './accounts.ts';
+import type { Receipt, Receipts, ReceiptWrites } from '../port.ts';
+import type { Row, Sql, Value } from './accounts.ts';
 
 const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
 
-type ReceiptReads = Pick<Receipts, 'listReceipts' | 'countReceipts' | 'pruneReceipts'>;
-
-export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
+/** `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`. */
+export function createReceiptReads(rows: Sql['rows'], listed: string): Omit<Receipts, keyof ReceiptWrites> {
   return {
     listReceipts: async ({ partnerId, keyId, customerId, since, after, limit }) => {
       const values: Value[] = [];
@@ -51,15 +50,17 @@ export function createReceiptReads({ rows }: Pick<Sql, 'rows'>): ReceiptReads {
           : await rows('delete from receipts where at <= $1 returning 1 as gone', last.at as string);
       return removed.length;
     },
+
+    lastUses: async (keyIds) => {
+      const text = `select key_id, used_at from key_uses where key_id in (select value from ${listed})`;
+      const found = await rows(text, JSON.stringify(keyIds));
+      return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
+    },
   };
 }
 
-function receiptOfRow(row: Readonly<Record<string, unknown>>): Receipt {
+function receiptOfRow(row: Row): Receipt {
   const { customer_id, grant_id, ...rest } = row as unknown as Receipt;
-  // The customer is a part of an index, so a missing one is stored as ''. A missing grant is null.
-  return {
-    ...rest,
-    ...(customer_id && { customer_id }),
-    ...(grant_id && { grant_id }),
-  };
+  // The customer is a part of an index, so a missing customer is stored as ''. A missing grant is null.
+  return { ...rest, ...(customer_id && { customer_id }), ...(grant_id && { grant_id }) };
 }

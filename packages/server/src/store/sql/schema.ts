@@ -3,18 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../lib/operator-error.ts';
 
-export interface Migrations {
-  /** The script at index n brings version n to version n + 1. */
-  readonly scripts: readonly (() => string)[];
-  readonly current: number;
-}
+export type Migrations = ReturnType<typeof migrationsIn>;
 
-export function migrationsIn(folder: URL): Migrations {
+export function migrationsIn(folder: URL) {
   const files = readdirSync(folder).sort();
-  return {
-    scripts: files.map((file) => () => readFileSync(new URL(file, folder), 'utf8')),
-    current: files.length,
-  };
+  // The script at index n brings version n to version n + 1.
+  const scripts = files.map((file) => () => readFileSync(new URL(file, folder), 'utf8'));
+  return { scripts, current: files.length };
 }
 
 /** The environment and schema version that a database of ours stores. */
@@ -43,7 +38,15 @@ export function refuse(fault: Fault | undefined): void {
   if (fault !== undefined) throw new Refused(fault);
 }
 
-export function faultOfVersion({ version }: Pick<Stamp, 'version'>, current: number): Fault | undefined {
+/** The schema version, 0 for a new database. Refuses a newer schema and the other environment. */
+export function usableVersion(stamp: Stamp | undefined, environment: Environment, current: number): number {
+  if (stamp === undefined) return 0;
+  refuse(faultOfNewVersion(stamp.version, current));
+  refuse(faultOfEnvironment(stamp.environment, environment));
+  return stamp.version;
+}
+
+export function faultOfNewVersion(version: number, current: number): Fault | undefined {
   if (version <= current) return undefined;
   return {
     fact: `The database has schema ${version} and this program knows up to ${current}`,

@@ -95,17 +95,16 @@ function claimedFolder(target: string): string {
 }
 
 async function copyInto(folder: string, source: string, target: string, environment: Environment) {
-  const database = { source, target, partial: join(folder, 'database'), schema: databaseSchema };
+  const database = { source, target, partial: join(folder, 'database') };
   const receipts = {
     source: receiptsFileOf(source),
     target: receiptsFileOf(target),
     partial: join(folder, 'receipts'),
-    schema: receiptsSchema,
   };
   for (const part of [database, receipts]) refuseOverwriting(part.target);
   // Receipts are copied second, so that they are never older than the database.
   const parts = existsSync(receipts.source) ? [database, receipts] : [database];
-  for (const part of parts) await copyFile(part, environment);
+  for (const part of parts) await copyFile(part.source, part.partial, environment, part === database);
   // The database is renamed last: if its copy exists, the backup is complete.
   for (const part of parts.toReversed()) renameSync(part.partial, part.target);
   flush(dirname(target));
@@ -123,27 +122,17 @@ function refuseOverwriting(target: string): void {
   throw new OperatorError(`${target} exists already, and a backup overwrites nothing: choose another name.`);
 }
 
-interface Part {
-  readonly source: string;
-  readonly partial: string;
-  readonly schema: typeof databaseSchema;
-}
-
-async function copyFile({ source, partial, schema }: Part, environment: Environment): Promise<void> {
-  const isDatabase = schema === databaseSchema;
+async function copyFile(source: string, partial: string, environment: Environment, isDatabase: boolean) {
+  const schema = isDatabase ? databaseSchema : receiptsSchema;
   // Only the owner may read it, like the database.
   closeSync(openSync(partial, 'wx', 0o600));
   try {
     // A writable connection: a read-only one would leave a write-ahead log behind.
-    const db = new DatabaseSync(source, { timeout: storeBounds.sqliteCommandBusyMs });
-    try {
-      const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
-      if (isDatabase) refuse(faultOfOldVersion(version, 1));
-      refuse(faultOfEnvironment(stamped, environment));
-      await backup(db, partial, { rate: pagesOfStep });
-    } finally {
-      db.close();
-    }
+    using db = new DatabaseSync(source, { timeout: storeBounds.sqliteCommandBusyMs });
+    const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
+    if (isDatabase) refuse(faultOfOldVersion(version, 1));
+    refuse(faultOfEnvironment(stamped, environment));
+    await backup(db, partial, { rate: pagesOfStep });
     refuseDamage(partial);
     flush(partial);
   } catch (error) {
@@ -159,13 +148,9 @@ async function copyFile({ source, partial, schema }: Part, environment: Environm
 
 /** Checks the copy and not the original, which other processes use. */
 function refuseDamage(copy: string): void {
-  const db = openToInspect(copy);
-  try {
-    const found = db.prepare('pragma integrity_check').get()?.integrity_check;
-    if (found !== 'ok') throw Object.assign(new Error(String(found)), { errcode: sqliteCorrupt });
-  } finally {
-    db.close();
-  }
+  using db = openToInspect(copy);
+  const found = db.prepare('pragma integrity_check').get()?.integrity_check;
+  if (found !== 'ok') throw Object.assign(new Error(String(found)), { errcode: sqliteCorrupt });
 }
 
 /** Writes the file to disk: a backup must survive a power failure. */

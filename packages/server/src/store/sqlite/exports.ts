@@ -11,7 +11,7 @@ import { numbered, translated } from './engine.ts';
 export function createExport(path: string): Store['exportRecords'] {
   return async (selection, write) => {
     const { text, values, recordOf } = exportQuery(selection);
-    const db = new DatabaseSync(path, { readOnly: true, timeout: storeBounds.sqliteCommandBusyMs });
+    using db = new DatabaseSync(path, { readOnly: true, timeout: storeBounds.sqliteCommandBusyMs });
     try {
       const statement = db.prepare(text);
       statement.setReturnArrays(true);
@@ -25,8 +25,6 @@ export function createExport(path: string): Store['exportRecords'] {
       if (lines !== '') await write(lines);
     } catch (error) {
       throw translated(error);
-    } finally {
-      db.close();
     }
   };
 }

@@ -22,7 +22,7 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
 
 /**
  * Opens a file without leaving a trace. Even a read-only connection creates a write-ahead log, owned by this
- * user, unless the file is opened as immutable. Without a log nobody has it open, so it cannot change.
+ * user, unless the file is opened as immutable. Without a log, no process has the file open.
  */
 export function openToInspect(path: string): DatabaseSync {
   const url = pathToFileURL(path);

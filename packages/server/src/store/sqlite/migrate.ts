@@ -3,24 +3,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
-import {
-  faultOfEnvironment,
-  faultOfVersion,
-  type Migrations,
-  migrationsIn,
-  refuse,
-  type Stamp,
-  stranger,
-} from '../sql/schema.ts';
+import { type Migrations, migrationsIn, refuse, type Stamp, stranger, usableVersion } from '../sql/schema.ts';
 import { insertCursorKey } from './cursor-keys.ts';
 import { transaction } from './engine.ts';
 
 /** One of the two kinds of database files. */
 export interface FileSchema extends Migrations {
-  /** Stored in the file header: tells our files from those of other programs. */
+  /** Stored in the file header, to recognize our files. */
   readonly applicationId: number;
   /** Adds the first rows of a new file. */
-  fill(db: DatabaseSync): void;
+  fill?(db: DatabaseSync): void;
 }
 
 export const databaseSchema: FileSchema = {
@@ -34,7 +26,6 @@ export const receiptsSchema: FileSchema = {
   ...migrationsIn(new URL('./receipts-migrations/', import.meta.url)),
   // "PNre".
   applicationId: 0x504e7265,
-  fill: () => {},
 };
 
 /** Brings the database to the current schema. Safe to run twice, and in many processes at once. */
@@ -44,28 +35,20 @@ export function migrate(
   schema: FileSchema = databaseSchema,
 ): Migration {
   const { scripts, current } = schema;
-  const version = versionOf(db, environment, schema);
+  const readVersion = () => usableVersion(stampOf(db, schema), environment, current);
+  const version = readVersion();
   // The file stores this mode, but a copy made by vacuum does not have it.
   db.exec('pragma journal_mode = wal');
   if (version === current) return { from: version, to: version };
 
   return transaction(db, 'immediate', () => {
     // Read again under the lock: another process may have migrated meanwhile.
-    const from = versionOf(db, environment, schema);
+    const from = readVersion();
     for (const script of scripts.slice(from)) db.exec(script());
     if (from === 0) stamp(db, environment, schema);
     db.exec(`pragma user_version = ${current}`);
     return { from, to: current };
   });
-}
-
-/** The schema version, 0 for a new database. Throws if the database is not ours to change. */
-function versionOf(db: DatabaseSync, environment: Environment, schema: FileSchema): number {
-  const stamp = stampOf(db, schema);
-  if (stamp === undefined) return 0;
-  refuse(faultOfVersion(stamp, schema.current));
-  refuse(faultOfEnvironment(stamp.environment, environment));
-  return stamp.version;
 }
 
 /** What the database stores about itself, or undefined if it is new. Throws on another program's file. */
@@ -85,5 +68,5 @@ export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): 
 function stamp(db: DatabaseSync, environment: Environment, { applicationId, fill }: FileSchema): void {
   db.exec(`pragma application_id = ${applicationId}`);
   db.prepare(`insert into settings (name, value) values ('environment', ?)`).run(environment);
-  fill(db);
+  fill?.(db);
 }

@@ -44,7 +44,7 @@ export function createReads(db: DatabaseSync): Reads {
 
   let busyUntilMs = 0;
 
-  /** Waiting for a lock blocks the process, so after one timeout reads fail at once for the same time. */
+  /** Waiting for a lock blocks the process, so for `sqliteServeBusyMs` after a timeout reads fail at once. */
   function read<Result>(work: () => Result): Result {
     if (performance.now() < busyUntilMs) throw new StoreUnavailable('The embedded database is busy.');
     try {
@@ -70,10 +70,7 @@ export function createReads(db: DatabaseSync): Reads {
   }
 
   return {
-    findKey: async (digest) => {
-      const row = read(() => keyByDigest.get({ digest }));
-      return row === undefined ? undefined : keyOnFile(row);
-    },
+    findKey: async (digest) => keyOnFile(read(() => keyByDigest.get({ digest }))),
 
     listBrands: async ({ partnerId, referenceId, after, limit }) =>
       referenceId === undefined

@@ -61,14 +61,9 @@ export function createReceipts(database: string, environment: Environment, purpo
     db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
 
   const receipts: Receipts = {
-    ...createReceiptReads({ rows }),
+    ...createReceiptReads(rows, 'json_each($1)'),
     recordReceipts: (batch) => write(insertReceipts, batch),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
-    lastUses: async (keyIds) => {
-      const text = 'select key_id, used_at from key_uses where key_id in (select value from json_each($1))';
-      const found = await rows(text, JSON.stringify(keyIds));
-      return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
-    },
   };
 
   async function closeReceipts(): Promise<void> {

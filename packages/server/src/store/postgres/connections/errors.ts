@@ -45,7 +45,7 @@ export function translated(error: unknown): Error {
   return new Error(`The database refused a statement (${message}, ${code}).`);
 }
 
-/** Converts the error of a connection that could not be opened. Every one means that requests get a 503. */
+/** Converts the error of a connection that could not be opened. Requests then get a 503. */
 export function unreachable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   const { message } = error as Error;

@@ -5,7 +5,7 @@ import { counter, createHistogram, gauge, type Metric } from '../../../observabi
 import { traced } from '../../../observability/span.ts';
 import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';
-import type { Row, Value } from '../../sql/accounts.ts';
+import type { Row, Sql, Value } from '../../sql/accounts.ts';
 import { replayed, type Statement } from '../statements.ts';
 import { Connection, urlUnderName } from './connection.ts';
 import { breaksConnection, translated, unreachable } from './errors.ts';
@@ -26,7 +26,7 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
   readonly source: Source;
   /** True if the pool serves requests, whose statements have a short timeout. Commands may take longer. */
   readonly isServing: boolean;
-  /** The `application_name` of its connections, if it differs from the one in the address. */
+  /** The `application_name` of its connections, if it differs from the name in the address. */
   readonly name?: string;
 }
 
@@ -56,9 +56,9 @@ class PooledConnection extends Connection {
  * A pool of connections that stay open between statements. `pg.Pool` did the same, but checking a connection
  * out and in took 17 to 20 % of a statement's CPU. A connection is opening, busy or idle:
  *
- *     opening -> busy     it connected to the right server, and its caller or the longest waiting one has it
+ *     opening -> busy     it connected to the right server, for its caller or the longest waiting caller
  *     busy -> busy        its statement is done, and the longest waiting caller gets it
- *     busy -> idle        its statement is done, and nobody waits
+ *     busy -> idle        its statement is done, and no caller waits
  *     idle -> busy        a caller takes the connection that became idle last
  *     any -> closed       it broke, is older than its lifetime, was idle for too long, or the server was lost
  */
@@ -89,7 +89,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
       const opened = new PooledConnection({ ...config, connectionString });
       connection = opened;
       all.add(opened);
-      // The error comes first: nobody may take the connection between the two events.
+      // The error comes first: no caller may take the connection between the two events.
       opened.once('error', () => retire(opened)).once('end', () => retire(opened));
       await opened.connect();
       await source.examine(opened);
@@ -100,7 +100,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     }
   }
 
-  /** Opens a connection for a waiting caller if there is room for one. */
+  /** Opens a connection for a waiting caller if the pool is not full. */
   function openForWaiting(): void {
     if (waiting.length === 0 || all.size >= max) return;
     open().then(release, (error) => {
@@ -126,7 +126,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     remove(connection);
   }
 
-  /** Retires one connection that is too old or was idle for too long: not all are renewed together. */
+  /** Retires one connection that is too old or was idle for too long. One at a time, to spread the load. */
   function retireOne(): void {
     const nowMs = performance.now();
     const { postgresLifetimeMs, postgresIdleMs } = postgresBounds;
@@ -195,7 +195,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     return (await connection.query(query)).rows;
   }
 
-  /** The number of connections, of busy ones among them, and of callers that wait for one. */
+  /** The numbers of connections, busy connections, and callers that wait for a connection. */
   const use = () => ({ open: all.size, busy: all.size - idle.length, waiting: waiting.length });
 
   const metrics: Metric[] = [
@@ -259,5 +259,16 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
       setTimeout(retireAll, postgresBounds.postgresCloseMs, true).unref();
       await closing.promise;
     },
+  };
+}
+
+/** Statements of operators' commands, which are not prepared. */
+export function sqlOn(pool: Pool): Sql {
+  return {
+    rows: (text, ...values) => pool.query({ text }, values),
+    write: (...statements) =>
+      pool.transaction(async (connection) => {
+        for (const [text, ...values] of statements) await connection.query(text, values);
+      }),
   };
 }

@@ -1,11 +1,11 @@
 /**
  * Knows where the primary is. It identifies the server every `postgresLookMs` over a connection of its own.
- * Without an answer it searches all addresses until one leads to a primary. So a fail-over is noticed before
- * a request meets it, and while no server answers, requests do not open connections to it.
+ * Without an answer it searches all addresses until one leads to a primary. So it notices a fail-over before
+ * a request fails, and while no server answers, requests do not open connections.
  *
  *     found -> found      the server answered: look again after `postgresLookMs`
  *     found -> silent     no answer within `postgresSilenceMs`: search; requests go on for `postgresSlowMs`
- *     found -> lost       the connection broke, or the server is no primary any more: search
+ *     found -> lost       the connection broke, or the server is no longer a primary: search
  *     silent -> found     the late answer came, or the search found a primary
  *     lost -> found       the search found a primary
  *     any -> closed       `close()` was called
@@ -78,7 +78,7 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
     }
   }
 
-  /** Attempts overlap, so that one without an answer does not delay the next. */
+  /** Attempts overlap, so that an attempt without an answer does not delay the next. */
   function search(): void {
     for (const url of urls) void attempt(url);
   }
@@ -138,7 +138,7 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
 
     async examine(connection: Connection): Promise<void> {
       const server = await examinePrimary(connection);
-      // The address leads to a newer primary than the one that we watch: search again.
+      // The address leads to a newer primary than the watched server: search again.
       if (succeeds(server, primary.server)) primary.connection.abandon();
     },
 

@@ -7,22 +7,14 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Value } from '../../sql/accounts.ts';
 import { replayed, type Statement, written } from '../statements.ts';
 import { addressOf } from './connection.ts';
-import { createPool, type Pool, type PoolSettings, type Rows, type Source } from './pool.ts';
+import { createPool, type PoolSettings, type Rows, type Source } from './pool.ts';
 import type { PrimaryWatch } from './primary-watch.ts';
 import { examineReplica } from './server.ts';
 
 export type Replicas = ReturnType<typeof createReplicas>;
 
-interface Replica {
-  readonly name: string;
-  readonly pool: Pool;
-  /** When the primary was at the position that this replica has replayed. */
-  currentAtMs: number;
-  pages: number;
-}
-
 /** The time of a replica that is not used until it is measured again. */
-const unknown = Number.NEGATIVE_INFINITY;
+const notMeasured = Number.NEGATIVE_INFINITY;
 
 export function createReplicas(
   primaryWatch: PrimaryWatch,
@@ -32,15 +24,17 @@ export function createReplicas(
 ) {
   // A separate connection: if all others are busy, replicas must stay in use.
   const primary = createPool({ ...settings, source: primaryWatch, connections: 1 });
-  const replicas = urls.map((url): Replica => {
+  const replicas = urls.map((url) => {
     const source: Source = {
       url,
       whenAvailable: () => Promise.resolve(),
       examine: (connection) => examineReplica(connection, environment, primaryWatch.server),
     };
     const pool = createPool({ ...settings, source });
-    return { name: addressOf(url), pool, currentAtMs: unknown, pages: 0 };
+    // currentAtMs: when the primary was at the position that this replica has replayed.
+    return { name: addressOf(url), pool, currentAtMs: notMeasured, pages: 0 };
   });
+  type Replica = (typeof replicas)[number];
   /** Where the primary's log was at times of our own clock. Clocks of servers are never compared. */
   const marks: { atMs: number; position: bigint }[] = [];
   const stopped = new AbortController();
@@ -62,14 +56,14 @@ export function createReplicas(
     // A replica ahead of the primary follows another server, which was replaced.
     const isAhead = marks.at(-1)!.position < position;
     const reached = isAhead ? undefined : marks.findLast((mark) => mark.position <= position);
-    replica.currentAtMs = reached?.atMs ?? unknown;
+    replica.currentAtMs = reached?.atMs ?? notMeasured;
   }
 
   async function keepMeasuring(replica: Replica): Promise<void> {
     const { signal } = stopped;
     while (!signal.aborted) {
       await measure(replica).catch(() => {
-        replica.currentAtMs = unknown;
+        replica.currentAtMs = notMeasured;
       });
       await wait(postgresBounds.replicaWatchMs, undefined, { signal, ref: false }).catch(() => {});
     }
@@ -79,7 +73,7 @@ export function createReplicas(
   primaryWatch.onReturn(() => {
     // Positions of the former primary say nothing about the new one.
     marks.length = 0;
-    for (const replica of replicas) replica.currentAtMs = unknown;
+    for (const replica of replicas) replica.currentAtMs = notMeasured;
   });
 
   const ofEach = (value: (replica: Replica) => number) => () =>
@@ -113,7 +107,7 @@ export function createReplicas(
         return rows;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        replica.currentAtMs = unknown;
+        replica.currentAtMs = notMeasured;
         return undefined;
       }
     },
@@ -122,7 +116,7 @@ export function createReplicas(
       gauge(
         'partner_network_replica_lag_seconds',
         'How long ago the primary was where the replica is now; NaN when that is not known.',
-        ofEach((replica) => (replica.currentAtMs === unknown ? Number.NaN : lagMs(replica) / 1_000)),
+        ofEach((replica) => (replica.currentAtMs === notMeasured ? Number.NaN : lagMs(replica) / 1_000)),
         'replica',
       ),
       gauge(
@@ -146,7 +140,7 @@ export function createReplicas(
   };
 }
 
-/** -1, which is before all positions, if the server has none. */
+/** The log position in a row, or -1, which is before all positions, if the server has no position. */
 export function positionOf(rows: Rows): bigint {
   return BigInt((rows[0]!.position as string | null) ?? -1);
 }

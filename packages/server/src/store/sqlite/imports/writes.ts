@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportCounts, ImportKind, ImportPace } from '../../port.ts';
-import { importColumns } from '../../sql/imports.ts';
+import { importColumns, upsert } from '../../sql/imports.ts';
 import { attempt, transaction } from '../engine.ts';
 
 export interface StagedRows {
@@ -30,7 +30,7 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
   transaction(db, 'deferred', () => db.exec(`create temp table staged (${all.join(', ')})`));
   const stageRows = createInsert(db, kind, (rows) => `insert into staged values ${rows}`);
-  const placeRows = createInsert(db, kind, (rows) => upsert(kind, `values ${rows}`));
+  const placeRows = createInsert(db, kind, (rows) => upsertChanged(kind, `values ${rows}`));
   /** Rows written directly, rows that changed the table, and rows in the temporary table. */
   let placed = 0;
   let changed = 0;
@@ -55,8 +55,10 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
     write: (mode: 'keep' | 'try'): ImportCounts =>
       attempt(db, () => {
         begin();
-        if (staged > 0)
-          changed += Number(db.prepare(upsert(kind, stagedRows(kind, isAllSorted))).run().changes);
+        if (staged > 0) {
+          const move = db.prepare(upsertChanged(kind, stagedRows(kind, isAllSorted)));
+          changed += Number(move.run().changes);
+        }
         const counts = { written: changed, unchanged: placed + staged - changed };
         if (mode === 'keep') db.exec('delete from staged; commit');
         else db.exec('rollback');
@@ -105,15 +107,10 @@ function stagedRows(kind: ImportKind, isSorted: boolean): string {
   return `select * from staged where true order by ${order.join(', ')}`;
 }
 
-/** Replaces all of a record except its creation time. Leaves it unchanged if its content is the same. */
-function upsert(kind: ImportKind, rows: string): string {
-  const { identity, content, all } = importColumns[kind];
-  const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
+/** Leaves a record unchanged if its content is the same. */
+function upsertChanged(kind: ImportKind, rows: string): string {
+  const { content } = importColumns[kind];
   const stored = content.map((column) => `${kind}.${column}`);
   const given = content.map((column) => `excluded.${column}`);
-  return `
-    insert into ${kind} (${all.join(', ')})
-    ${rows}
-    on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
-    where (${stored.join(', ')}) is not (${given.join(', ')})`;
+  return upsert(kind, rows, `(${stored.join(', ')}) is not (${given.join(', ')})`);
 }

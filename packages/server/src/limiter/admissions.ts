@@ -41,7 +41,7 @@ export function decide(admissions: Admissions, limit: number, now: number): Deci
   removeExpired(admissions, now);
   const isAdmitted = admissions.count < limit;
   if (isAdmitted) record(admissions, now);
-  // Redis may have admitted more than the limit here. More are left once fewer than the limit count.
+  // Redis may have admitted more than the limit here. The surplus has to expire first.
   const over = Math.max(0, admissions.count - limit);
   const decisive = admissions.timesMs[(admissions.oldest + over) % admissions.timesMs.length]!;
   return {

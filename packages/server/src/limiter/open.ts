@@ -1,7 +1,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { gauge, type Metric, type Reading } from '../observability/metric.ts';
+import { counter, gauge, type Metric, type Reading } from '../observability/metric.ts';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
 import { createRedisLimiter } from './redis/limiter.ts';
@@ -20,66 +20,56 @@ interface LimiterConfig {
   readonly redis?: RedisAddress | undefined;
 }
 
-export interface OpenLimiters {
-  readonly limiters: ByOperation<Limiter>;
-  readonly metrics: readonly Metric[];
-  close(): Promise<void>;
-}
+export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
 
-export async function openLimiters(
-  { environment, rates, instances = 1, redis }: LimiterConfig,
-  log: Logger,
-): Promise<OpenLimiters> {
+export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
-  if (limited.length === 0) return { limiters: {}, metrics: [], close: async () => {} };
-  const link = redis && (await openRedisLink(redis, environment, instances, log));
-  const limiters = limited.map(([operation, rate]): NamedLimiter => {
-    return [
-      operation,
-      link ? createRedisLimiter(link, environment, operation, rate) : createMemoryLimiter(rate),
-    ];
+  const needsRedis = redis !== undefined && limited.length > 0;
+  const link = needsRedis ? await openRedisLink(redis, environment, instances, log) : undefined;
+  const opened = limited.map(([operation, rate]): NamedLimiter => {
+    const limiter = link && createRedisLimiter(link, environment, operation, rate);
+    return [operation, limiter ?? createMemoryLimiter(rate)];
   });
-  return {
-    limiters: Object.fromEntries(limiters),
-    metrics: [decisionsMetric(limiters), ...(link ? [fallbacksMetric(limiters), instancesMetric(link)] : [])],
-    close: async () => link?.close(),
-  };
+  const limiters: ByOperation<Limiter> = Object.fromEntries(opened);
+  return { limiters, metrics: metricsOf(opened, link), close: async () => link?.close() };
 }
 
 type NamedLimiter = readonly [operation: string, limiter: Limiter];
 
-function decisionsMetric(limiters: readonly NamedLimiter[]): Metric {
-  const readingsOf = ([operation, { tallies }]: NamedLimiter): Reading[] =>
-    tallies.flatMap(({ source, admitted, refused }) => [
-      { labels: { operation, source, outcome: 'admitted' }, value: admitted },
-      { labels: { operation, source, outcome: 'refused' }, value: refused },
-    ]);
-  return {
+function metricsOf(limiters: readonly NamedLimiter[], link: RedisLink | undefined): Metric[] {
+  if (limiters.length === 0) return [];
+  const decisions: Metric = {
     name: 'partner_network_limiter_decisions_total',
     help: 'Decisions of the rate limit: by Redis, locally in its place, or in memory where there is no Redis.',
     type: 'counter',
-    read: () => limiters.flatMap(readingsOf),
+    read: () => limiters.flatMap(decisionsOf),
   };
+  if (link === undefined) return [decisions];
+  return [
+    decisions,
+    counter(
+      'partner_network_limiter_fallbacks_total',
+      'Decisions of the rate limit that were made locally because Redis did not answer in time.',
+      () => Object.fromEntries(limiters.map(fallbacksOf)),
+      'operation',
+    ),
+    gauge(
+      'partner_network_limiter_instances',
+      'Instances that share the rate limit, as Redis last told.',
+      link.knownInstances,
+    ),
+  ];
 }
 
-/** The sum of the decisions with source `local`, which `decisionsMetric` has by outcome. */
-function fallbacksMetric(limiters: readonly NamedLimiter[]): Metric {
-  const readingOf = ([operation, { tallies }]: NamedLimiter): Reading => {
-    const { admitted, refused } = tallies.find(({ source }) => source === 'local')!;
-    return { labels: { operation }, value: admitted + refused };
-  };
-  return {
-    name: 'partner_network_limiter_fallbacks_total',
-    help: 'Decisions of the rate limit that were made locally because Redis did not answer in time.',
-    type: 'counter',
-    read: () => limiters.map(readingOf),
-  };
+function decisionsOf([operation, { tallies }]: NamedLimiter): Reading[] {
+  return tallies.flatMap(({ source, admitted, refused }) => [
+    { labels: { operation, source, outcome: 'admitted' }, value: admitted },
+    { labels: { operation, source, outcome: 'refused' }, value: refused },
+  ]);
 }
 
-function instancesMetric(link: RedisLink): Metric {
-  return gauge(
-    'partner_network_limiter_instances',
-    'Instances that share the rate limit, as Redis last told.',
-    link.knownInstances,
-  );
+/** The sum of the decisions with source `local`, which `decisionsOf` has by outcome. */
+function fallbacksOf([operation, { tallies }]: NamedLimiter): readonly [string, number] {
+  const { admitted, refused } = tallies.find(({ source }) => source === 'local')!;
+  return [operation, admitted + refused];
 }

@@ -2,7 +2,7 @@ export interface Decision {
   readonly isAdmitted: boolean;
   /** Number of further requests that would be admitted now. */
   readonly left: number;
-  /** Milliseconds until one more would be admitted. 0 if nothing counts against the partner. */
+  /** Milliseconds until one more request would be admitted. 0 if nothing counts against the partner. */
   readonly untilMoreMs: number;
 }
 

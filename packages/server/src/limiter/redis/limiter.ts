@@ -9,8 +9,7 @@ import type { RedisLink } from './link.ts';
  * instance admits its share of the rate, counting all its own admissions of the last second.
  *
  * In the second in which Redis is lost or returns, a partner may get up to twice the rate: Redis does not
- * know what the instances admit, and an instance does not know what Redis admitted elsewhere. The metric
- * `partner_network_limiter_decisions_total{source="local"}` counts the decisions made without Redis.
+ * know what the instances admit, and an instance does not know what Redis admitted elsewhere.
  */
 export function createRedisLimiter(
   link: RedisLink,

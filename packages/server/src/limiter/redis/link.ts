@@ -11,27 +11,16 @@ import type { RedisAddress } from './url.ts';
 
 const lostMessage = 'Redis does not answer: each instance admits its share of the rates';
 
-/** This process's connection to the Redis that all instances share. */
-export interface RedisLink {
-  /** Redis's decision. Undefined if Redis is lost: the caller then decides by itself. */
-  admit(key: string, ratePerSecond: number): Promise<Decision | undefined>;
-  /** Number of instances that Redis last reported, this one included, but at least `--instances`. */
-  knownInstances(): number;
-  close(): Promise<void>;
-}
+export type RedisLink = Awaited<ReturnType<typeof openRedisLink>>;
 
+/** The Lua scripts, which the driver makes methods. */
 interface Scripts {
-  admit(
-    admissions: string,
-    ratePerSecond: number,
-    windowMicros: number,
-    lifeMs: number,
-  ): Promise<[isAdmitted: number, left: number, untilMoreMicros: number]>;
+  admit(admissions: string, ratePerSecond: number, windowMicros: number, lifeMs: number): Promise<unknown>;
   heartbeat(instances: string, instance: string, staleMs: number): Promise<number>;
 }
 
 /**
- * Opens the link. It has three states:
+ * Opens this process's connection to the Redis that all instances share. It has three states:
  *
  * - `answering`: each request is sent to Redis, and a heartbeat every `heartbeatMs`.
  * - `lost`: only a heartbeat is sent, every `redisProbeMs`, so that no request waits. A link starts here.
@@ -49,7 +38,7 @@ export async function openRedisLink(
   environment: Environment,
   minInstances: number,
   log: Logger,
-): Promise<RedisLink> {
+) {
   // Imported only if Redis is configured: the import takes 58 ms.
   const { Redis } = await import('ioredis');
   const redis = new Redis({ ...optionsOf(address), lazyConnect: true }) as Redis & Scripts;
@@ -94,8 +83,10 @@ export async function openRedisLink(
   await heartbeat();
 
   return {
+    /** Number of instances that Redis last reported, this one included, but at least `minInstances`. */
     knownInstances: () => knownInstances,
-    async admit(key, ratePerSecond) {
+    /** Redis's decision. Undefined if Redis is lost: the caller then decides by itself. */
+    async admit(key: string, ratePerSecond: number): Promise<Decision | undefined> {
       if (state !== 'answering') return undefined;
       const [windowMicros, lifeMs] = [limiterBounds.rateWindowMs * 1_000, limiterBounds.redisLogLifeMs];
       const reply = await inTime(redis.admit(key, ratePerSecond, windowMicros, lifeMs), lose);
@@ -103,7 +94,7 @@ export async function openRedisLink(
       const [isAdmitted, left, untilMoreMicros] = reply;
       return { isAdmitted: isAdmitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
     },
-    async close() {
+    async close(): Promise<void> {
       state = 'closed';
       clearTimeout(nextHeartbeat);
       // Also if Redis is lost: otherwise the other instances would count this one for 3 more seconds.

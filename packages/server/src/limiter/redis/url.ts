@@ -14,23 +14,19 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
     return undefined;
   }
   const db = /^\/?(\d{0,5})$/.exec(url.pathname)?.[1];
-  const [username, password] = [decoded(url.username), decoded(url.password)];
-  if (db === undefined || username === undefined || password === undefined) return undefined;
-  return {
-    // Only URLs put an IPv6 address in brackets.
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? defaultPort : Number(url.port),
-    username: username === '' ? undefined : username,
-    password: password === '' ? undefined : password,
-    db: Number(db),
-    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
-  };
-}
-
-function decoded(text: string): string | undefined {
+  if (db === undefined) return undefined;
   try {
-    return decodeURIComponent(text);
+    return {
+      // Only URLs put an IPv6 address in brackets.
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port === '' ? defaultPort : Number(url.port),
+      username: decodeURIComponent(url.username) || undefined,
+      password: decodeURIComponent(url.password) || undefined,
+      db: Number(db),
+      ...(url.protocol === 'rediss:' && { tls: {} }),
+    };
   } catch {
+    // The user or the password has a percent sign without two hex digits.
     return undefined;
   }
 }

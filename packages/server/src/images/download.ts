@@ -23,25 +23,20 @@ export type Download =
   /** `bytes` is the announced size of an image that is too large. */
   | { readonly fault: ImageFault; readonly bytes?: number };
 
-/** Ends a download with a fault to report. */
-class DownloadFault {
-  readonly outcome: Download;
-
-  constructor(outcome: Download) {
-    this.outcome = outcome;
-  }
-}
-
 /** Downloads an image. The signal ends it at any point: DNS, connection, redirect or body. */
 export async function download(address: string, reach: Reach, signal: AbortSignal): Promise<Download> {
   if (!isWebAddress(address)) return { fault: imageFault('INVALID_URL') };
   let url = new URL(address);
   try {
     for (let redirects = 0; redirects <= imagesBounds.imageRedirects; redirects += 1) {
-      const response = await request(url, reach, signal);
+      const addresses = await addressesOf(url, reach, signal);
+      // One private address is enough to refuse the host.
+      if (!addresses.every(reach.isAllowed)) return faulty('NOT_PUBLIC', url);
+      const response = await request(url, addresses, signal);
       try {
-        const next = redirectOf(url, response);
-        if (next === undefined) return await bodyOf(url, response, signal);
+        if (!redirectStatuses.includes(response.statusCode!)) return await bodyOf(url, response, signal);
+        const next = targetOf(url, response.headers.location);
+        if (next === undefined) return faulty('BAD_REDIRECT', url);
         url = next;
       } finally {
         response.destroy();
@@ -50,26 +45,27 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
     return { fault: imageFault('TOO_MANY_REDIRECTS') };
   } catch (error) {
     // Any error is a fault of the image, so that one bad server does not end the command.
-    if (error instanceof DownloadFault) return error.outcome;
     if (signal.aborted) return { fault: imageFault('TIMED_OUT') };
     const { code = 'no connection' } = error as NodeJS.ErrnoException;
-    return { fault: imageFault('UNREACHABLE', { host: shownHost(url), reason: reasonOf(code) }) };
+    return faulty('UNREACHABLE', url, { reason: reasonOf(code) });
   }
 }
 
-/**
- * Sends a GET request. Resolves the host, checks all of its addresses, and connects only to those: a name
- * server that answers differently a moment later (DNS rebinding) has no effect.
- */
-async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<IncomingMessage> {
+function faulty(code: Parameters<typeof imageFault>[0], url: URL, facts = {}): Download {
+  return { fault: imageFault(code, { host: shownHost(url), ...facts }) };
+}
+
+async function addressesOf(url: URL, { resolve }: Reach, signal: AbortSignal): Promise<readonly string[]> {
   signal.throwIfAborted();
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', reject));
-  const addresses = await Promise.race([reach.resolve(host), aborted]);
-  // One private address is enough to refuse the host.
-  if (!addresses.every(reach.isAllowed)) {
-    throw new DownloadFault({ fault: imageFault('NOT_PUBLIC', { host: shownHost(url) }) });
-  }
+  return Promise.race([resolve(url.hostname.replace(/^\[(.*)\]$/, '$1')), aborted]);
+}
+
+/**
+ * Sends a GET request. Connects only to these addresses, which were checked: a name server that answers
+ * differently a moment later (DNS rebinding) has no effect.
+ */
+function request(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   const options: RequestOptions = {
     // An agent of its own: no proxy, no connection kept.
@@ -94,28 +90,21 @@ async function request(url: URL, reach: Reach, signal: AbortSignal): Promise<Inc
 
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-/** The target of a redirect, or undefined if the response is not a redirect. */
-function redirectOf(url: URL, { statusCode = 0, headers }: IncomingMessage): URL | undefined {
-  if (!redirectStatuses.includes(statusCode)) return undefined;
-  const next = URL.parse(headers.location ?? '', url.href);
-  const isValid = headers.location !== undefined && next !== null && isWebAddress(next.href);
+/** The target of a redirect, or undefined if it must not be followed. */
+function targetOf(url: URL, location: string | undefined): URL | undefined {
+  const next = location === undefined ? null : URL.parse(location, url.href);
+  if (next === null || !isWebAddress(next.href)) return undefined;
   // A redirect from https to http would let anybody on the network replace the image.
-  if (!isValid || (url.protocol === 'https:' && next.protocol === 'http:')) {
-    throw new DownloadFault({ fault: imageFault('BAD_REDIRECT', { host: shownHost(url) }) });
-  }
-  return next;
+  return url.protocol === 'https:' && next.protocol === 'http:' ? undefined : next;
 }
 
 async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal): Promise<Download> {
   const { statusCode, headers } = response;
-  const host = shownHost(url);
-  if (statusCode !== 200)
-    throw new DownloadFault({ fault: imageFault('BAD_STATUS', { host, status: statusCode }) });
-  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new DownloadFault({ fault: imageFault('ENCODED', { host }) });
-  }
+  if (statusCode !== 200) return faulty('BAD_STATUS', url, { status: statusCode });
+  const isEncoded = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
+  if (isEncoded) return faulty('ENCODED', url);
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes >= profileImage.belowBytes) throw new DownloadFault({ fault: imageFault('TOO_LARGE'), bytes });
+  if (bytes >= profileImage.belowBytes) return { fault: imageFault('TOO_LARGE'), bytes };
 
   const chunks: Buffer[] = [];
   let size = 0;

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
  * IANA's special-purpose addresses, and cloud services on public addresses. A partner chooses the URL, and
  * must not use this service to reach hosts that only this service can reach (SSRF).
  */
-const specialIpv4: readonly [network: string, prefix: number][] = [
+const specialNetworks: readonly [network: string, prefix: number][] = [
   ['0.0.0.0', 8], // this host
   ['10.0.0.0', 8], // private
   ['100.64.0.0', 10], // behind a carrier's NAT
@@ -21,10 +21,6 @@ const specialIpv4: readonly [network: string, prefix: number][] = [
   ['203.0.113.0', 24], // documentation
   ['224.0.0.0', 4], // multicast
   ['240.0.0.0', 4], // reserved, and broadcast
-];
-
-/** Inside global unicast (2000::/3). Everything outside it is refused: mapped IPv4, link-local and others. */
-const specialIpv6: readonly [network: string, prefix: number][] = [
   ['2001::', 23], // protocol assignments, Teredo among them
   ['2001:db8::', 32], // documentation
   ['2002::', 16], // 6to4, which holds an IPv4 address of any kind
@@ -32,9 +28,11 @@ const specialIpv6: readonly [network: string, prefix: number][] = [
 ];
 
 const special = new BlockList();
-for (const [network, prefix] of specialIpv4) special.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of specialIpv6) special.addSubnet(network, prefix, 'ipv6');
+for (const [network, prefix] of specialNetworks) {
+  special.addSubnet(network, prefix, isIP(network) === 4 ? 'ipv4' : 'ipv6');
+}
 
+/** IPv6 addresses outside of it are refused: mapped IPv4, link-local and others. */
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 

@@ -4,9 +4,8 @@ import type { KeyOnFile } from '../store/port.ts';
 export type KeyCache = ReturnType<typeof createKeyCache>;
 
 /**
- * Saves a busy partner's key the database query and the digest for half a second. A revocation must count
- * within one second. Refused keys are not cached: they cost the same every time, so response times say
- * nothing about them.
+ * Caches good keys for half a second, which saves a database query and a digest per request. A revocation
+ * must count within one second. Refused keys are not cached, so response times reveal nothing about them.
  */
 export function createKeyCache(elapsedMs: () => number = () => performance.now()) {
   const cache = new Map<string, KeyOnFile>();
@@ -26,7 +25,7 @@ export function createKeyCache(elapsedMs: () => number = () => performance.now()
 
     /** Loads a key, and caches it if it is good. */
     async load(text: string, find: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined> {
-      // A result is as old as its query: one that was sent before the last clearing is not cached.
+      // A result is as old as its query: if that was sent before the last clearing, it is not cached.
       const sentMs = elapsedMs();
       const key = await find();
       // Expiry is checked on every request: it passes without a database write.

@@ -23,6 +23,6 @@ export const ingestBounds = {
   followRetryLimitMs: 30_000,
   /** Milliseconds between two attempts. */
   followRetryMs: 500,
-  /** Milliseconds for which it retries after it is told to stop. */
+  /** Milliseconds for which a feed retries after a stop signal. */
   followStoppedMs: 5_000,
 } as const;

@@ -3,7 +3,7 @@ export const tracingBounds = {
   tracesDelayMs: 1_000,
   /** Spans in a full batch, which take 0.5 ms to serialize. */
   tracesBatch: 256,
-  /** Spans that wait in memory for the collector, about 8 MB; further ones are lost. */
+  /** Spans that wait in memory for the collector, about 8 MB; further spans are lost. */
   tracesWaiting: 8_192,
   /** Milliseconds that the collector may take for a whole answer. */
   tracesAnswerMs: 2_000,

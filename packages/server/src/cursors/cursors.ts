@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
 import type { Environment } from '@partner-network/contract/environments';
-import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
+import { lengths } from '@partner-network/contract/limits';
+import { cursorsBounds } from '../bounds/cursors.ts';
 import { refusal } from '../http/refusal.ts';
 import type { CursorKey } from '../store/port.ts';
 
@@ -33,7 +34,6 @@ const walPositionBytes = 8;
 const headBytes = 1 + nonceBytes;
 const fixedBytes = headBytes + timeBytes + walPositionBytes + 1 + tagBytes;
 const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
-const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
 /** 256 random nonces at a time: the kernel takes as long for 12 bytes as for a thousand. */
 const nonces = Buffer.alloc(nonceBytes * 256);
@@ -71,7 +71,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
 
   function unseal(scope: CursorScope, cursor: string): Position | undefined {
     const bytes = Buffer.from(cursor, 'base64url');
-    // The decoder ignores stray characters and unused bits: without this, one cursor had several texts.
+    // The decoder ignores stray characters and unused bits: without this check, one cursor would have several texts.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
     const key = openingKeys.get(bytes[0]!);
     // A key that is past its time opens nothing, even if it is still stored.
@@ -94,7 +94,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
     seal(scope: CursorScope, position: Position): string {
       const nonce = nextNonce();
       const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
-      when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
+      when.writeUIntBE(nowMs() + cursorsBounds.cursorLifetimeMs, 0, timeBytes);
       when.writeBigUInt64BE(position.walPosition, timeBytes);
       const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
       sealer.setAAD(bindingOf(scope));

@@ -6,47 +6,34 @@ import { toTime } from '../lib/times.ts';
 const firstDayMs = Date.UTC(2025, 0, 6, 9);
 const hourMs = 3_600_000;
 
-interface DemoPartner {
-  readonly id: string;
-  readonly name: string;
-  readonly category: string;
-  readonly adjectives: readonly string[];
-  readonly nouns: readonly string[];
-}
-
-function words(list: string): readonly string[] {
-  return list.split(', ');
-}
-
 export const demoPartners = [
   {
     id: 'PARTNER_NORTHWIND',
     name: 'Northwind Market',
     category: 'food',
-    adjectives: words('Golden, Little, Honest, Copper, Sunday, Wild, Corner, Amber, Salt & Stone, Café'),
-    nouns: words(
+    adjectives: 'Golden, Little, Honest, Copper, Sunday, Wild, Corner, Amber, Salt & Stone, Café',
+    nouns:
       'Bakery, Roasters, Kitchen, Creamery, Greens, Deli, Noodle Bar, Pantry, Orchard, Smokehouse, Taqueria, Provisions',
-    ),
   },
   {
     id: 'PARTNER_BLUEBIRD',
     name: 'Bluebird Travel',
     category: 'travel',
-    adjectives: words('Harbor, Summit, Meridian, Coastal, Polar, Sierra, Lakeside, Aurora, Grand, Östra'),
-    nouns: words(
+    adjectives: 'Harbor, Summit, Meridian, Coastal, Polar, Sierra, Lakeside, Aurora, Grand, Östra',
+    nouns:
       'Airways, Hotel, Rail, Ferries, Lodge, Cruises, Car Rental, Hostels, Tours, Campgrounds, Resorts, Shuttle',
-    ),
   },
   {
     id: 'PARTNER_JUNIPER',
     name: 'Juniper Living',
     category: 'home',
-    adjectives: words("Birch, Linen, Modern, Quiet, Slate, Ivory, Nordic, Rustic, Lumen, Hanna's"),
-    nouns: words(
+    adjectives: "Birch, Linen, Modern, Quiet, Slate, Ivory, Nordic, Rustic, Lumen, Hanna's",
+    nouns:
       'Furniture, Lighting, Ceramics, Textiles, Gardens, Hardware, Bedding, Kitchens, Paints, Antiques, Flooring, Framing',
-    ),
   },
-] as const satisfies readonly DemoPartner[];
+] as const;
+
+type DemoPartner = (typeof demoPartners)[number];
 
 /** Fixed, public keys. They are sandbox keys, so no production database accepts them. */
 function demoKey(words: string): string {
@@ -55,31 +42,20 @@ function demoKey(words: string): string {
 
 const both = ['BALANCES_READ', 'BRANDS_READ'] as const;
 const past = '2025-06-30T00:00:00.000Z';
+const ofNorthwind = { partner_id: 'PARTNER_NORTHWIND', scopes: both } as const;
 
 export const demoKeys = [
-  { id: 'KEY_NORTHWIND', partner_id: 'PARTNER_NORTHWIND', text: demoKey('demoNorthwind'), scopes: both },
+  { ...ofNorthwind, id: 'KEY_NORTHWIND', text: demoKey('demoNorthwind') },
   { id: 'KEY_BLUEBIRD', partner_id: 'PARTNER_BLUEBIRD', text: demoKey('demoBluebird'), scopes: both },
   { id: 'KEY_JUNIPER', partner_id: 'PARTNER_JUNIPER', text: demoKey('demoJuniper'), scopes: both },
   {
+    ...ofNorthwind,
     id: 'KEY_NORTHWIND_BRANDS',
-    partner_id: 'PARTNER_NORTHWIND',
     text: demoKey('demoNorthwindBrandsOnly'),
     scopes: ['BRANDS_READ'],
   },
-  {
-    id: 'KEY_NORTHWIND_EXPIRED',
-    partner_id: 'PARTNER_NORTHWIND',
-    text: demoKey('demoNorthwindExpired'),
-    scopes: both,
-    expires_at: past,
-  },
-  {
-    id: 'KEY_NORTHWIND_REVOKED',
-    partner_id: 'PARTNER_NORTHWIND',
-    text: demoKey('demoNorthwindRevoked'),
-    scopes: both,
-    revoked_at: past,
-  },
+  { ...ofNorthwind, id: 'KEY_NORTHWIND_EXPIRED', text: demoKey('demoNorthwindExpired'), expires_at: past },
+  { ...ofNorthwind, id: 'KEY_NORTHWIND_REVOKED', text: demoKey('demoNorthwindRevoked'), revoked_at: past },
 ] as const;
 
 /** A seeded random number generator (mulberry32). */
@@ -100,7 +76,8 @@ function hex(random: () => number, digits: number): string {
 /** One brand per pair of words; some lack optional fields. */
 export function demoBrands({ category, adjectives, nouns }: DemoPartner, seed: number): object[] {
   const random = randomFrom(seed);
-  const names = adjectives.flatMap((adjective) => nouns.map((noun) => `${adjective} ${noun}`));
+  const words = nouns.split(', ');
+  const names = adjectives.split(', ').flatMap((adjective) => words.map((noun) => `${adjective} ${noun}`));
   return names.map((name, index) => {
     const createdMs = firstDayMs + index * 7 * hourMs + seed * 60_000;
     const slug = name.toLowerCase().replace(/[^a-z]+/g, '-');

@@ -8,21 +8,19 @@ import { InexactNumber } from './read/json.ts';
 
 type Value = string | number | undefined;
 
-interface Checked {
-  readonly fields: Record<string, Value>;
-  readonly faults: ImportFault[];
-  /** Apparent personal data, kept apart because it may be allowed. */
-  readonly personal: ImportFault[];
-}
-
 /** Returns the value to store, or adds a fault. */
 type Rule = (value: unknown, field: string, faults: ImportFault[]) => Value;
 
-/** Checks a record against its schema and reports all faults. Looks for personal data in `watched` fields. */
-export function createChecker(
-  schema: RecordSchema,
-  watched: readonly string[] = [],
-): (record: unknown) => Checked {
+/** Adds a fault. A faulty field has no value to store. */
+function reject(faults: ImportFault[], fault: ImportFault): undefined {
+  faults.push(fault);
+}
+
+/**
+ * Checks a record against its schema and reports all faults. Looks for personal data in `watched` fields,
+ * and reports it apart, because it may be allowed.
+ */
+export function createChecker(schema: RecordSchema, watched: readonly string[] = []) {
   const rules = Object.entries(schema.properties).map(([field, property]) => ({
     field,
     rule: ruleOf(property),
@@ -30,10 +28,11 @@ export function createChecker(
   }));
   const known = Object.keys(schema.properties);
 
-  return (record) => {
-    if (!isObject(record)) return { fields: {}, faults: [importFault('EXPECTED_OBJECT')], personal: [] };
+  return (record: unknown) => {
     const fields: Record<string, Value> = {};
     const faults: ImportFault[] = [];
+    const personal: ImportFault[] = [];
+    if (!isObject(record)) return { fields, faults: [importFault('EXPECTED_OBJECT')], personal };
     let found = 0;
     for (const { field, rule, isRequired } of rules) {
       const value = record[field];
@@ -51,7 +50,6 @@ export function createChecker(
         if (!known.includes(field)) faults.push(unknownField(field, known));
       }
     }
-    const personal: ImportFault[] = [];
     for (const field of watched) {
       if (fields[field] !== undefined) personal.push(...personalFaults(record[field], field));
     }
@@ -84,17 +82,12 @@ function stringRule(schema: FieldSchema): Rule {
   }
 
   return (value, field, faults) => {
-    if (typeof value !== 'string') {
-      faults.push(importFault('EXPECTED_STRING', field));
-      return undefined;
-    }
+    if (typeof value !== 'string') return reject(faults, importFault('EXPECTED_STRING', field));
     // A valid time or enum value needs no other check.
     const stored = isTime ? normalizeTime(value) : words?.includes(value) ? value : undefined;
     if (stored !== undefined) return stored;
     const fault = faultOf(value, field);
-    if (fault === undefined) return value;
-    faults.push(fault);
-    return undefined;
+    return fault === undefined ? value : reject(faults, fault);
   };
 }
 
@@ -105,20 +98,16 @@ function integerRule(schema: FieldSchema): Rule {
     // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are no integers.
     const digits =
       value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
-    if (!/^-?[1-9][0-9]*$/.test(digits)) faults.push(importFault('EXPECTED_INTEGER', field));
-    else if (digits.startsWith('-')) faults.push(importFault('VALUE_TOO_LOW', field, { min }));
-    else faults.push(importFault('VALUE_TOO_HIGH', field, { max }));
-    return undefined;
+    if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(faults, importFault('EXPECTED_INTEGER', field));
+    if (digits.startsWith('-')) return reject(faults, importFault('VALUE_TOO_LOW', field, { min }));
+    return reject(faults, importFault('VALUE_TOO_HIGH', field, { max }));
   };
 }
 
 /** Stores a map of strings as JSON with sorted keys, so that equal maps are equal text. */
 function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
   return (value, field, faults) => {
-    if (!isObject(value)) {
-      faults.push(importFault('EXPECTED_OBJECT', field));
-      return undefined;
-    }
+    if (!isObject(value)) return reject(faults, importFault('EXPECTED_OBJECT', field));
     const entries = Object.entries(value);
     if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
     for (const [key, text] of entries) {

@@ -4,8 +4,8 @@ import { createBatch } from './batch.ts';
 import { isOutage, type Retry } from './retry.ts';
 
 /**
- * Commits the rows of a feed in batches. While one batch is written only one more is filled, so that a feed
- * that is faster than the database has to wait.
+ * Commits the rows of a feed in batches. While a batch is written, only one more batch is filled, so that a
+ * feed that is faster than the database has to wait.
  *
  *     idle    --add--> filling                        starts a timer of followCommitMs
  *     filling --timer, full batch or close--> writing

@@ -95,7 +95,7 @@ export interface FaultyLine {
   readonly errors: readonly ImportFault[];
 }
 
-/** Counts faulty lines and keeps only the first ones: every line of a file may be faulty. */
+/** Counts faulty lines and keeps only the first few: every line of a file may be faulty. */
 export function collectFaultyLines(limit: number = ingestBounds.importReportedLines) {
   const first: FaultyLine[] = [];
   let count = 0;

@@ -49,7 +49,6 @@ function withLine(error: unknown, line: number): Error {
   const { message } = error as Error;
   const progress = line === 0 ? 'No line is written' : `Lines up to ${line} are written`;
   const sentence = `${message} ${progress}: send all after that again.`;
-  return isOutage(error)
-    ? new OperatorError(sentence, { cause: error })
-    : new Error(sentence, { cause: error });
+  const Kind = isOutage(error) ? OperatorError : Error;
+  return new Kind(sentence, { cause: error });
 }

@@ -1,5 +1,5 @@
 /**
- * An import of a file: reads, checks and stages records, then writes all of them or none.
+ * An import of a file: reads, checks and stages records, then writes all of them or nothing.
  *
  *     staging  --all read, no fault--> writing           (with skipInvalid, faulty lines do not count)
  *     staging  --a rejected line--> checking             the run ends; the rest is only checked and reported

@@ -21,7 +21,7 @@ export function columnOf(name: string, { properties }: RecordSchema): Column | u
   return dot === -1 ? { field, isInteger } : { field, key: name.slice(dot + 1), isInteger };
 }
 
-/** Lists every fault of the header. With one, no row can be understood. */
+/** Lists every fault of the header. With a faulty header no row can be understood. */
 export function faultsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): ImportFault[] {
   const isKnown = (name: string) => columnOf(name, schema) !== undefined;
   // Some spreadsheets separate by semicolons or tabs.

@@ -71,7 +71,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
 
   function unseal(scope: CursorScope, cursor: string): Position | undefined {
     const bytes = Buffer.from(cursor, 'base64url');
-    // The decoder ignores stray characters and unused bits: without this check, one cursor would have several texts.
+    // The decoder ignores stray characters and unused bits: without this, a cursor would have several texts.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
     const key = openingKeys.get(bytes[0]!);
     // A key that is past its time opens nothing, even if it is still stored.

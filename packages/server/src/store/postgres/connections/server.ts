@@ -11,7 +11,7 @@ export interface Server {
   readonly role: Role;
   /** The cluster's identifier, which a primary and its copies share. */
   readonly system: string;
-  /** Eight digits that grow with each promotion, so a later timeline is the greater text. Null on a standby. */
+  /** Eight digits that grow with each promotion, so the later is the greater text. Null on a standby. */
   readonly timeline: string | null;
   readonly startedAt: string;
   /** The database's oid in the cluster, which a primary and its copies share. */

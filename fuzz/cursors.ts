@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { createCursors, type Position } from '../packages/server/src/cursors/cursors.ts';
 import { Refusal } from '../packages/server/src/http/refusal.ts';
 import type { Target } from './target.ts';
-import { anyCharacter, anyText } from './words.ts';
+import { anyCharacter, anyText, type Edit, edited, editWith } from './words.ts';
 
 const longestCursor = 1_024;
 const dayMs = 24 * 3_600_000;
@@ -55,33 +55,18 @@ const position: fc.Arbitrary<Position> = fc.record(
 );
 
 /** A change of the cursor's text, or of the bytes that it encodes. */
-const change = fc.record({
-  of: fc.constantFrom('text', 'bytes'),
-  how: fc.constantFrom('flip', 'cut', 'drop', 'insert', 'append', 'repeat', 'overwrite'),
-  at: fc.nat(8_192),
-  with: fc.nat(255),
-});
-type Change = typeof change extends fc.Arbitrary<infer C> ? C : never;
+const change = fc.tuple(
+  fc.constantFrom('latin1' as const, 'base64url' as const),
+  editWith(fc.nat(255).map((byte) => String.fromCharCode(byte))),
+);
+type Change = [encoding: 'latin1' | 'base64url', edit: Edit];
 
 const elapsedMs = fc.oneof(fc.nat(2 * dayMs), fc.constantFrom(0, 1, dayMs - 1, dayMs, dayMs + 1));
 const keyIds = fc.uniqueArray(fc.nat(255), { minLength: 2, maxLength: 4 });
 
-function changed(bytes: Buffer, { how, at, with: byte }: Change): Buffer {
-  const place = at % (bytes.length + 1);
-  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
-  if (how === 'cut') return before;
-  if (how === 'append') return Buffer.concat([bytes, Buffer.of(byte)]);
-  if (how === 'repeat') return Buffer.concat([bytes, after]);
-  if (how === 'drop') return Buffer.concat([before, after.subarray(1)]);
-  if (how === 'insert') return Buffer.concat([before, Buffer.of(byte), after]);
-  const copy = Buffer.from(bytes);
-  if (place < copy.length) copy[place] = how === 'flip' ? copy[place]! ^ (1 << (byte & 7)) : byte;
-  return copy;
-}
-
-function changedText(cursor: string, one: Change): string {
-  if (one.of === 'bytes') return changed(Buffer.from(cursor, 'base64url'), one).toString('base64url');
-  return changed(Buffer.from(cursor, 'latin1'), one).toString('latin1');
+function changed(cursor: string, [encoding, edit]: Change): string {
+  const bytes = Buffer.from(cursor, encoding).toString('latin1');
+  return Buffer.from(edited(bytes, edit), 'latin1').toString(encoding);
 }
 
 function keyOf(id: number, name: string) {
@@ -112,7 +97,7 @@ function judge(
       theRefusal,
       what,
     );
-  for (const text of [changedText(cursor, first), changedText(changedText(cursor, first), second)])
+  for (const text of [changed(cursor, first), changed(changed(cursor, first), second)])
     if (text !== cursor) refused(service, own, text, `changed to ${text}`);
   if (!isDeepStrictEqual(own, other)) refused(service, other, cursor, 'of another search');
   refused(

@@ -2,7 +2,7 @@
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
 import { keys } from '../packages/testkit/fixtures/fixture.ts';
-import { targetText } from './words.ts';
+import { edited, editWith, targetText } from './words.ts';
 
 /** A complete request, and what is known about its answer. */
 interface WholeRequest {
@@ -116,27 +116,7 @@ const tokens = [
   ...['Expect: 100-continue\r\n', 'Expect: x\r\n', 'http://a', '*', '/docs', '/network/v1/brands', '?', '%'],
   ...['Authorization: Bearer x\r\n', `Authorization: Bearer ${keys.acme}\r\n`, 'A'.repeat(16_000)],
 ];
-const edit = fc.record(
-  {
-    how: fc.constantFrom('flip', 'drop', 'insert', 'repeat', 'overwrite', 'cut'),
-    at: fc.nat(2_000),
-    length: fc.nat(40),
-    token: fc.constantFrom(...tokens),
-  },
-  { noNullPrototype: true },
-);
-type Edit = typeof edit extends fc.Arbitrary<infer E> ? E : never;
-
-function edited(bytes: string, { how, at, length, token }: Edit): string {
-  const place = at % (bytes.length + 1);
-  const [before, after] = [bytes.slice(0, place), bytes.slice(place)];
-  if (how === 'cut') return before;
-  if (how === 'drop') return before + after.slice(length);
-  if (how === 'insert') return before + token + after;
-  if (how === 'repeat') return before + after.slice(0, length) + after;
-  if (how === 'overwrite') return before + token + after.slice(token.length);
-  return before + String.fromCharCode((after.charCodeAt(0) || 0) ^ (1 << (length % 8))) + after.slice(1);
-}
+const edit = editWith(fc.constantFrom(...tokens));
 
 const template = fc.oneof(
   wholeRequest.map(({ bytes }) => bytes),
@@ -152,7 +132,7 @@ const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 
-/** A request ends with an empty line, so there is at most one answer for each, and one for the rest. */
+/** A request ends with an empty line: at most one answer for each empty line, and one for the rest. */
 const emptyLine = /\n\r?\n/g;
 
 function ofUnknown(bytes: string): Rest {

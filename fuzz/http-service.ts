@@ -30,13 +30,7 @@ export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store;
   return { store, path };
 }
 
-interface FuzzService {
-  readonly port: number;
-  /** Log lines that contain a key. */
-  readonly leaks: string[];
-}
-
-export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
+export async function serveFuzz(lifetime: Lifetime) {
   const { store } = await openFuzzStore(lifetime);
   const cursors = createCursors(await store.cursorKeys(), store.environment, Date.now);
   const app = createApp({
@@ -48,6 +42,7 @@ export async function serveFuzz(lifetime: Lifetime): Promise<FuzzService> {
     publicUrl: () => 'https://network.example',
     nowMs: Date.now,
   });
+  /** Log lines that contain a key. */
   const leaks: string[] = [];
   const secrets = Object.values(keys).map((key) => key.slice(0, -8));
   const write = (line: string) => {

@@ -30,7 +30,7 @@ const metadata = fc
     maxLength: 4,
   })
   .map((entries) => `{${entries.map((entry) => entry.join(':')).join(',')}}`);
-/** About as many keys as are allowed. */
+/** Around the limit of 50 keys. */
 const manyKeys = fc
   .integer({ min: 48, max: 52 })
   .map((count) => `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(',')}}`);

@@ -2,6 +2,7 @@
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isOtherNumber } from './json-model.ts';
+import { hasControlCharacter } from './words.ts';
 
 export type Kind = 'brands' | 'balances' | 'grants';
 
@@ -57,14 +58,9 @@ export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> |
 
 /** Strings and keys without control characters and lone surrogates; numbers in plain digits. */
 function isSound(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && ![...value].some(isControl);
+  if (typeof value === 'string') return value.isWellFormed() && !hasControlCharacter(value);
   if (typeof value !== 'object' || value === null) return true;
   return !isOtherNumber(value) && Object.entries(value).every((entry) => entry.every(isSound));
-}
-
-function isControl(character: string): boolean {
-  const code = character.codePointAt(0)!;
-  return code < 32 || code === 127;
 }
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

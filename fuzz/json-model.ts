@@ -9,17 +9,12 @@ class OtherNumber {
   }
 }
 
-interface JsonDocument {
-  readonly value: unknown;
-  readonly hasRepeatedKey: boolean;
-}
-
 export function isOtherNumber(value: unknown): value is OtherNumber {
   return value instanceof OtherNumber;
 }
 
 /** Returns undefined if the text is no JSON. */
-export function parseWhole(text: string): JsonDocument | undefined {
+export function parseWhole(text: string) {
   let value: unknown;
   try {
     value = JSON.parse(text, withDigits as Parameters<typeof JSON.parse>[1]);

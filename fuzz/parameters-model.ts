@@ -3,6 +3,8 @@
  * decoding is left to decodeURIComponent and URLSearchParams.
  */
 
+import { hasControlCharacter } from './words.ts';
+
 interface Rule {
   readonly isRequired?: boolean;
   readonly longest?: number;
@@ -21,16 +23,11 @@ export const rulesOf: Readonly<Record<'brands' | 'balances', Readonly<Record<str
   },
 };
 
-interface Expected {
-  /** Errors of known parameters, in the order of the operation's table. */
-  readonly faults: readonly (readonly [code: string, name: string])[];
-  /** Decoded unknown names, in the order of the query. */
-  readonly unknown: readonly string[];
-  /** The values of valid parameters. */
-  readonly values: Readonly<Record<string, string | number | undefined>>;
-}
-
-export function expectedOf(listing: 'brands' | 'balances', query: string): Expected {
+/**
+ * The errors of known parameters in the order of the operation's table, the decoded unknown names in the
+ * order of the query, and the values of valid parameters.
+ */
+export function expectedOf(listing: 'brands' | 'balances', query: string) {
   const sent = pairsOf(query);
   const rules = rulesOf[listing];
   const faults: [string, string][] = [];
@@ -69,27 +66,15 @@ function faultOf(encoded: readonly string[], rule: Rule): string | undefined {
   if (encoded.length === 0) return rule.isRequired ? 'MISSING_REQUIRED_PARAMETER' : undefined;
   if (encoded.length > 1) return 'CONFLICTING_PARAMETERS';
   const text = decoded(encoded[0]!);
-  if (text === undefined || [...text].some(isControl)) return 'INVALID_CHARACTER';
+  if (text === undefined || hasControlCharacter(text)) return 'INVALID_CHARACTER';
   if (text === '') return 'VALUE_EMPTY';
   if (rule.longest !== undefined && [...text].length > rule.longest) return 'VALUE_TOO_LONG';
   if (rule.only !== undefined && text !== rule.only) return 'INVALID_ENUM_VALUE';
   return rule.isLimit ? faultOfLimit(text) : undefined;
 }
 
-function isControl(character: string): boolean {
-  const code = character.codePointAt(0)!;
-  return code < 32 || code === 127;
-}
-
-/** A plain integer is printed as it was written. */
 function faultOfLimit(text: string): string | undefined {
-  let limit: bigint;
-  try {
-    limit = BigInt(text);
-  } catch {
-    return 'EXPECTED_INTEGER';
-  }
-  if (String(limit) !== text) return 'EXPECTED_INTEGER';
-  if (limit < 1n) return 'VALUE_TOO_LOW';
-  return limit > 100n ? 'VALUE_TOO_HIGH' : undefined;
+  if (!/^(?:0|-?[1-9][0-9]*)$/.test(text)) return 'EXPECTED_INTEGER';
+  if (Number(text) < 1) return 'VALUE_TOO_LOW';
+  return Number(text) > 100 ? 'VALUE_TOO_HIGH' : undefined;
 }

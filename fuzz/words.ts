@@ -1,4 +1,4 @@
-/** Arbitrary texts, and their spellings in a URL. */
+/** Arbitrary texts, their spellings in a URL, and changes of texts. */
 import fc from 'fast-check';
 
 /** Any character but a lone surrogate. fast-check's own `binary` unit takes 1 s to build a table. */
@@ -48,9 +48,35 @@ export const targetText = fc.oneof(
 /** Characters that take one, two, three and four bytes. */
 const anyUnit = fc.constantFrom('a', ' ', 'é', '€', '🦊', '\u{10ffff}');
 
-/** A text around a length limit: one shorter, equal, or up to two longer. */
+/** A text around a length limit: from one character below the limit to two above it. */
 export function aroundLength(characters: number): fc.Arbitrary<string> {
   return fc
     .tuple(anyUnit, fc.constantFrom(-1, 0, 0, 1, 2))
     .map(([unit, more]) => unit.repeat(Math.max(0, characters + more)));
+}
+
+export const hasControlCharacter = (text: string) => /[\u0000-\u001f\u007f]/.test(text);
+
+/** A change of a text at a random place. `pieces` are inserted, or replace a part of the text. */
+export function editWith(pieces: fc.Arbitrary<string>) {
+  return fc.record(
+    {
+      how: fc.constantFrom('replace', 'cut', 'repeat', 'flip', 'append'),
+      at: fc.nat(8_192),
+      length: fc.oneof(fc.nat(2), fc.nat(40)),
+      piece: fc.oneof({ weight: 1, arbitrary: fc.constant('') }, { weight: 4, arbitrary: pieces }),
+    },
+    { noNullPrototype: true },
+  );
+}
+export type Edit = ReturnType<typeof editWith> extends fc.Arbitrary<infer E> ? E : never;
+
+export function edited(text: string, { how, at, length, piece }: Edit): string {
+  const place = at % (text.length + 1);
+  const [before, after] = [text.slice(0, place), text.slice(place)];
+  if (how === 'cut') return before;
+  if (how === 'append') return text + piece;
+  if (how === 'replace') return before + piece + after.slice(length);
+  if (how === 'repeat') return before + after.slice(0, length) + after;
+  return before + String.fromCharCode((after.charCodeAt(0) || 0) ^ (1 << (length % 8))) + after.slice(1);
 }

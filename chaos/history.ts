@@ -39,18 +39,14 @@ export interface Entry {
   readonly value: string | undefined;
 }
 
-export interface History {
-  rows(table: Table, owner: string): Rows;
-  /** Repeats the work until it succeeds; then the entries are confirmed. */
-  change(entries: readonly Entry[], work: () => Promise<void>): Promise<void>;
-}
+export type History = ReturnType<typeof createHistory>;
 
 export const active = 'active';
 const retryMs = 100;
 /** Longer than any fault. */
 const giveUpMs = 60_000;
 
-export function createHistory(logPath?: string): History {
+export function createHistory(logPath?: string) {
   const tables = new Map<string, Map<string, Change[]>>();
 
   function timelineOf({ table, owner, id }: Omit<Entry, 'value'>): Change[] {
@@ -65,8 +61,9 @@ export function createHistory(logPath?: string): History {
     timelineOf(entry).push({ fromMs: -Infinity, sureMs: -Infinity, value: entry.value });
   }
   return {
-    rows: (table, owner) => tables.get(`${table} ${owner}`) ?? new Map(),
-    async change(entries, work) {
+    rows: (table: Table, owner: string): Rows => tables.get(`${table} ${owner}`) ?? new Map(),
+    /** Repeats the work until it succeeds; then the entries are confirmed. */
+    async change(entries: readonly Entry[], work: () => Promise<void>) {
       const fromMs = now();
       const changes = entries.map((entry): Change => {
         const change = { fromMs, sureMs: Infinity, value: entry.value };

@@ -104,7 +104,7 @@ export async function walkThroughAll(loading: Loading): Promise<void> {
   }
 }
 
-/** One walk through a listing. Without pauses it is one of the last walks, which must reach the end. */
+/** Walks through a listing. A walk without pauses is a last walk, which must reach the last page. */
 async function walk(
   { baseUrl, recorder, isOver }: Loading,
   errand: Errand,

@@ -1,14 +1,5 @@
-/** Requests in the log of an instance. */
-import type { Span } from '../packages/testkit/fixtures/spans.ts';
-
-interface LoggedRequest extends Span {
-  readonly operation: unknown;
-  readonly partnerId: unknown;
-  readonly status: number;
-}
-
-/** The request of a log line; empty for other lines. */
-export function requestIn(line: string): LoggedRequest[] {
+/** The request in a line of an instance's log; empty for other lines. */
+export function requestIn(line: string) {
   const { operation, partner_id, status, time, duration_ms } = fieldsIn(line);
   if (typeof status !== 'number' || typeof duration_ms !== 'number') return [];
   const receivedMs = typeof time === 'number' ? time : Date.parse(String(time));

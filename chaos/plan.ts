@@ -50,7 +50,7 @@ const kinds = (Object.keys(harms) as Part[]).flatMap((part) =>
 );
 type Kind = (typeof kinds)[number];
 
-/** One fault after the other. Some have a second one at the same time, but never both instances. */
+/** Faults follow each other. Some have a second fault at the same time, but never both instances. */
 export function planOf(seed: number, minutes: number): readonly Fault[] {
   const chance = chanceOf(seed);
   const endMs = minutes * 60_000 - quietEndMs;

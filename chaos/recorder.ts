@@ -14,7 +14,7 @@ export interface Question {
   readonly customerId?: string | undefined;
   /** 0 for the first page. */
   readonly page: number;
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly after?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Answer extends Question {
   readonly receivedMs: number;
   /** 0 without a complete answer. */
   readonly status: number;
-  /** Answers of the balancer have none. */
+  /** Undefined for answers of the balancer itself. */
   readonly requestId?: string | undefined;
   readonly servedBy?: string | undefined;
   /** Whether it reached the rate limiter. */
@@ -39,15 +39,9 @@ export interface Walk {
   readonly isLast: boolean;
 }
 
-export interface Recorder {
-  readonly answers: readonly Answer[];
-  readonly walks: readonly Walk[];
-  /** A fetch function that records the answers to this question. */
-  fetchFor(question: () => Question): (url: string, init: RequestInit) => Promise<Response>;
-  end(walk: Walk): void;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
-export function createRecorder(logPath?: string): Recorder {
+export function createRecorder(logPath?: string) {
   const answers: Answer[] = [];
   const walks: Walk[] = [];
   function keep(answer: Answer): void {
@@ -57,8 +51,9 @@ export function createRecorder(logPath?: string): Recorder {
   return {
     answers,
     walks,
-    end: (walk) => walks.push(walk),
-    fetchFor: (question) => async (url, init) => {
+    end: (walk: Walk) => walks.push(walk),
+    /** A fetch function that records the answers to this question. */
+    fetchFor: (question: () => Question) => async (url: string, init: RequestInit) => {
       const asked = question();
       const sentMs = now();
       try {

@@ -2,22 +2,24 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listBrands } from '@partner-network/contract/operations';
 import { say } from '../bench/lib/program.ts';
-import { onConnection } from '../bench/lib/service.ts';
 import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import type { Span } from '../packages/testkit/fixtures/spans.ts';
 import type { Ending } from '../packages/testkit/servers/instance.ts';
+import { onConnection } from '../packages/testkit/servers/postgres-start.ts';
 import { chanceOf } from './chance.ts';
 import { createHistory, type History } from './history.ts';
 import { recoveryMs } from './judge/answers.ts';
-import { watchRedisSwitches } from './judge/redis-switches.ts';
+import { decisionsIn, sourceOf, watchRedisSwitches } from './judge/redis-switches.ts';
 import { watchStalls } from './judge/stalls.ts';
 import { walkOn, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
-import { createRecorder, type Recorder } from './recorder.ts';
+import { type Answer, createRecorder, type Walk } from './recorder.ts';
 import { type Applied, applyFaults } from './stage/faults.ts';
 import { type Stage, startStage } from './stage/stage.ts';
+import { steadyKeys } from './world.ts';
 import { type PassingKeys, writeOn } from './writers.ts';
 
 /** The record of a run, which is judged. */
@@ -31,7 +33,7 @@ export interface Course {
   /** When an instance lost Redis or got it back. */
   readonly redisSwitches: readonly Span[];
   readonly history: History;
-  readonly recorder: Pick<Recorder, 'answers' | 'walks'>;
+  readonly recorder: { readonly answers: readonly Answer[]; readonly walks: readonly Walk[] };
   readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
   /** The request ids of all receipts. */
   readonly receipts: ReadonlySet<string>;
@@ -113,17 +115,20 @@ async function lastingProblems(stage: Stage): Promise<string[]> {
   }
 }
 
-/** Each instance must be ready, use its replica, and share its rate limit through Redis. */
+/** Each instance must be ready, use its replica, and count a request against the rate limit in Redis. */
 async function problemsOf({ instances }: Stage): Promise<string[]> {
   const found: string[] = [];
-  for (const instance of instances) {
-    if (!(await instance.isReady())) found.push(`instance ${instance.name} is not ready`);
-    const metrics = await instance.metrics();
-    if (!/^partner_network_replica_used\{[^}]*\} 1$/m.test(metrics)) {
-      found.push(`instance ${instance.name} does not use its replica`);
+  for (const { name, port, isReady, metrics } of instances) {
+    if (!(await isReady())) found.push(`instance ${name} is not ready`);
+    const before = await metrics();
+    if (!/^partner_network_replica_used\{[^}]*\} 1$/m.test(before)) {
+      found.push(`instance ${name} does not use its replica`);
     }
-    if (!/^partner_network_limiter_instances 2$/m.test(metrics)) {
-      found.push(`instance ${instance.name} does not share its rate limit with the other one`);
+    const headers = { authorization: `Bearer ${steadyKeys.acme.text}` };
+    await (await fetch(`http://127.0.0.1:${port}${listBrands.path}`, { headers })).text();
+    // No other request is under way, so only this one changes the metric.
+    if (sourceOf(decisionsIn(before), decisionsIn(await metrics())) !== 'redis') {
+      found.push(`instance ${name} does not share its rate limit with the other one`);
     }
   }
   return found;

@@ -19,6 +19,7 @@ const firstMs = Date.parse('2026-01-01T00:00:00Z');
 const createdAt = new Date(firstMs).toISOString();
 const timeOf = (version: number) => new Date(firstMs + version * 1_000).toISOString();
 
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 const padded = (index: number) => String(index).padStart(3, '0');
 
 /** What happens to a brand: nothing, changed or deleted alone, or imported together with others. */
@@ -26,19 +27,23 @@ type Fate = 'steady' | 'churned' | 'fed';
 const fates: readonly Fate[] = ['steady', 'churned', 'steady', 'fed', 'steady'];
 
 export function brandsWith(partnerId: PartnerId, fate: Fate): readonly number[] {
-  return Array.from({ length: brandsOf[partnerId] }, (_, index) => index).filter(
-    (index) => fates[index % fates.length] === fate,
-  );
+  return range(brandsOf[partnerId]).filter((index) => fates[index % fates.length] === fate);
+}
+
+/** The reference id of a brand, the same in all its versions. */
+export function referenceOf(brandId: string): string {
+  return `reference ${Number(brandId.slice(-3)) % references}`;
 }
 
 /** A line of an import. The name contains the partner. */
 export function brandOf(partnerId: PartnerId, index: number, version: number) {
+  const id = `brand-${padded(index)}`;
   return {
-    id: `brand-${padded(index)}`,
+    id,
     name: `${partnerId} ${padded(index)} "v${version}"`,
     created_at: createdAt,
     updated_at: timeOf(version),
-    reference_id: `reference ${index % references}`,
+    reference_id: referenceOf(id),
     ...(index % 3 === 0 && { color: '#a1b2c3' }),
     ...(index % 2 === 0 && { profile_image_url: `https://images.example/${partnerId}.png` }),
     ...(index % 4 === 0 && { metadata: { partner: partnerId, version: `v${version}` } }),
@@ -65,11 +70,9 @@ export function balanceOf(customerId: string, index: number, version: number) {
   };
 }
 
-const range = (count: number) => Array.from({ length: count }, (_, index) => index);
-
 export const balanceIndexes = range(balancesOfCustomer);
 
-/** Steady customers have a grant during the whole run; grants of wavering ones are created and revoked. */
+/** Steady customers have a grant during the whole run. Grants of wavering customers come and go. */
 export function customersOf(partnerId: PartnerId, kind: 'steady' | 'wavering'): readonly string[] {
   const count = kind === 'steady' ? steadyCustomers : waveringCustomers;
   return range(count).map((index) => `${partnerId}-${kind}-${index}`);

@@ -30,7 +30,7 @@ interface Writing {
   isOver(): boolean;
 }
 
-/** Keys that are replaced during the run. The load also tries revoked ones. */
+/** Keys that are replaced during the run. The load also tries revoked keys. */
 export interface PassingKeys {
   readonly current: Map<PartnerId, IssuedKey>;
   readonly revoked: IssuedKey[];
@@ -61,7 +61,7 @@ export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void
   await Promise.all(idle.splice(0).map((store) => store.close()));
 }
 
-/** Open stores that are not in use: opening one takes longer than a few changes. */
+/** Open stores that are not in use, for reuse: to open a store takes longer than a few changes. */
 const idle: Store[] = [];
 
 async function inStore(url: string, work: (store: Store) => Promise<unknown>): Promise<void> {
@@ -117,7 +117,7 @@ async function deleteBrands(url: string, partnerId: PartnerId, ids: readonly str
   }
 }
 
-/** Runs the import command of operators, which writes all lines or none. */
+/** Runs the import command of operators, which is atomic. */
 async function importBrands({ url, history }: Writing, partnerId: PartnerId, version: number): Promise<void> {
   const indexes = brandsWith(partnerId, 'fed');
   const entries = indexes.map((index) => brandEntry(partnerId, index, version));
@@ -140,7 +140,7 @@ async function changeBalances({ url, history, chance }: Writing, version: number
   await history.change(entries, () => importAll(url, 'balances', balances));
 }
 
-/** Creates a grant in odd rounds and revokes it in even ones. */
+/** Creates a grant in odd rounds and revokes it in even rounds. */
 async function toggleGrant(
   { url, history }: Writing,
   partnerId: PartnerId,
@@ -160,7 +160,7 @@ async function toggleGrant(
   );
 }
 
-/** Creates a key, then revokes the one before. */
+/** Creates a key, then revokes the previous key. */
 async function replaceKey(
   { url, history }: Writing,
   { current, revoked }: PassingKeys,

@@ -5,7 +5,7 @@ import { active, mayHaveBeen } from '../history.ts';
 import { requestIn } from '../log-lines.ts';
 import type { Answer } from '../recorder.ts';
 import type { Course } from '../run.ts';
-import { type Verdict, type Violation, verdictOf } from './verdict.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
 
 /** By the instance's clock: 2 s, and half a second for a busy machine. */
 const answerMs = 2_500;
@@ -20,37 +20,17 @@ const stalledMs = 2_000;
 const expectedStatuses = [200, 401, 403, 429, 503];
 const quietStatuses = [200, 401, 403, 429];
 
-type Judged = Pick<
-  Course,
-  'faults' | 'stalls' | 'history' | 'recorder' | 'endedMs' | 'unrecovered' | 'instances' | 'logs'
->;
-
-export function judgeAnswers(course: Judged): Verdict[] {
+export function judgeAnswers(course: Course): Verdict[] {
   const { answers } = course.recorder;
-  const each = (fault: (answer: Answer) => string | undefined) =>
-    answers.map((answer): Violation | undefined => {
-      const text = fault(answer);
-      return text === undefined
-        ? undefined
-        : { atMs: answer.sentMs, text: `${text} (${answer.listing}, walk ${answer.walk})` };
-    });
   const whole = answers.filter(({ status }) => status !== 0);
   const quiet = answers.filter((answer) => isQuiet(answer, course));
   return [
-    verdictOf('only answers of the catalogue', 'answers', whole.length, each(catalogueFault)),
+    judgeEach('only answers of the catalogue', whole, catalogueFault),
     judgeTimes(course),
-    verdictOf(
-      'keys and grants are respected, and revocations within a second',
-      'answers',
-      whole.length,
-      each((answer) => accessFault(answer, course)),
+    judgeEach('keys and grants are respected, and revocations within a second', whole, (answer) =>
+      accessFault(answer, course),
     ),
-    verdictOf(
-      'nothing but 200 and 429 before the first fault, and after the last one',
-      'answers',
-      quiet.length,
-      each((answer) => quietFault(answer, course)),
-    ),
+    judgeEach('nothing but 200 and 429 before the first fault, and after the last one', quiet, quietFault),
     verdictOf('all parts recover, and no instance ends by itself', 'instances', course.instances.length, [
       ...course.unrecovered.map((text) => ({ atMs: course.endedMs, text })),
       ...course.instances.flatMap(({ name, endings }) =>
@@ -62,8 +42,21 @@ export function judgeAnswers(course: Judged): Verdict[] {
   ];
 }
 
+function judgeEach(
+  promise: string,
+  answers: readonly Answer[],
+  faultOf: (answer: Answer) => string | undefined,
+): Verdict {
+  const violations = answers.flatMap((answer) => {
+    const fault = faultOf(answer);
+    const text = `${fault} (${answer.listing}, walk ${answer.walk})`;
+    return fault === undefined ? [] : [{ atMs: answer.sentMs, text }];
+  });
+  return verdictOf(promise, 'answers', answers.length, violations);
+}
+
 function catalogueFault({ status, body }: Answer): string | undefined {
-  if (status === 200 || status === 0) return undefined;
+  if (status === 200) return undefined;
   if (!expectedStatuses.includes(status) && !isBalancers(status))
     return `status ${status}: ${body.slice(0, 200)}`;
   const { category, code } = firstErrorIn(body) ?? {};
@@ -84,7 +77,7 @@ function firstErrorIn(body: string): { category?: string; code?: string } | unde
 }
 
 /** By the logs of instances: clients share the machine with all parts, which delays what they see. */
-function judgeTimes({ faults, logs, stalls }: Judged): Verdict {
+function judgeTimes({ faults, logs, stalls }: Course): Verdict {
   const requests = logs.flatMap(requestIn).filter((request) => !isStalled(request, stalls));
   const late = requests.filter(({ sentMs, receivedMs }) => {
     const isFrozen = faults.some(
@@ -104,7 +97,7 @@ function judgeTimes({ faults, logs, stalls }: Judged): Verdict {
   );
 }
 
-function accessFault(answer: Answer, { history }: Judged): string | undefined {
+function accessFault(answer: Answer, { history }: Course): string | undefined {
   const { status, partnerId, keyId, listing, customerId, sentMs, receivedMs } = answer;
   const key = history.rows('keys', partnerId).get(keyId) ?? [];
   const grant = history.rows('grants', partnerId).get(customerId ?? '') ?? [];
@@ -123,7 +116,7 @@ function accessFault(answer: Answer, { history }: Judged): string | undefined {
   return undefined;
 }
 
-function isQuiet(answer: Answer, { faults, stalls }: Judged): boolean {
+function isQuiet(answer: Answer, { faults, stalls }: Course): boolean {
   if (isStalled(answer, stalls)) return false;
   const firstMs = Math.min(Infinity, ...faults.map(({ beganMs }) => beganMs));
   const lastMs = Math.max(-Infinity, ...faults.map(({ overMs }) => overMs));
@@ -135,7 +128,6 @@ function isStalled({ sentMs, receivedMs }: Span, stalls: readonly Span[]): boole
   return stalls.some((stall) => sentMs <= stall.receivedMs + stalledMs && receivedMs >= stall.sentMs);
 }
 
-function quietFault(answer: Answer, course: Judged): string | undefined {
-  if (quietStatuses.includes(answer.status) || !isQuiet(answer, course)) return undefined;
-  return `${answer.status || 'no answer'}: ${answer.body.slice(0, 200)}`;
+function quietFault({ status, body }: Answer): string | undefined {
+  return quietStatuses.includes(status) ? undefined : `${status || 'no answer'}: ${body.slice(0, 200)}`;
 }

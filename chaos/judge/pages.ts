@@ -1,8 +1,8 @@
 /** Judges every page: it shows the data of one moment, and a walk does not go back in time. */
-import { type Rows, spansOf, type Timeline } from '../history.ts';
+import { type Rows, spansOf } from '../history.ts';
 import type { Answer } from '../recorder.ts';
 import type { Course } from '../run.ts';
-import { partners } from '../world.ts';
+import { partners, referenceOf } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 /**
@@ -19,8 +19,6 @@ export interface Shown {
   readonly ids: readonly string[];
   readonly hasCursor: boolean;
 }
-
-type Judged = Pick<Course, 'history' | 'recorder'>;
 
 function shownBy(answer: Answer): Shown {
   const page = JSON.parse(answer.body) as Record<string, unknown>;
@@ -45,7 +43,7 @@ export function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, rea
   return walks;
 }
 
-export function judgePages(course: Judged): Verdict[] {
+export function judgePages(course: Course): Verdict[] {
   const { history, recorder } = course;
   const moments = new Map<number, number>();
   const [wrong, foreign]: [Violation[], Violation[]] = [[], []];
@@ -77,7 +75,7 @@ function violationOf(answer: Answer, text: string): Violation {
   return { atMs: answer.sentMs, text: `walk ${walk}, page ${page}, ${listing} for ${whose}: ${text}` };
 }
 
-/** The first time at which the data equalled the page, or a sentence that says why no such time exists. */
+/** The first time at which the data equalled the page, or a sentence about why the page is wrong. */
 function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string {
   const { answer, records, ids, hasCursor } = shown;
   const wrongForm = formFault(shown);
@@ -87,7 +85,7 @@ function momentOf(shown: Shown, rows: Rows, earliestMs: number): number | string
   const last = hasCursor ? ids.at(-1)! : undefined;
   const spans = [...rows]
     .filter(([id]) => id > (answer.after ?? '') && (last === undefined || id <= last))
-    .filter(([, row]) => isOfReference(row, answer.referenceId))
+    .filter(([id]) => isOfReference(id, answer.referenceId))
     .map(([id, row]) => ({ id, of: spansOf(row, records.get(id)) }));
   let moment = earliestMs;
   for (let isSettled = false; !isSettled; ) {
@@ -138,25 +136,13 @@ function formFault({ answer, ids, records, hasCursor }: Shown): string | undefin
   return isFit ? undefined : 'a record that the filter leaves out';
 }
 
-const referencesOf = new WeakMap<Timeline, string>();
-
 /** Whether a row is in a listing with this filter. */
-export function isOfReference(row: Timeline, referenceId: string | undefined): boolean {
-  return referenceId === undefined || referenceOf(row) === referenceId;
-}
-
-/** The reference id is the same in all versions of a row. */
-function referenceOf(row: Timeline): string {
-  let reference = referencesOf.get(row);
-  if (reference === undefined) {
-    reference = JSON.parse(row.find(({ value }) => value !== undefined)!.value!).reference_id as string;
-    referencesOf.set(row, reference);
-  }
-  return reference;
+export function isOfReference(id: string, referenceId: string | undefined): boolean {
+  return referenceId === undefined || referenceOf(id) === referenceId;
 }
 
 /** Finds a record of another partner or customer. Names contain the partner. */
-function strangerOn({ answer, records }: Shown, { history }: Judged): string | undefined {
+function strangerOn({ answer, records }: Shown, { history }: Course): string | undefined {
   for (const [id, record] of records) {
     if (answer.listing === 'balances') {
       if (JSON.parse(record).customer_id !== answer.customerId) return `${id} of another customer`;

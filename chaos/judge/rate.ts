@@ -1,7 +1,7 @@
 /** Judges the rate limit, by what clients saw and by what the instances logged. */
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
-import type { Span } from '../../packages/testkit/fixtures/spans.ts';
+import { type Span, secondsOf } from '../../packages/testkit/fixtures/spans.ts';
 import { requestIn } from '../log-lines.ts';
 import type { Course } from '../run.ts';
 import { partners } from '../world.ts';
@@ -14,9 +14,7 @@ const promise =
   `never more than ${brandsPerSecond} brands requests of a partner admitted in a second ` +
   `(${2 * brandsPerSecond} if Redis is lost or returns)`;
 
-type Judged = Pick<Course, 'recorder' | 'logs' | 'redisSwitches'>;
-
-export function judgeRate({ recorder, logs, redisSwitches }: Judged): Verdict[] {
+export function judgeRate({ recorder, logs, redisSwitches }: Course): Verdict[] {
   const byClients = recorder.answers.filter(
     ({ listing, isLimited, status }) => listing === 'brands' && isLimited && status !== 429,
   );
@@ -43,7 +41,7 @@ function judgeAdmissions(
   redisSwitches: readonly Span[],
 ): Verdict {
   const ofPartners = partners.map((id) => secondsOf(admissions.filter(({ partnerId }) => partnerId === id)));
-  // A run that never comes near the rate proves nothing.
+  // Reported, because a run far below the rate proves nothing.
   const fullest = Math.max(0, ...ofPartners.flat().map(({ count }) => count));
   const violations = ofPartners.flatMap((seconds) =>
     fullestOf(seconds.filter(({ atMs, count }) => count > limitAt(atMs, redisSwitches))),
@@ -51,7 +49,7 @@ function judgeAdmissions(
   return verdictOf(promise, `admissions, ${fullest} in the fullest second`, admissions.length, violations);
 }
 
-/** Twice the rate if Redis was lost or returned in the second that begins at `atMs` or in the one before. */
+/** Twice the rate if Redis was lost or returned in the second that begins at `atMs` or just before it. */
 function limitAt(atMs: number, redisSwitches: readonly Span[]): number {
   const isSwitching = redisSwitches.some(
     ({ sentMs, receivedMs }) => sentMs < atMs + windowMs && receivedMs > atMs - windowMs,
@@ -59,10 +57,7 @@ function limitAt(atMs: number, redisSwitches: readonly Span[]): number {
   return isSwitching ? 2 * brandsPerSecond : brandsPerSecond;
 }
 
-interface Second {
-  readonly atMs: number;
-  readonly count: number;
-}
+type Second = ReturnType<typeof secondsOf>[number];
 
 /** The fullest of seconds that overlap. */
 function fullestOf(seconds: readonly Second[]): Violation[] {
@@ -73,19 +68,4 @@ function fullestOf(seconds: readonly Second[]): Violation[] {
     else if (second.count > before.count) fullest[fullest.length - 1] = second;
   }
   return fullest.map(({ atMs, count }) => ({ atMs, text: `${count} within a second` }));
-}
-
-/**
- * A second that begins with each of the spans, and the number of spans that lie in it as a whole. These were
- * surely admitted in that second, so more than the rate is proof.
- */
-function secondsOf(spans: readonly Span[]): Second[] {
-  const sorted = spans.toSorted((one, other) => one.sentMs - other.sentMs);
-  return sorted.map(({ sentMs: atMs }, index) => {
-    let count = 0;
-    for (let next = index; next < sorted.length && sorted[next]!.sentMs < atMs + windowMs; next += 1) {
-      if (sorted[next]!.receivedMs < atMs + windowMs) count += 1;
-    }
-    return { atMs, count };
-  });
 }

@@ -6,9 +6,7 @@ import { type Verdict, verdictOf } from './verdict.ts';
 /** The documented loss of a kill: receipts of its last second. */
 const lostMs = 1_000;
 
-type Judged = Pick<Course, 'faults' | 'recorder' | 'instances' | 'receipts'>;
-
-export function judgeReceipts(course: Judged): Verdict[] {
+export function judgeReceipts(course: Course): Verdict[] {
   const served = course.recorder.answers.filter(
     ({ listing, status, requestId }) => listing === 'balances' && status === 200 && requestId !== undefined,
   );
@@ -32,7 +30,7 @@ export function judgeReceipts(course: Judged): Verdict[] {
  * Whether the receipt may be lost. Receipts wait in memory while the database is down and for a second after
  * its return, and while the instance is frozen.
  */
-function isExcused({ sentMs, receivedMs, servedBy }: Answer, { faults, instances }: Judged): boolean {
+function isExcused({ sentMs, receivedMs, servedBy }: Answer, { faults, instances }: Course): boolean {
   const endings = instances.find(({ name }) => name === servedBy)?.endings ?? [];
   return endings.some(({ how, atMs }) => {
     const outages = faults.filter(

@@ -35,7 +35,7 @@ export function watchRedisSwitches(instances: readonly { metrics(): Promise<stri
   };
 }
 
-function decisionsIn(metrics: string): Decisions {
+export function decisionsIn(metrics: string): Decisions {
   const decisions =
     /^partner_network_limiter_decisions_total\{operation="brands",source="(\w+)".*\} (\d+)$/gm;
   const found = [...metrics.matchAll(decisions)];
@@ -67,7 +67,7 @@ export function switchesIn(readings: readonly (Decisions & Span)[]): Span[] {
 }
 
 /** What decided between two readings. */
-function sourceOf(before: Decisions, after: Decisions): 'none' | 'redis' | 'local' | 'both' {
+export function sourceOf(before: Decisions, after: Decisions): 'none' | 'redis' | 'local' | 'both' {
   const [byRedis, byItself] = [after.redis > before.redis, after.local > before.local];
   if (byRedis) return byItself ? 'both' : 'redis';
   return byItself ? 'local' : 'none';

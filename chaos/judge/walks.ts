@@ -1,13 +1,11 @@
 /** Judges complete walks: every record that existed during the whole walk is in it exactly once. */
-import { mayHaveBeen } from '../history.ts';
+import { type History, mayHaveBeen } from '../history.ts';
 import type { Walk } from '../recorder.ts';
 import type { Course } from '../run.ts';
 import { isOfReference, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
-type Judged = Pick<Course, 'history' | 'recorder'>;
-
-export function judgeWalks({ history, recorder }: Judged): Verdict[] {
+export function judgeWalks({ history, recorder }: Course): Verdict[] {
   const pages = pagesByWalk(recorder.answers);
   const complete = recorder.walks.filter(({ isComplete }) => isComplete);
   const last = recorder.walks.filter(({ isLast }) => isLast);
@@ -32,7 +30,7 @@ export function judgeWalks({ history, recorder }: Judged): Verdict[] {
   ];
 }
 
-function walkFault(pages: readonly Shown[], history: Judged['history']): string | undefined {
+function walkFault(pages: readonly Shown[], history: History): string | undefined {
   if (Array.from(pages).some((page) => page === undefined)) return 'a page is missing';
   if (pages.some(({ hasCursor }, index) => hasCursor !== index < pages.length - 1)) {
     return 'cursors do not lead from page to page';
@@ -49,13 +47,9 @@ function walkFault(pages: readonly Shown[], history: Judged['history']): string 
   const toMs = pages.at(-1)!.answer.receivedMs;
   const shown = new Set(ids);
   for (const [id, row] of history.rows(answer.listing, owner)) {
-    if (
-      isOfReference(row, answer.referenceId) &&
-      !shown.has(id) &&
-      !mayHaveBeen(row, undefined, fromMs, toMs)
-    ) {
+    const isMissing = isOfReference(id, answer.referenceId) && !shown.has(id);
+    if (isMissing && !mayHaveBeen(row, undefined, fromMs, toMs))
       return `${id} is left out, and existed all the time`;
-    }
   }
   return undefined;
 }

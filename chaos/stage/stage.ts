@@ -4,33 +4,20 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import { type Balancer, startHaproxy } from '../../packages/testkit/servers/haproxy.ts';
-import { createInstance, type Instance } from '../../packages/testkit/servers/instance.ts';
-import type { PostgresServer } from '../../packages/testkit/servers/postgres-process.ts';
+import { killAfter, type Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { startHaproxy } from '../../packages/testkit/servers/haproxy.ts';
+import { createInstance } from '../../packages/testkit/servers/instance.ts';
 import { startPostgres, startStandby } from '../../packages/testkit/servers/postgres-start.ts';
-import { type OwnRedis, startRedis } from '../../packages/testkit/servers/redis.ts';
+import { startRedis } from '../../packages/testkit/servers/redis.ts';
 import { fillWorld, publicUrl } from '../world.ts';
 import type { WireHarm, WireName } from './wires.ts';
 
-export interface Stage {
-  readonly primary: PostgresServer;
-  readonly standby: PostgresServer;
-  readonly redis: OwnRedis;
-  readonly instances: readonly [Instance, Instance];
-  readonly balancer: Balancer;
-  readonly baseUrl: string;
-  harmWire(wire: WireName, harm: WireHarm): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** Starts the networks between the instances and their servers. Writers connect directly. */
 async function startWires(t: Lifetime, ports: readonly number[]) {
   const child = fork(fileURLToPath(new URL('wires.ts', import.meta.url)), ports.map(String));
-  const ended = once(child, 'exit');
-  t.after(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
+  killAfter(t, child);
   const [wirePorts] = (await once(child, 'message')) as [number[]];
   return {
     ports: wirePorts,
@@ -49,7 +36,7 @@ function namingInstance(config: string): string {
   return config.replace(/^backend network\n/m, `$&${one}${two}`);
 }
 
-export async function startStage(t: Lifetime, folder: string): Promise<Stage> {
+export async function startStage(t: Lifetime, folder: string) {
   const primary = await startPostgres(t);
   await fillWorld(primary.url());
   const standby = await startStandby(t, primary);

@@ -183,7 +183,7 @@ test('finds 51 admitted requests in a second of the logs', () => {
   assertKept({ logs: logs(50) });
 });
 
-test('twice the rate is fine in a second in which Redis was lost or returned, and in no other', () => {
+test('accepts twice the rate only in a second in which Redis was lost or returned', () => {
   const brokenWith = (count: number, ...[sentMs, receivedMs]: [number, number]) =>
     brokenIn(
       courseOf({

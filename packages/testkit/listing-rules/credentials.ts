@@ -53,7 +53,7 @@ export function requiresKey(listing: 'brands' | 'balances', query: string): void
     }
   });
 
-  test('a malformed key never reaches the database, and every other one costs the same query', async (t) => {
+  test('a malformed key never reaches the database; other invalid keys cost the same query', async (t) => {
     const calls: string[] = [];
     const service = await startTestService(t, {
       reads: async ({ store }) =>

@@ -45,7 +45,7 @@ export function keepsCursorsApart(listing: 'brands' | 'balances'): void {
       const own = searchesOf(partner ?? 'north').filter((search) => search.listing === listing);
       const mayList = lists.includes(listing);
       const ofPartner = sealed.filter(({ where }) => where.startsWith(`sandbox ${partner ?? 'north'} `));
-      // A key that may not list is refused before its search and cursor are read: one search will do.
+      // A key without the scope is refused before its search and cursor are read: one search is enough.
       for (const { query } of mayList ? own : own.slice(0, 1)) {
         const ask = async (cursor: string) =>
           seen(await service[listing](`${query}&cursor=${cursor}`, { key }));

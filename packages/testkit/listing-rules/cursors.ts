@@ -27,32 +27,21 @@ export function refusesForeignCursors(listing: Listing): void {
   const send = (service: TestService, cursor: string): Promise<Answer> =>
     service[listing](`${queries[listing]}&cursor=${encodeURIComponent(cursor)}`, { key: keys.acme });
 
-  test('a cursor with any flipped bit, in its text or its bytes, is INVALID_CURSOR', async (t) => {
+  const assertInvalid = async (service: TestService, cursor: string) =>
+    assertRefused(await send(service, cursor), 400, ['INVALID_CURSOR', 'cursor']);
+
+  test('a cursor with any flipped bit, cut, padded, doubled or in another alphabet is refused', async (t) => {
     const service = await startTestService(t);
     const cursor = await cursorOf(service, listing);
     assert.equal((await send(service, cursor)).status, 200);
     // A flip can make a control character, which is another error, or bytes that are no UTF-8.
     const texts = flips(Buffer.from(cursor), 'latin1').filter((text) => /^[\x20-\x7e]+$/.test(text));
     assert.ok(texts.length > cursor.length * 5);
-    for (const text of [...texts, ...flips(Buffer.from(cursor, 'base64url'), 'base64url')])
-      assertRefused(await send(service, text), 400, ['INVALID_CURSOR', 'cursor']);
-  });
-
-  test('a cursor has one text: cut, padded, doubled or in another alphabet it is refused', async (t) => {
-    const service = await startTestService(t);
-    const cursor = await cursorOf(service, listing);
+    texts.push(...flips(Buffer.from(cursor, 'base64url'), 'base64url'));
+    texts.push(`${cursor}=`, `${cursor}A`, `${cursor}${cursor}`, `${cursor} `, cursor.slice(0, -1), '-', 'A');
     const standard = Buffer.from(cursor, 'base64url').toString('base64');
-    const texts = [
-      `${cursor}=`,
-      `${cursor}A`,
-      `${cursor}${cursor}`,
-      `${cursor} `,
-      cursor.slice(0, -1),
-      '-',
-      'A',
-    ];
     if (standard !== cursor) texts.push(standard);
-    for (const text of texts) assertRefused(await send(service, text), 400, ['INVALID_CURSOR', 'cursor']);
+    for (const text of texts) await assertInvalid(service, text);
   });
 
   test('a cursor expires after 24 hours', async (t) => {
@@ -62,7 +51,7 @@ export function refusesForeignCursors(listing: Listing): void {
     now += 24 * 3_600_000 - 1;
     assert.equal((await send(service, cursor)).status, 200);
     now += 1;
-    assertRefused(await send(service, cursor), 400, ['INVALID_CURSOR', 'cursor']);
+    await assertInvalid(service, cursor);
   });
 
   test('a cursor does not replace the credentials', async (t) => {

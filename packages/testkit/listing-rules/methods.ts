@@ -13,9 +13,7 @@ export function isReadOnly(listing: 'brands' | 'balances'): void {
       assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
     }
   });
-}
 
-export function tellsItsMethods(listing: 'brands' | 'balances'): void {
   test('OPTIONS needs no credentials and answers 204 with the methods', async (t) => {
     const service = await startTestService(t);
     const { status, headers, text } = await service[listing]('?anything=goes', { method: 'OPTIONS' });

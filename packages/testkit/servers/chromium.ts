@@ -1,4 +1,4 @@
-/** A real browser for tests: the machine's Chromium, or the one that CHROMIUM names. */
+/** A real browser for tests: the Chromium at the path CHROMIUM, or the machine's. */
 import type { Browser } from 'playwright-core';
 import { programsOnPath } from './programs.ts';
 
@@ -20,7 +20,7 @@ export async function launchChromium(): Promise<Browser> {
     args: [
       // No other host can be reached.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-      // The address bar is a page of its own, takes a second to load and is never shown.
+      // The address bar is a separate page, takes a second to load and is never shown.
       '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
     ],
   });

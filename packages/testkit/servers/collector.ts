@@ -1,8 +1,7 @@
 /** An OpenTelemetry collector for tests, on a real socket. */
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenOnAnyPort } from './free-port.ts';
 
 export interface SentSpan {
   readonly traceId: string;
@@ -18,18 +17,8 @@ export interface SentSpan {
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
 }
 
-interface Collector {
-  readonly url: string;
-  /** The bodies of all requests. */
-  text(): string;
-  spans(): SentSpan[];
-  /** The spans of one request's trace, in the order in which they began. */
-  traceOf(requestId: unknown): SentSpan[];
-  headers(): readonly IncomingHttpHeaders[];
-}
-
 /** An endless collector accepts everything but never ends its answer. */
-export async function startCollector(t: TestContext, isEndless = false): Promise<Collector> {
+export async function startCollector(t: TestContext, isEndless = false) {
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
@@ -42,23 +31,18 @@ export async function startCollector(t: TestContext, isEndless = false): Promise
     const more = setInterval(() => response.write(' '), 100);
     response.on('close', () => clearInterval(more));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const spans = () => bodies.flatMap(spansOf);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listenOnAnyPort(t, server)}`,
+    /** The bodies of all requests. */
     text: () => bodies.join('\n'),
     spans,
-    traceOf: (requestId) => {
+    /** The spans of the trace of a request, in the order in which they began. */
+    traceOf: (requestId: unknown) => {
       const all = spans();
-      const id = all.find(
-        ({ attributes }) => attributes['partner_network.request_id'] === requestId,
-      )?.traceId;
+      const ofRequest = all.find(({ attributes }) => attributes['partner_network.request_id'] === requestId);
       return all
-        .filter(({ traceId }) => traceId === id)
+        .filter(({ traceId }) => traceId === ofRequest?.traceId)
         .toSorted((a, b) => Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)));
     },
     headers: () => headers,

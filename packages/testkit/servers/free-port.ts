@@ -1,10 +1,11 @@
+/** Ports of this machine for servers of tests. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { Server as HttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { Lifetime } from '../fixtures/lifetime.ts';
 
-/**
- * A port below the range of outgoing connections, so that it stays free while its server is down.
- */
+/** A port below the range of outgoing connections, so that it stays free while its server is down. */
 export async function freePort(): Promise<number> {
   while (true) {
     const port = randomInt(12_000, 32_000);
@@ -18,4 +19,14 @@ export async function freePort(): Promise<number> {
     await once(probe, 'close');
     return port;
   }
+}
+
+/** Makes a server listen until the end of the test. Resolves to its port, which the system chooses. */
+export async function listenOnAnyPort(t: Lifetime, server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    server.close();
+    if (server instanceof HttpServer) server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
 }

@@ -1,13 +1,12 @@
 /** A real HAProxy with the configuration of docs/operators, in front of two instances. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../fixtures/folder.ts';
-import type { Lifetime } from '../fixtures/lifetime.ts';
+import { killAfter, type Lifetime } from '../fixtures/lifetime.ts';
 import { until } from '../fixtures/until.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
@@ -25,22 +24,12 @@ export interface Behind {
   readonly operationsPort: number;
 }
 
-export interface Balancer {
-  readonly port: number;
-  /** Resolves when it sends requests to all of the instances. */
-  untilAllUp(): Promise<void>;
-  /** Starts a new process. The old one ends when its connections are closed. */
-  reload(): void;
-  /** Its output so far, such as which instance is down and why. */
-  words(): string;
-}
-
 /** `adapt` changes the configuration for a test. */
 export async function startHaproxy(
   t: Lifetime,
   [one, two]: readonly [Behind, Behind],
   adapt: (config: string) => string = (config) => config,
-): Promise<Balancer> {
+) {
   const folder = temporaryFolder(t);
   const control = join(folder, 'control');
   const config = join(folder, 'haproxy.cfg');
@@ -67,15 +56,12 @@ export async function startHaproxy(
     child.stderr.setEncoding('utf8').on('data', (more: string) => {
       words += more;
     });
-    const ended = once(child, 'exit');
-    t.after(async () => {
-      child.kill('SIGKILL');
-      await ended;
-    });
+    killAfter(t, child);
     return child;
   }
 
   const areUp = () => statesOf(control).then((states) => states.every((state) => state === 'UP'));
+  /** Resolves when it sends requests to all of the instances. */
   const untilAllUp = async () => {
     await until(30_000, async () => {
       if (newest.exitCode !== null) throw new Error(`HAProxy ended: ${words}`);
@@ -86,9 +72,11 @@ export async function startHaproxy(
   return {
     port,
     untilAllUp,
+    /** Starts a new process. The old process ends when its connections are closed. */
     reload: () => {
       newest = launch(['-sf', String(newest.pid)]);
     },
+    /** Its output so far, such as which instance is down and why. */
     words: () => words,
   };
 }

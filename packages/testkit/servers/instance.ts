@@ -12,32 +12,13 @@ export interface Ending {
   readonly atMs: number;
 }
 
-export interface Instance {
-  readonly name: string;
-  readonly port: number;
-  readonly operationsPort: number;
-  readonly endings: readonly Ending[];
-  /** Resolves when it is ready. Starts it again if it cannot start, for example without its database. */
-  start(): Promise<void>;
-  kill(): Promise<unknown>;
-  /** Sends SIGTERM and resolves to the exit status after it has drained. */
-  terminate(): Promise<number | null>;
-  freeze(): void;
-  thaw(): void;
-  isReady(): Promise<boolean>;
-  metrics(): Promise<string>;
-}
+export type Instance = Awaited<ReturnType<typeof createInstance>>;
 
 const retryMs = 300;
 const pollMs = 50;
 
 /** Standard output and standard error go to the file `logPath`. */
-export async function createInstance(
-  t: Lifetime,
-  name: string,
-  logPath: string,
-  words: readonly string[],
-): Promise<Instance> {
+export async function createInstance(t: Lifetime, name: string, logPath: string, words: readonly string[]) {
   const [port, operationsPort] = [await freePort(), await freePort()];
   const flags = ['--port', String(port), '--ops-port', String(operationsPort)];
   const log = openSync(logPath, 'a');
@@ -56,6 +37,7 @@ export async function createInstance(
     });
   }
 
+  /** Resolves when it is ready. Starts it again if it cannot start, for example without its database. */
   async function start(): Promise<void> {
     launch();
     while (!(await isReady())) {
@@ -92,6 +74,7 @@ export async function createInstance(
     endings,
     start,
     kill: () => end('SIGKILL'),
+    /** Sends SIGTERM and resolves to the exit status after it has drained. */
     terminate: () => end('SIGTERM'),
     freeze: () => running!.signal('SIGSTOP'),
     thaw: () => running!.signal('SIGCONT'),

@@ -6,25 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { programsFolder, serverUser } from './postgres-programs.ts';
 
-export interface PostgresServer {
-  readonly port: number;
-  readonly folder: string;
-  url(database?: string): string;
-  isRunning(): boolean;
-  stop(how?: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it on the same folder and port. Resolves when it answers. */
-  start(): Promise<void>;
-  /** Sends SIGKILL to the server and the processes of its connections. */
-  kill(): Promise<void>;
-  /** Stops all answers. The server keeps its connections, and new ones open. */
-  freeze(): void;
-  thaw(): void;
-}
+export type PostgresServer = ReturnType<typeof serverIn>;
 
 const startTimeoutMs = 30_000;
 
 /** A server on this data folder, not started yet. */
-export function serverIn(folder: string, port: number): PostgresServer {
+export function serverIn(folder: string, port: number) {
   let postmaster: ChildProcess | undefined;
   let frozen: number[] = [];
 
@@ -37,16 +24,18 @@ export function serverIn(folder: string, port: number): PostgresServer {
     folder,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
     isRunning: () => postmaster !== undefined && !hasEnded(postmaster),
+    /** Resolves when it answers. */
     start: async () => {
       postmaster = await spawnPostmaster(folder);
       await ready(postmaster, folder);
     },
-    stop: async (how = 'fast') => {
+    stop: async (how: 'fast' | 'immediate' = 'fast') => {
       thaw();
       if (postmaster === undefined || hasEnded(postmaster)) return;
       postmaster.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
       await once(postmaster, 'exit');
     },
+    /** Sends SIGKILL to the server and the processes of its connections. */
     kill: async () => {
       if (postmaster === undefined || hasEnded(postmaster)) return;
       const pids = haltedFamily(postmaster.pid!);
@@ -56,6 +45,7 @@ export function serverIn(folder: string, port: number): PostgresServer {
       while (processes().some(({ pid }) => pids.includes(pid))) await wait(5);
       frozen = [];
     },
+    /** Stops all answers. Connections stay open, and the kernel accepts new connections. */
     freeze: () => {
       frozen = haltedFamily(postmaster!.pid!);
       for (const pid of frozen) process.kill(pid, 'SIGSTOP');
@@ -123,7 +113,7 @@ async function ready(postmaster: ChildProcess, folder: string): Promise<void> {
   }
 }
 
-/** The lines of the lock file, none if it does not exist. */
+/** The lines of the lock file; empty if it does not exist. */
 function lockFile(folder: string): string[] {
   try {
     return readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');

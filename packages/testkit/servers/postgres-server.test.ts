@@ -1,4 +1,4 @@
-/** Tests of the servers for tests: databases of their own, restarts, and no server that is left over. */
+/** Tests of the servers for tests: separate databases, restarts, and no leftover servers. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,7 +66,7 @@ test('a killed or stopped server closes all connections, and restarts with its d
   assert.equal(rows[0].application_name, "it's mine");
 });
 
-test('a server does not outlive the process that started it, even if that is killed', {
+test('a server does not outlive the process that started it, even if the process is killed', {
   skip,
 }, async (t) => {
   const script = `

@@ -97,11 +97,19 @@ export async function caughtUp(standby: PostgresServer, primary: PostgresServer)
   while ((await ask(standby, isBehind)).behind) await wait(10);
 }
 
-async function ask(server: PostgresServer, query: string): Promise<Record<string, unknown>> {
-  const client = new pg.Client(server.url());
+function ask(server: PostgresServer, query: string): Promise<Record<string, unknown>> {
+  return onConnection(server.url(), async (client) => (await client.query(query)).rows[0]);
+}
+
+/** Connects for a piece of work. */
+export async function onConnection<Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client(url);
   await client.connect();
   try {
-    return (await client.query(query)).rows[0];
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -113,10 +121,8 @@ export function afterAllElse(t: Lifetime, work: () => Promise<void>): void {
 }
 
 /** Copies a running server by the low-level API, because the npm package has no pg_basebackup. */
-async function copyRunning(primary: PostgresServer, folder: string): Promise<void> {
-  const client = new pg.Client(primary.url());
-  await client.connect();
-  try {
+function copyRunning(primary: PostgresServer, folder: string): Promise<void> {
+  return onConnection(primary.url(), async (client) => {
     await client.query(`select pg_backup_start('standby', true)`);
     // The standby streams the log. The other files belong to the running server.
     const left = /^(pg_wal|pg_replslot|pg_dynshmem|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|^server\.log$/;
@@ -126,9 +132,7 @@ async function copyRunning(primary: PostgresServer, folder: string): Promise<voi
     });
     const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
     writeFileSync(join(folder, 'backup_label'), rows[0].labelfile);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Copies a cluster that initdb made once for the run: 50 ms instead of 500. All have the same identifier. */
@@ -139,7 +143,7 @@ export function newCluster(given?: string): string {
   return folder;
 }
 
-/** A cluster with an identifier of its own. */
+/** A cluster with its own identifier. */
 export function freshCluster(): string {
   const programs = programsFolder();
   if (programs === undefined) throw new Error(howToGetPrograms);

@@ -1,16 +1,11 @@
-/** Reads what a client sent to Postgres from the bytes of one connection. */
+export type Said = ReturnType<typeof saidTo>;
 
-export interface Said {
-  /** The settings of its startup message. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** The names of the statements that it prepared, in order. Empty for a statement without a name. */
-  readonly prepared: readonly string[];
-  /** The names of the statements that it ran, in order. */
-  readonly bound: readonly string[];
-}
-
-/** Each message begins with a letter and its length. Only the first one has no letter. */
-export function saidTo(bytes: Buffer): Said {
+/**
+ * Reads what a client sent to Postgres on a connection: the settings of its startup message, and the names of
+ * the statements that it prepared and ran, in order. A statement without a name has an empty name. Each
+ * message begins with a letter and its length. Only the first message has no letter.
+ */
+export function saidTo(bytes: Buffer) {
   const startBytes = bytes.readInt32BE(0);
   const words = bytes.toString('utf8', 8, startBytes).split('\0');
   const settings: Record<string, string> = {};

@@ -1,14 +1,14 @@
 /**
- * Real Postgres for tests. Databases are created on a server that all tests share: the one in
- * TEST_DATABASE_URL, or one that is started for the run. Tests that kill, freeze or promote a server start
- * their own.
+ * Real Postgres for tests. Databases are created on a server that all tests share: the server at
+ * TEST_DATABASE_URL, or a server that is started for the run. Tests that kill, freeze or promote a server
+ * start their own.
  */
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
 import { type Lifetime, openLifetime } from '../fixtures/lifetime.ts';
 import type { PostgresServer } from './postgres-process.ts';
-import { afterAllElse, startPostgres } from './postgres-start.ts';
+import { afterAllElse, onConnection, startPostgres } from './postgres-start.ts';
 
 export type { PostgresServer } from './postgres-process.ts';
 export {
@@ -78,13 +78,7 @@ export function emptyDatabaseOn(server: PostgresServer, name: string): Promise<v
 }
 
 async function administer(statement: string, url?: string): Promise<void> {
-  const client = new pg.Client(url ?? (await sharedServer()));
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await onConnection(url ?? (await sharedServer()), (client) => client.query(statement));
 }
 
 /** A client that is closed after the test. */

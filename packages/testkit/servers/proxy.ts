@@ -1,21 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenOnAnyPort } from './free-port.ts';
 
-/** A TCP proxy in front of a server, which can delay and drop data. */
-interface Proxy {
-  readonly port: number;
-  /** Delays all data by this time. */
-  delay(ms: number): void;
-  /** Open connections stay open, but pass no data any more. */
-  swallow(): void;
-  /** The number of requests: data for the server, first or after an answer. */
-  questions(): number;
-  /** The data that each connection has sent to the server, in the order of opening. */
-  sent(): readonly Buffer[];
-}
-
-export async function startProxy(t: TestContext, targetPort: number): Promise<Proxy> {
+/** Starts a TCP proxy in front of a server. It can delay and drop data. */
+export async function startProxy(t: TestContext, targetPort: number) {
   const sockets = new Set<Socket>();
   const swallowed = new Set<Socket>();
   const sent: Buffer[][] = [];
@@ -49,21 +37,23 @@ export async function startProxy(t: TestContext, targetPort: number): Promise<Pr
       isAnswered = true;
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnAnyPort(t, server);
   t.after(() => {
-    server.close();
     for (const socket of sockets) socket.destroy();
   });
   return {
-    port: (server.address() as AddressInfo).port,
-    delay: (ms) => {
+    port,
+    /** Delays all data by this time. */
+    delay: (ms: number) => {
       delayMs = ms;
     },
+    /** Open connections stay open, but pass no data any more. */
     swallow: () => {
       for (const socket of sockets) swallowed.add(socket);
     },
+    /** The number of requests: data for the server, first or after an answer. */
     questions: () => questions,
+    /** The data that each connection has sent to the server, in the order of opening. */
     sent: () => sent.map((chunks) => Buffer.concat(chunks)),
   };
 }

@@ -1,4 +1,4 @@
-/** A real Redis for tests: the one at TEST_REDIS_URL, or one that is started for a test and ends with it. */
+/** A real Redis for tests: at TEST_REDIS_URL, or started for a test and stopped after it. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, readFileSync } from 'node:fs';
@@ -12,17 +12,7 @@ import type { Lifetime } from '../fixtures/lifetime.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
 
-export interface OwnRedis {
-  readonly url: string;
-  readonly port: number;
-  /** Ends it with SIGKILL. It has no files, so its data is lost. */
-  kill(): Promise<void>;
-  /** Starts it again on the same port. */
-  start(): Promise<void>;
-  /** Stops it with SIGSTOP: connections stay open, and nothing is answered. */
-  freeze(): void;
-  thaw(): void;
-}
+export type OwnRedis = Awaited<ReturnType<typeof startRedis>>;
 
 const sharedUrl = process.env.TEST_REDIS_URL;
 const foldersOfBrew = ['/opt/homebrew/bin', '/usr/local/bin', '/home/linuxbrew/.linuxbrew/bin'];
@@ -34,7 +24,7 @@ const skipWithoutOwn = program === undefined && howToGetOne + notOurs;
 const skipWithoutAny =
   program === undefined && sharedUrl === undefined && `${howToGetOne}, or TEST_REDIS_URL`;
 
-/** Options of a test that needs a Redis. Without one the test is skipped. */
+/** Options of a test that needs a Redis. Without a Redis the test is skipped. */
 export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
 
 /** Options of a test that stops its Redis, or needs it for itself. */
@@ -45,7 +35,7 @@ export async function redisUrl(t: TestContext): Promise<string> {
   return sharedUrl ?? (await startRedis(t)).url;
 }
 
-/** A connection to read or change what a Redis holds. */
+/** A connection to read or change the data of a Redis. */
 export function redisClient(t: TestContext, url: string): Redis {
   // The Redis may end before the test does.
   const redis = new Redis(url).on('error', () => {});
@@ -54,7 +44,7 @@ export function redisClient(t: TestContext, url: string): Redis {
 }
 
 /** Starts a Redis that only this test uses. */
-export async function startRedis(t: Lifetime): Promise<OwnRedis> {
+export async function startRedis(t: Lifetime) {
   const folder = temporaryFolder(t);
   const user = unprivilegedUser();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
@@ -64,10 +54,12 @@ export async function startRedis(t: Lifetime): Promise<OwnRedis> {
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    /** Ends it with SIGKILL. It has no files, so its data is lost. */
     kill: () => running.kill(),
     start: async () => {
       running = await launch(port, folder, user);
     },
+    /** Connections stay open, and nothing is answered. */
     freeze: () => process.kill(running.pid, 'SIGSTOP'),
     thaw: () => process.kill(running.pid, 'SIGCONT'),
   };

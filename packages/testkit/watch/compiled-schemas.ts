@@ -52,7 +52,7 @@ async function compile(documentText: string): Promise<string> {
   ]);
   const document = JSON.parse(documentText);
   const { schemas, headers } = document.components;
-  // Partners must accept unknown fields, but our service may only send documented ones.
+  // Partners must accept unknown fields, but our service may only send documented fields.
   for (const schema of Object.values<Record<string, unknown>>(schemas)) schema.additionalProperties = false;
   const ajv = new Ajv2020({ strict: false, allErrors: true, code: { source: true }, formats });
   ajv.addSchema(document, 'openapi');

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { createWatch } from './logs.ts';
 
-test('finds a secret that was logged before or after it was made, and masks it', () => {
+test('finds and masks a secret in lines that were logged before or after it was registered', () => {
   const watch = createWatch();
   watch.logged('{"level":30,"msg":"before"}\n{"level":50,"msg":"asked with MDEyMzQ1"}\n');
   watch.keep('cursor', 'MDEyMzQ1');

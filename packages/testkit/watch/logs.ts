@@ -6,7 +6,6 @@ import type { ChildProcess } from 'node:child_process';
 import { homedir, hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import type { Logger } from 'pino';
 import { digestOfKey } from '../../server/src/auth/api-key.ts';
 import { createLog } from '../../server/src/observability/log.ts';
 
@@ -14,15 +13,6 @@ import { createLog } from '../../server/src/observability/log.ts';
 const credentials = ['key', 'digest of a key', 'password', 'cursor key'] as const;
 const particulars = ['cursor', 'query', 'amount', 'customer'] as const;
 type Kind = (typeof credentials)[number] | (typeof particulars)[number];
-
-export interface Watch {
-  keep(kind: Kind, text: string): void;
-  /** Adds lines of a log, and lines that a command wrote to standard error. */
-  logged(text: string): void;
-  remarked(text: string): void;
-  /** The lines that contain a secret, with the secret masked. */
-  leaks(): string[];
-}
 
 /** Not searched: stacks contain these paths, and a folder may have the name of a customer. */
 const places = [fileURLToPath(new URL('../../..', import.meta.url)), homedir(), hostname()].filter(
@@ -35,7 +25,7 @@ const places = [fileURLToPath(new URL('../../..', import.meta.url)), homedir(), 
  */
 const uniqueFields = /"time":\d{13},|"request_id":"[0-9a-f-]{36}",|"duration_ms":\d{1,6}(?:\.\d{1,3})?,/g;
 
-export function createWatch(): Watch {
+export function createWatch() {
   const secrets = new Map<string, Kind>();
   const logs = new Set<string>();
   const remarks = new Set<string>();
@@ -54,9 +44,12 @@ export function createWatch(): Watch {
   }
 
   return {
-    keep: (kind, text) => void secrets.set(text, kind),
-    logged: (text) => void logs.add(text.replaceAll(uniqueFields, '')),
-    remarked: (text) => void remarks.add(text),
+    keep: (kind: Kind, text: string) => void secrets.set(text, kind),
+    /** Adds lines of a log. */
+    logged: (text: string) => void logs.add(text.replaceAll(uniqueFields, '')),
+    /** Adds lines that a command wrote to standard error. */
+    remarked: (text: string) => void remarks.add(text),
+    /** The lines that contain a secret, with the secret masked. */
     leaks: () => [...search(logs, [...credentials, ...particulars]), ...search(remarks, credentials)],
   };
 }
@@ -112,7 +105,7 @@ export function keepExchange(path: string, body: string): void {
 }
 
 /** A log for a service in this process, and everything that was logged so far. */
-export function watchedLog(): { log: Logger; logs(): string } {
+export function watchedLog() {
   let logged = '';
   const write = (line: string) => {
     logged += line;

@@ -8,7 +8,7 @@ import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { requiresKey } from '../../../testkit/listing-rules/credentials.ts';
 import { refusesForeignCursors } from '../../../testkit/listing-rules/cursors.ts';
 import { answersWhileLocked, survivesCrash } from '../../../testkit/listing-rules/faults.ts';
-import { isReadOnly, tellsItsMethods } from '../../../testkit/listing-rules/methods.ts';
+import { isReadOnly } from '../../../testkit/listing-rules/methods.ts';
 import { isLimited } from '../../../testkit/listing-rules/rate.ts';
 
 const listings = [
@@ -38,7 +38,6 @@ for (const [listing, query, keyWithoutScope] of listings) {
       assertRefused(await list(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
     });
 
-    tellsItsMethods(listing);
     isReadOnly(listing);
     refusesForeignCursors(listing);
     requiresKey(listing, query);

@@ -6,8 +6,8 @@ import { readLines } from '../../packages/server/src/ingest/read/lines.ts';
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
 import { openStore } from '../../packages/server/src/store/engines.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
+import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { outputOf } from '../lib/processes.ts';
-import { onConnection } from '../lib/service.ts';
 import { columns, type DataFiles } from './data.ts';
 
 export interface Outcome {

@@ -4,9 +4,8 @@ import { flag, oneOf, optional, wholeNumber } from '../../packages/server/src/co
 import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, withDefault } from '../lib/program.ts';
 import { engines } from '../lib/service.ts';
-import { median } from '../lib/statistics.ts';
+import { spreadOf } from '../lib/statistics.ts';
 import { orders } from './data.ts';
-import type { Outcome } from './engines.ts';
 import { leastShare, type Measured, measure, type Plan, shareOf, ways } from './measure.ts';
 
 const mostMegabytes = 200;
@@ -21,13 +20,6 @@ Rows come in the order of the table's key (sorted), which is best for bulk paths
 (scattered). Ends with status 1 if an import is slower than a third of the bare bulk path, or its process
 takes more than ${mostMegabytes} MB.`;
 
-function spread(outcomes: readonly Outcome[]): { middle: number; text: string } {
-  const seconds = outcomes.map((outcome) => outcome.seconds);
-  const middle = median(seconds);
-  const [fastest, slowest] = [Math.min(...seconds), Math.max(...seconds)];
-  return { middle, text: `${middle.toFixed(1)} s (${fastest.toFixed(1)} to ${slowest.toFixed(1)})` };
-}
-
 /** Prints the measurements and returns a sentence for each missed goal. */
 function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
   const faults: string[] = [];
@@ -38,10 +30,11 @@ function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
     const title = `${engine}, ${order}`;
     print(`\n${title}, ${rows.toLocaleString('en')} balances`);
     for (const way of ways) {
-      const { middle, text } = spread(outcomes[way]);
+      const { median, low, high } = spreadOf(outcomes[way].map(({ seconds }) => seconds));
+      const times = `${median.toFixed(1)} s (${low.toFixed(1)} to ${high.toFixed(1)})`;
       const share = shareOf(outcomes, way);
       const ratio = way === 'imported' ? '' : `; the import has ${share.toFixed(2)} of this rate`;
-      print(`  ${way.padEnd(9)} ${rate(middle).padStart(9)} a second, ${text}${ratio}`);
+      print(`  ${way.padEnd(9)} ${rate(median).padStart(9)} a second, ${times}${ratio}`);
       if (way === 'bare' && share < leastShare) faults.push(`${title}: under a third of bare.`);
     }
     const peak = Math.max(...outcomes.imported.map(({ peakMegabytes = 0 }) => peakMegabytes));

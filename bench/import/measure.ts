@@ -36,13 +36,8 @@ export function shareOf(outcomes: Outcomes, way: Way): number {
   return seconds(way) / seconds('imported');
 }
 
-export interface ImportShare {
-  readonly name: string;
-  readonly share: number;
-}
-
 /** For `npm run bench`: at most 3 rounds, because a round takes minutes. */
-export async function measureShares(rounds: number): Promise<ImportShare[]> {
+export async function measureShares(rounds: number) {
   const plan = { rows: 1_000_000, rounds: Math.min(rounds, 3), engines, orders };
   const measured = await measure({ ...plan, ways: ['bare', 'imported'] });
   return measured.map(({ engine, order, outcomes }) => ({

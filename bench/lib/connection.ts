@@ -12,12 +12,7 @@ export function bytesOf({ path, key }: Request): Buffer {
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}\r\n`);
 }
 
-export interface Connection {
-  /** Calls back with the status when the whole answer has arrived. */
-  send(request: Buffer, onAnswer: (status: string) => void): void;
-  readonly isBusy: boolean;
-  close(): void;
-}
+export type Connection = Awaited<ReturnType<typeof openConnection>>;
 
 const nothing: Buffer = Buffer.alloc(0);
 
@@ -25,7 +20,7 @@ const nothing: Buffer = Buffer.alloc(0);
  * Connects, and connects again after an answer with "Connection: close", which the service sends after 1,000
  * requests. `onLost` is called if the connection fails otherwise.
  */
-export async function openConnection(port: number, onLost: (fault: Error) => void): Promise<Connection> {
+export async function openConnection(port: number, onLost: (fault: Error) => void) {
   let onAnswer: ((status: string) => void) | undefined;
   let head = nothing;
   let status = '';
@@ -67,7 +62,8 @@ export async function openConnection(port: number, onLost: (fault: Error) => voi
   }
 
   return {
-    send: (request, answered) => {
+    /** Calls back with the status when the whole answer has arrived. */
+    send: (request: Buffer, answered: (status: string) => void) => {
       onAnswer = answered;
       socket.write(request);
     },

@@ -4,16 +4,11 @@ import { globSync, readFileSync } from 'node:fs';
 /** /proc/PID/stat counts in units of 10 ms on every machine. */
 const ticksPerSecond = 100;
 
-interface ProcessTimes {
-  readonly parent: number;
-  /** User and system time of all its threads. */
-  readonly ownSeconds: number;
-  /** The same of its children that have ended. */
-  readonly endedSeconds: number;
-}
-
-/** Parses /proc/PID/stat. The program's name stands in brackets and may itself contain brackets. */
-export function timesIn(stat: string): ProcessTimes {
+/**
+ * Parses /proc/PID/stat: the CPU time of all threads, and of children that have ended. The program's name is
+ * in brackets and may itself contain brackets.
+ */
+export function timesIn(stat: string) {
   const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const seconds = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) / ticksPerSecond;
   return { parent: Number(parent), ownSeconds: seconds(9), endedSeconds: seconds(11) };
@@ -34,7 +29,7 @@ export function cpuSecondsOfFamily(pid: number): number {
   return seconds;
 }
 
-function timesIfRunning(path: string): ProcessTimes | undefined {
+function timesIfRunning(path: string) {
   try {
     return timesIn(readFileSync(path, 'utf8'));
   } catch {
@@ -42,14 +37,8 @@ function timesIfRunning(path: string): ProcessTimes | undefined {
   }
 }
 
-interface Megabytes {
-  readonly now: number;
-  /** The highest value since its start. */
-  readonly most: number;
-}
-
-/** Parses /proc/PID/status, whose kB are 1,024 bytes, to megabytes of 1,000,000 bytes. */
-export function megabytesIn(status: string): Megabytes {
+/** The resident memory in /proc/PID/status, now and at most. Converts kB of 1,024 bytes to MB of 10^6. */
+export function megabytesIn(status: string) {
   const megabytes = (name: string) => {
     const [, count] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
     return (Number(count) * 1_024) / 1_000_000;
@@ -58,6 +47,6 @@ export function megabytesIn(status: string): Megabytes {
 }
 
 /** Resident memory of a process. */
-export function megabytesOf(pid: number): Megabytes {
+export function megabytesOf(pid: number) {
   return megabytesIn(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

@@ -8,18 +8,14 @@ import type { Store } from '../../packages/server/src/store/port.ts';
 const brandsPerImport = 10_000;
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-02T00:00:00.000Z' };
 
-export interface Partner {
-  readonly id: string;
-  readonly key: string;
-  /** Each has one balance and a grant to read it. */
-  readonly customers: readonly { readonly id: string; readonly grantId: string }[];
-}
+export type Partner = ReturnType<typeof newPartners>[number];
 
 /** Keys are generated for each run, so that no working key is stored in the repository. */
-export function newPartners(count: number, customersOfPartner = 0): Partner[] {
+export function newPartners(count: number, customersOfPartner = 0) {
   return numbered(count, (number) => ({
     id: `PARTNER_${number}`,
     key: newApiKey('production'),
+    // Each customer has one balance and a grant to read it.
     customers: numbered(customersOfPartner, (customer) => ({
       id: `CUSTOMER_${number}_${customer}`,
       grantId: `GRANT_${number}_${customer}`,

@@ -37,20 +37,17 @@ export interface Played {
   answers: Record<string, Answer[]>;
 }
 
-export interface Generator {
-  readonly pid: number;
-  /** Rejects if a connection is lost. */
-  play(service: Listener, seconds: number, ...streams: Stream[]): Promise<Played[]>;
-}
+export type Generator = ReturnType<typeof startGenerator>;
 
-export function startGenerator(): Generator {
+export function startGenerator() {
   const child = fork(fileURLToPath(new URL('./load-generator.ts', import.meta.url)), [], {
     serialization: 'advanced',
   });
   wholeRun.after(() => void child.kill('SIGKILL'));
   return {
     pid: child.pid!,
-    async play({ port, pid }, seconds, ...streams) {
+    /** Rejects if a connection is lost. */
+    async play({ port, pid }: Listener, seconds: number, ...streams: Stream[]): Promise<Played[]> {
       child.send({ port, pid, seconds, streams } satisfies Round);
       const [played] = (await once(child, 'message')) as [Played[] | string];
       if (typeof played === 'string') throw new Error(`The load failed: ${played}`);

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { wholeRun } from './program.ts';
 
 export interface Listener {
@@ -16,11 +17,7 @@ export async function startListener(words: readonly string[], variables = {}): P
     env: { NODE_ENV: 'production', ...variables },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(child, 'close');
-  wholeRun.after(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
+  const ended = killAfter(wholeRun, child);
   const lines = createInterface({ input: child.stdout });
   const line = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
   if (line === undefined) throw new Error(`${words[0]} ended before it listened.`);

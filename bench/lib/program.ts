@@ -83,7 +83,7 @@ export async function runProgram<O extends Options>(program: Program<O>): Promis
   }
 }
 
-/** Signals can come twice: a terminal sends one to every process, and npm passes its own on to us. */
+/** A signal can arrive twice: from the terminal, which signals every process, and forwarded by npm. */
 function cleanUpWhenStopped(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   // A signal to npm alone ends the shell between npm and this process, without a signal to this process.

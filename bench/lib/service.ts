@@ -2,7 +2,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { type Served, serve } from '../../packages/testkit/fixtures/run.ts';
 import { startPostgres, withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
@@ -15,7 +14,7 @@ export function missingFor({ engine }: { readonly engine: Engine }): string | fa
   return engine === 'postgres' && withoutOwnServers();
 }
 
-/** The address of a database that does not exist yet, on a Postgres server of its own. */
+/** The address of a new database. For Postgres, a new server is started. */
 export async function newDatabase(engine: Engine): Promise<string> {
   if (engine === 'postgres') return (await startPostgres(wholeRun)).url();
   return `sqlite:${join(temporaryFolder(wholeRun), 'bench.db')}`;
@@ -31,17 +30,4 @@ export async function startService(
   const service = await serve(wholeRun, ['--database', database, ...flags], { stdout });
   closeSync(stdout);
   return service;
-}
-
-export async function onConnection<Result>(
-  url: string,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

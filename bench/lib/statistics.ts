@@ -8,6 +8,16 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]) => quantile(values, 0.5);
 
+export interface Spread {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
+}
+
 export const percent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
 
 export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;

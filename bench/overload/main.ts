@@ -1,9 +1,9 @@
 /** Measures whether a process that gets ten times its capacity still serves what it can. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, wholeNumber } from '../../packages/server/src/command-line/options.ts';
 import { createShedResponses } from '../../packages/server/src/http/overload/shed-responses.ts';
+import { listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';
 import { type Generator, type Played, pin, rateOf, startGenerator, timesOf } from '../lib/load.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
@@ -58,7 +58,7 @@ async function findPeak(play: Play): Promise<Load & { readonly peak: number }> {
   return { name: 'peak', connections, peak };
 }
 
-/** Plays each load between two rounds of the saturating one, so that a slow machine slows both alike. */
+/** Plays each load between two rounds of the saturating load, so that a slow machine slows both. */
 async function measureShares(play: Play, saturating: Load, loads: readonly Load[]): Promise<Share[]> {
   const shares: Share[] = [];
   for (let round = 1; round <= rounds; round += 1) {
@@ -98,9 +98,7 @@ async function measureRecovery(play: Play, probe: (seconds: number) => Promise<P
 async function measureShedWork(generator: Generator): Promise<number> {
   const sendShed = createShedResponses(() => performance.now() * 1_000);
   const server = createServer((_request, response) => sendShed(response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  wholeRun.after(() => void server.close());
-  const listener = { ...(server.address() as AddressInfo), pid: process.pid };
+  const listener = { port: await listenOnAnyPort(wholeRun, server), pid: process.pid };
   const stream = { requests: [{ path }], connections: 16 };
   await generator.play(listener, 1, stream);
   const before = process.cpuUsage();

@@ -1,9 +1,8 @@
 /** Generates the data of the size bench inside Postgres: always the same, and equally much per partner. */
 import { availableParallelism } from 'node:os';
-import type pg from 'pg';
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
 import { openStore } from '../../packages/server/src/store/engines.ts';
-import { onConnection } from '../lib/service.ts';
+import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 
 /** The rows of one partner. Databases differ in the number of partners only. */
 export const ofPartner = {
@@ -11,7 +10,7 @@ export const ofPartner = {
   /** Every fourth brand has the same reference id; all others have their own. */
   brandsOfChain: 250,
   balances: 10_000,
-  /** One has 1,000 balances, 900 have 10. All have granted the partner access. */
+  /** One customer has 1,000 balances, 900 customers have 10. All have granted the partner access. */
   customers: 901,
   balancesOfLargeCustomer: 1_000,
 } as const;
@@ -21,14 +20,6 @@ export const whenGrantsAreGood = '2026-01-01T00:00:00.000Z';
 export const chainReference = 'chain-riverside';
 export const storeReference = 'store-000501';
 
-/** Inserts the rows from $1 to $2 of a table. */
-interface Chunk {
-  readonly insert: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-const chunkRows = 10_000;
 const startMs = Date.UTC(2024, 0, 1);
 
 /** SQL for an id like those that the service issues, with a digest in place of the random part. */
@@ -37,9 +28,7 @@ function idOf(prefix: string, timeMs: string, number: string): string {
   return `'${prefix}_' || lpad(to_hex(${timeMs}), 12, '0') || '0000' || ${digest}`;
 }
 
-function timeOf(timeMs: string): string {
-  return `to_timestamp(${timeMs} / 1000::float8)`;
-}
+const timeOf = (timeMs: string) => `to_timestamp(${timeMs} / 1000::float8)`;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -122,39 +111,25 @@ function balances(partnerCount: number): string {
       ) as c`;
 }
 
-function* chunks(insert: string, rows: number): Generator<Chunk> {
-  for (let from = 0; from < rows; from += chunkRows) {
-    yield { insert, from, to: Math.min(from + chunkRows, rows) - 1 };
-  }
-}
-
-function* allChunks(partnerCount: number): Generator<Chunk> {
-  yield* chunks(brands(partnerCount), partnerCount * ofPartner.brands);
-  yield* chunks(grants, partnerCount * ofPartner.customers);
-  yield* chunks(balances(partnerCount), partnerCount * ofPartner.balances);
-}
-
 /** Fills an empty database with partners and their rows, then vacuums it as a server in use would. */
 export async function makeData(url: string, partnerCount: number): Promise<void> {
   await (await openStore(parseDatabaseUrl(url)!, 'production', 'migrate')).close();
-  await insertAll(url, chunks(partners, partnerCount), 1);
-  await insertAll(url, allChunks(partnerCount), Math.min(availableParallelism(), 8));
+  await insertRows(url, partners, partnerCount);
+  await insertRows(url, brands(partnerCount), partnerCount * ofPartner.brands);
+  await insertRows(url, grants, partnerCount * ofPartner.customers);
+  await insertRows(url, balances(partnerCount), partnerCount * ofPartner.balances);
   await onConnection(url, (client) => client.query('vacuum (analyze)'));
 }
 
-/** Each connection takes the next chunk when it has finished one. */
-async function insertAll(url: string, queue: Generator<Chunk>, connections: number): Promise<void> {
-  const work = async (client: pg.Client) => {
-    await client.query('set synchronous_commit = off');
-    for (let next = queue.next(); !next.done; next = queue.next()) {
-      const { insert, from, to } = next.value;
-      await client.query(insert, [from, to]);
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, () => onConnection(url, work)));
+/** Runs an insert of the rows from $1 to $2. Each of several connections inserts a part of the rows. */
+async function insertRows(url: string, insert: string, rows: number): Promise<void> {
+  const connections = Math.min(availableParallelism(), 8);
+  const firstOf = (part: number) => Math.floor((rows * part) / connections);
+  const parts = Array.from({ length: connections }, (_, part) => [firstOf(part), firstOf(part + 1) - 1]);
+  await Promise.all(parts.map((range) => onConnection(url, (client) => client.query(insert, range))));
 }
 
-/** A partner whose pages are read, its customer with many balances, and one with few. */
+/** A partner whose pages are read, its customer with 1,000 balances, and a customer with 10. */
 export interface Subject {
   readonly partner: string;
   readonly largeCustomer: string;

@@ -2,12 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { optional, Problem, wholeNumber } from '../../packages/server/src/command-line/options.ts';
-import { startPostgres, withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
+import {
+  onConnection,
+  startPostgres,
+  withoutOwnServers,
+} from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
-import { onConnection } from '../lib/service.ts';
 import { makeData, ofPartner } from './data.ts';
 import { type Measured, measure } from './measure.ts';
-import { openSized, type SizedDatabase } from './pages.ts';
+import { openSized } from './pages.ts';
 import { blocksFigure, cpuFigure, faultsOf, goal, tableOf, timeFigure } from './table.ts';
 
 const partnersAtFullScale = 1_000;
@@ -75,7 +78,7 @@ async function compare(scale: number, rounds: number, database?: string): Promis
   if (database === undefined) await onConnection(serverUrl, (client) => client.query('checkpoint'));
   say('Measuring: finding the pages, warming up, then one page of each kind in turn.');
   const subjects = Math.min(partners.small, mostSubjects);
-  const open = async (url: string, partnerCount: number): Promise<SizedDatabase> => {
+  const open = async (url: string, partnerCount: number) => {
     const sized = await openSized(url, partnerCount, subjects, database === undefined);
     wholeRun.after(sized.close);
     return sized;

@@ -16,13 +16,6 @@ export interface Measured {
   readonly large: Cost;
 }
 
-interface Contender {
-  readonly database: SizedDatabase;
-  readonly kind: PageKind;
-  readonly timesUs: number[];
-  readonly cpuUs: number[];
-}
-
 /** Rounds that fill caches and do not count. */
 const warmUpRounds = 50;
 
@@ -32,47 +25,41 @@ export async function measure(
   large: SizedDatabase,
   rounds: number,
 ): Promise<Measured[]> {
-  const chance = chanceOf(1).fraction;
-  const warmUp = contendersOf(small, large);
-  for (let round = 1; round <= warmUpRounds; round += 1) await playRound(warmUp, chance);
-  const contenders = contendersOf(small, large);
-  for (let round = 1; round <= rounds; round += 1) await playRound(contenders, chance);
-  const measured: Measured[] = [];
-  for (const [index, { listing, position }] of small.kinds.entries()) {
-    const ofSmall = await costOf(contenders[index]!);
-    const ofLarge = await costOf(contenders[small.kinds.length + index]!);
-    measured.push({ listing, position, small: ofSmall, large: ofLarge });
-  }
-  return measured;
-}
-
-function contendersOf(...databases: SizedDatabase[]): Contender[] {
-  return databases.flatMap((database) =>
-    database.kinds.map((kind) => ({ database, kind, timesUs: [], cpuUs: [] })),
+  const random = chanceOf(1).fraction;
+  const contenders = [small, large].flatMap((database) =>
+    database.kinds.map((kind) => ({ database, kind, turns: [] as Turn[] })),
   );
+  for (let round = -warmUpRounds; round < rounds; round += 1) {
+    for (const { database, kind, turns } of shuffled(contenders, random)) {
+      const turn = await takeTurn(database, kind, random);
+      if (round >= 0) turns.push(turn);
+    }
+  }
+  const costs: Cost[] = [];
+  for (const { database, kind, turns } of contenders) {
+    const timeUs = median(turns.map((turn) => turn.timeUs));
+    const cpuUs = database.cpuTimeUs && median(turns.map((turn) => turn.cpuUs));
+    costs.push({ timeUs, cpuUs, blocks: await database.countBlocks(kind) });
+  }
+  return small.kinds.map(({ listing, position }, index) => ({
+    listing,
+    position,
+    small: costs[index]!,
+    large: costs[small.kinds.length + index]!,
+  }));
 }
 
-async function playRound(contenders: readonly Contender[], chance: () => number): Promise<void> {
-  for (const contender of shuffled(contenders, chance)) await takeTurn(contender, chance);
-}
+type Turn = Awaited<ReturnType<typeof takeTurn>>;
 
 /**
  * Reads one page. Ten of the same kind in a row would favor the small database, which fits better into the
  * processor's caches (up to 1.3 to 1 was measured). In production, requests of many clients alternate.
  */
-async function takeTurn({ database, kind, timesUs, cpuUs }: Contender, chance: () => number): Promise<void> {
-  const ask = kind.asks[Math.floor(chance() * kind.asks.length)]!;
-  const cpuBeforeUs = database.cpuTimeUs?.() ?? 0;
+async function takeTurn({ reads, cpuTimeUs }: SizedDatabase, { asks }: PageKind, random: () => number) {
+  const ask = asks[Math.floor(random() * asks.length)]!;
+  const cpuBeforeUs = cpuTimeUs?.() ?? 0;
   const askedMs = performance.now();
-  await ask(database.reads);
-  timesUs.push((performance.now() - askedMs) * 1_000);
-  if (database.cpuTimeUs !== undefined) cpuUs.push(database.cpuTimeUs() - cpuBeforeUs);
-}
-
-async function costOf({ database, kind, timesUs, cpuUs }: Contender): Promise<Cost> {
-  return {
-    timeUs: median(timesUs),
-    cpuUs: cpuUs.length === 0 ? undefined : median(cpuUs),
-    blocks: await database.countBlocks(kind),
-  };
+  await ask(reads);
+  const timeUs = (performance.now() - askedMs) * 1_000;
+  return { timeUs, cpuUs: (cpuTimeUs?.() ?? 0) - cpuBeforeUs };
 }

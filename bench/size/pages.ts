@@ -6,7 +6,7 @@ import { openStore } from '../../packages/server/src/store/engines.ts';
 import type { BalancesQuery, BrandsQuery, Page, Reads } from '../../packages/server/src/store/port.ts';
 import { type Pool, planSettings } from '../../packages/server/src/store/postgres/connections/pool.ts';
 import { createReads } from '../../packages/server/src/store/postgres/reads.ts';
-import { onConnection } from '../lib/service.ts';
+import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import {
   chainReference,
   ofPartner,
@@ -29,15 +29,7 @@ export interface PageKind {
   readonly asks: readonly ((reads: Listings) => Promise<Page>)[];
 }
 
-export interface SizedDatabase {
-  readonly reads: Listings;
-  readonly kinds: readonly PageKind[];
-  /** The mean number of table and index blocks that the server touches for a page. */
-  countBlocks(kind: PageKind): Promise<number>;
-  /** CPU microseconds of the server process behind `reads`; undefined on a server that is not ours. */
-  readonly cpuTimeUs: (() => number) | undefined;
-  close(): Promise<void>;
-}
+export type SizedDatabase = Awaited<ReturnType<typeof openSized>>;
 
 /** The listings, and their number of records for each subject. */
 const listings: readonly [name: string, records: number, of: (subject: Subject) => Listing][] = [
@@ -58,7 +50,7 @@ export async function openSized(
   partnerCount: number,
   subjectCount: number,
   isOurServer: boolean,
-): Promise<SizedDatabase> {
+) {
   const options = { replicas: [], connections: 1, keepsSession: true };
   const store = await openStore(parseDatabaseUrl(url)!, 'production', 'serve', options);
   const subjects = await subjectsIn(url, partnerCount, subjectCount);
@@ -66,13 +58,15 @@ export async function openSized(
   for (const [name, records, of] of listings) {
     kinds.push(...(await kindsOf(name, records, store, subjects.map(of))));
   }
+  /** CPU microseconds of the server process behind `reads`; undefined on a server that is not ours. */
   const cpuTimeUs = isOurServer && process.platform === 'linux' ? await cpuClockOf(url) : undefined;
   const explainer = new pg.Client({ connectionString: url, options: planSettings });
   await explainer.connect();
   return {
-    reads: store,
+    reads: store as Listings,
     kinds,
-    countBlocks: (kind) => countBlocks(explainer, kind),
+    /** The mean number of table and index blocks that the server touches for a page. */
+    countBlocks: (kind: PageKind) => countBlocks(explainer, kind),
     cpuTimeUs,
     close: async () => {
       await explainer.end();

@@ -23,7 +23,7 @@ interface Row {
   readonly ratios: readonly number[];
 }
 
-/** A row for each page, and for later pages another one with their ratios to the first page. */
+/** A row for each page. Later pages have a second row with their ratios to the first page. */
 function rowsOf(measured: readonly Measured[], { digits, of }: Figure): Row[] {
   const [small, large] = [(one: Measured) => of(one.small)!, (one: Measured) => of(one.large)!];
   return measured.flatMap((one) => {
@@ -41,8 +41,8 @@ function rowsOf(measured: readonly Measured[], { digits, of }: Figure): Row[] {
 }
 
 /**
- * A sentence for each ratio above the goal. Blocks are judged for whole pages only: 1 or 10 records take so
- * few that one more index level, the cost of a hundred times the rows, is a quarter of them.
+ * A sentence for each ratio above the goal. Blocks are judged for whole pages only: 1 or 10 records take few
+ * blocks, so that one more index level, the cost of a hundred times the rows, is a quarter of them.
  */
 export function faultsOf(measured: readonly Measured[], figures: readonly Figure[]): string[] {
   return figures.flatMap((figure) => {

@@ -1,28 +1,25 @@
 /** The goals, and whether a run met them. All figures but memory are ratios within one run. */
-import { type ImportShare, leastShare } from '../import/measure.ts';
-import { median } from '../lib/statistics.ts';
+import { leastShare, type measureShares } from '../import/measure.ts';
+import { median, type Spread, spreadOf } from '../lib/statistics.ts';
 import type { Cost, FloorId } from './contenders/contenders.ts';
-import type { Memory } from './memory.ts';
+import type { measureMemory } from './memory.ts';
 import { type EngineName, engineNames, partnerCount } from './services.ts';
-import type { StartTimes } from './start.ts';
+import type { measureStart } from './start.ts';
 
 /** What the chosen sections measured. */
 export interface Measured {
   /** By the id of the contender, one cost for each round. */
   readonly costs: ReadonlyMap<string, readonly Cost[]>;
-  readonly memory?: Memory | undefined;
-  readonly start?: StartTimes | undefined;
-  readonly imports?: readonly ImportShare[] | undefined;
+  readonly memory?: Awaited<ReturnType<typeof measureMemory>>;
+  readonly start?: Awaited<ReturnType<typeof measureStart>>;
+  readonly imports?: Awaited<ReturnType<typeof measureShares>>;
 }
 
-export interface Verdict {
+/** Judges the median of all rounds. */
+export interface Verdict extends Spread {
   readonly what: string;
   readonly bound: 'at most' | 'at least';
   readonly goal: number;
-  /** The median of all rounds. */
-  readonly figure: number;
-  readonly low: number;
-  readonly high: number;
   readonly isMet: boolean;
 }
 
@@ -32,11 +29,11 @@ const ofServer: Figure = ({ us }) => us;
 const ofDatabase: Figure = ({ databaseUs }) => databaseUs;
 const ofBoth: Figure = ({ us = 0, databaseUs = 0 }) => us + databaseUs;
 
-/** Compares the exact figure with the goal, not the rounded one that is printed. */
+/** Compares the goal with the exact figure; the printed figure is rounded. */
 function verdictOf(what: string, bound: Verdict['bound'], goal: number, figures: readonly number[]): Verdict {
-  const figure = median(figures);
-  const isMet = bound === 'at most' ? figure <= goal : figure >= goal;
-  return { what, bound, goal, figure, low: Math.min(...figures), high: Math.max(...figures), isMet };
+  const spread = spreadOf(figures);
+  const isMet = bound === 'at most' ? spread.median <= goal : spread.median >= goal;
+  return { what, bound, goal, ...spread, isMet };
 }
 
 /** The ratio of two costs in each round: a machine that is slow for a while slows both. */

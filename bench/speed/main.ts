@@ -2,25 +2,16 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { optional, Problem, wholeNumber } from '../../packages/server/src/command-line/options.ts';
-import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
+import { onConnection, withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
 import { measureShares } from '../import/measure.ts';
 import { startGenerator } from '../lib/load.ts';
 import { print, runProgram, say, withDefault } from '../lib/program.ts';
-import { onConnection } from '../lib/service.ts';
 import type { Contender, Cost, Stage } from './contenders/contenders.ts';
 import { installPeers } from './contenders/peer-processes.ts';
 import { missingPgbench } from './contenders/pgbench.ts';
 import { judge, type Measured } from './goals.ts';
 import { measureMemory } from './memory.ts';
-import {
-  type Circumstances,
-  chartOfRows,
-  contendersTable,
-  goalsTable,
-  remarksOf,
-  resultsOf,
-  rowsOf,
-} from './report.ts';
+import { chartOfRows, contendersTable, goalsTable, remarksOf, resultsOf, rowsOf } from './report.ts';
 import { firstPages, middlePages, oneBalances } from './requests.ts';
 import { contendersOf, needsPostgres, type Section, sectionNames, sections } from './sections.ts';
 import { openServices, partnerCount, ratePastLoad, startService } from './services.ts';
@@ -106,7 +97,7 @@ async function measureOthers({ services, generator }: Stage, { rounds, only }: F
   return others;
 }
 
-async function circumstancesOf({ services }: Stage, { rounds, seconds }: Flags): Promise<Circumstances> {
+async function circumstancesOf({ services }: Stage, { rounds, seconds }: Flags) {
   const { url } = await services.database('postgres', 'small');
   const { rows } = await onConnection(url, (client) => client.query('show server_version'));
   return {

@@ -5,14 +5,6 @@ import type { Generator } from '../lib/load.ts';
 import { playLoad } from './load.ts';
 import type { Service } from './services.ts';
 
-export interface Memory {
-  readonly requests: number;
-  /** The highest resident memory since the start of the process, in megabytes. */
-  readonly most: number;
-  /** The highest sample in each quarter of the requests. */
-  readonly quarterPeaks: readonly number[];
-}
-
 const requestsOfQuarter = 50_000;
 const quarters = 4;
 const sampleMs = 50;
@@ -23,13 +15,14 @@ export async function measureMemory(
   requests: readonly Request[],
   generator: Generator,
   onQuarter: (quarter: number) => void,
-): Promise<Memory> {
+) {
   const { pid, emptyLog } = service;
   let peak = 0;
   const sampling = setInterval(() => {
     peak = Math.max(peak, megabytesOf(pid).now);
   }, sampleMs);
   const load = { name: 'memory', listener: service, requests, status: 200 };
+  /** The highest sample in each quarter of the requests. */
   const quarterPeaks: number[] = [];
   let answered = 0;
   try {

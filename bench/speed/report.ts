@@ -1,15 +1,9 @@
 /** The results as tables, as JSON and as a chart. */
-import { median } from '../lib/statistics.ts';
+import { median, type Spread, spreadOf } from '../lib/statistics.ts';
 import { markdown } from '../lib/table.ts';
 import { type Bar, chartOf } from './chart.ts';
 import type { Contender, Cost } from './contenders/contenders.ts';
 import { type Measured, ratiosOf, type Verdict } from './goals.ts';
-
-interface Spread {
-  readonly median: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 /** A contender and the cost of its requests. */
 export interface Row {
@@ -20,22 +14,19 @@ export interface Row {
   readonly timesFloor: Spread | undefined;
 }
 
-function spreadOf(values: readonly number[]): Spread | undefined {
-  if (values.length === 0) return undefined;
-  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
-}
+const spreadIfAny = (values: readonly number[]) => (values.length === 0 ? undefined : spreadOf(values));
 
 export function rowsOf(contenders: readonly Contender[], measured: Measured): Row[] {
   return contenders.map(({ id, name, floor }) => {
     const costs = measured.costs.get(id) ?? [];
     const known = (of: (cost: Cost) => number | undefined) =>
-      spreadOf(costs.map(of).filter((value) => value !== undefined));
+      spreadIfAny(costs.map(of).filter((value) => value !== undefined));
     return {
       id,
       name,
       us: known((cost) => cost.us),
       databaseUs: known((cost) => cost.databaseUs),
-      timesFloor: spreadOf(floor === undefined ? [] : ratiosOf(measured, id, floor)),
+      timesFloor: spreadIfAny(floor === undefined ? [] : ratiosOf(measured, id, floor)),
     };
   });
 }
@@ -65,9 +56,9 @@ export function contendersTable(rows: readonly Row[]): string {
 
 export function goalsTable(verdicts: readonly Verdict[]): string {
   const cells = verdicts.map((verdict) => {
-    const { what, bound, goal, figure, low, high, isMet } = verdict;
-    const spread = low === high ? '' : range({ median: figure, low, high }, 2);
-    return [what, `${bound} ${goal.toFixed(2)}`, figure.toFixed(2), spread, isMet ? 'met' : 'falls short'];
+    const { what, bound, goal, median, low, high, isMet } = verdict;
+    const spread = low === high ? '' : range(verdict, 2);
+    return [what, `${bound} ${goal.toFixed(2)}`, median.toFixed(2), spread, isMet ? 'met' : 'falls short'];
   });
   return markdown([['goal', 'goal', 'figure', 'lowest to highest', 'verdict'], ...cells]);
 }
@@ -86,20 +77,9 @@ export function remarksOf({ memory, start }: Measured): string[] {
   return remarks;
 }
 
-export interface Circumstances {
-  readonly cpu: string;
-  readonly cores: number;
-  readonly node: string;
-  readonly sqlite: string;
-  readonly postgres: string;
-  readonly load: string;
-  readonly rounds: number;
-  readonly seconds: number;
-}
-
 export function resultsOf(
   date: Date,
-  circumstances: Circumstances,
+  circumstances: object,
   rows: readonly Row[],
   verdicts: readonly Verdict[],
 ): string {
@@ -114,11 +94,11 @@ export function resultsOf(
       times_floor: timesFloor && rounded(timesFloor),
       postgres_us: databaseUs && rounded(databaseUs),
     })),
-    goals: verdicts.map(({ what, bound, goal, figure, low, high, isMet }) => ({
+    goals: verdicts.map(({ what, bound, goal, isMet, ...spread }) => ({
       what,
       bound,
       goal: toThousandths(goal),
-      ...rounded({ median: figure, low, high }),
+      ...rounded(spread),
       is_met: isMet,
     })),
   };

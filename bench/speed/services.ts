@@ -2,11 +2,10 @@
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { startPostgres } from '../../packages/testkit/servers/postgres-start.ts';
-import { fillDatabase, newPartners, type Partner } from '../lib/data.ts';
-import type { Listener } from '../lib/processes.ts';
+import { onConnection, startPostgres } from '../../packages/testkit/servers/postgres-start.ts';
+import { fillDatabase, newPartners } from '../lib/data.ts';
 import { say, wholeRun } from '../lib/program.ts';
-import { onConnection, startService as startServe } from '../lib/service.ts';
+import { startService as startServe } from '../lib/service.ts';
 
 export const engineNames = ['embedded', 'postgres'] as const;
 export type EngineName = (typeof engineNames)[number];
@@ -28,22 +27,11 @@ export interface Database {
   readonly pid?: number;
 }
 
-export interface Service extends Listener {
-  /** The log grows by a line for each request. */
-  emptyLog(): void;
-  /** Stops it with SIGINT: after a clean exit, Node keeps the compiled code for the next start. */
-  end(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
+export type Services = ReturnType<typeof openServices>;
 
-export interface Services {
-  readonly partners: readonly Partner[];
-  /** Created and filled on first use. */
-  database(engine: EngineName, size: Size): Promise<Database>;
-  /** Started on first use. */
-  service(engine: EngineName, size: Size): Promise<Service>;
-}
-
-export function openServices(): Services {
+/** Databases and services are made on first use. */
+export function openServices() {
   const partners = newPartners(partnerCount, customersOfPartner);
   const folder = temporaryFolder(wholeRun);
   const server = once(startServer);
@@ -92,14 +80,16 @@ function startServer() {
 }
 
 /** Logs a line for each request to a file, as by default in production. */
-export async function startService(database: string, brandsRate: number): Promise<Service> {
+export async function startService(database: string, brandsRate: number) {
   const logFile = join(temporaryFolder(wholeRun), 'service.log');
   const flags = ['--brands-rate', String(brandsRate)];
   const { pid, port, signal, ended } = await startServe(database, flags, logFile);
   return {
     pid,
     port,
+    /** The log grows by a line for each request. */
     emptyLog: () => truncateSync(logFile),
+    /** Stops it with SIGINT: after a clean exit, Node keeps the compiled code for the next start. */
     end: async () => {
       signal('SIGINT');
       const status = await ended;

@@ -8,11 +8,6 @@ import type { Request } from '../lib/connection.ts';
 import { wholeRun } from '../lib/program.ts';
 import { ask } from './ask.ts';
 
-export interface StartTimes {
-  readonly serveMs: readonly number[];
-  readonly nodeMs: readonly number[];
-}
-
 const retryMs = 1;
 const mostRetries = 30_000;
 
@@ -52,7 +47,7 @@ async function firstStatus(port: number, request: Request): Promise<number> {
 }
 
 /** The first start does not count: when it ends, Node stores the compiled code that later starts use. */
-export async function measureStart(database: string, request: Request, rounds: number): Promise<StartTimes> {
+export async function measureStart(database: string, request: Request, rounds: number) {
   const times = { serveMs: [] as number[], nodeMs: [] as number[] };
   for (let round = 0; round <= rounds; round += 1) {
     const [nodeMs, serveMs] = [await timeNode(), await timeServe(database, request)];

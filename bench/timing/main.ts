@@ -8,7 +8,6 @@ import { print, runProgram, say, withDefault } from '../lib/program.ts';
 import { type Engine, engines, missingFor, newDatabase, startService } from '../lib/service.ts';
 import { quantile, percent as rounded, shuffled } from '../lib/statistics.ts';
 import { type Keys, makeKeys } from './keys.ts';
-import { type Estimate, shareSlower } from './statistics.ts';
 
 const largestSeed = 2 ** 31;
 const roundsToJudge = 5_000;
@@ -65,28 +64,46 @@ async function measure(port: number, target: string, keys: Keys, rounds: number,
   return times;
 }
 
-function rowOf(name: Subject, times: Times, share: Estimate): string {
+/** Neighboring rounds are correlated, because they share the machine's load. Blocks of rounds are hardly. */
+const roundsOfBlock = 50;
+/** Standard errors on each side of the mean that make an interval of 99 % confidence. */
+const errorsOfInterval = 2.576;
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/**
+ * The share of rounds in which the second time is longer, with its interval: 0.5 if the two cannot be
+ * distinguished. Only the order counts, so outliers have no weight.
+ */
+function shareSlower(first: readonly number[], second: readonly number[]) {
+  const slower = first.map((us, round) => (1 + Math.sign(second[round]! - us)) / 2);
+  const blocks = Array.from({ length: Math.floor(slower.length / roundsOfBlock) }, (_, block) =>
+    meanOf(slower.slice(block * roundsOfBlock, (block + 1) * roundsOfBlock)),
+  );
+  const value = meanOf(blocks);
+  const variance = meanOf(blocks.map((block) => (block - value) ** 2));
+  const margin = errorsOfInterval * Math.sqrt(variance / (blocks.length - 1));
+  return { value, low: value - margin, high: value + margin };
+}
+
+function rowOf(name: Subject, times: Times, share: ReturnType<typeof shareSlower>): string {
   const us = [0.25, 0.5, 0.75].map((part) => quantile(times[name], part).toFixed(1).padStart(8)).join('');
   const range = `${percent(share.low)} to ${percent(share.high)}`;
   return `  ${name.padEnd(10)}${us}   ${percent(share.value)} (${range})`;
 }
 
-interface Finding {
-  /** Differs from the control, with confidence. */
-  readonly isMeasurable: boolean;
-  /** A guess is right more often than the goal, with confidence. */
-  readonly isAboveGoal: boolean;
-  readonly sentence: string;
-}
+type Finding = ReturnType<typeof report>[number];
 
-function report(listing: string, times: Times, random: () => number): Finding[] {
+function report(listing: string, times: Times) {
   print(`${listing}: µs at a quarter, half and three quarters; slower than unknown`);
-  const shares = names.map((name) => ({ name, share: shareSlower(times.unknown, times[name], random) }));
+  const shares = names.map((name) => ({ name, share: shareSlower(times.unknown, times[name]) }));
   const control = shares.find(({ name }) => name === 'control')!.share;
   return shares.map(({ name, share }) => {
     print(rowOf(name, times, share));
     return {
+      // Differs from the control, with confidence.
       isMeasurable: name !== 'unknown' && (share.low > control.high || share.high < control.low),
+      // A guess is right more often than the goal, with confidence.
       isAboveGoal: share.low > goal || share.high < 1 - goal,
       sentence: `List ${listing}: "${name}" is slower than "unknown" in ${percent(share.value)} of the cases.`,
     };
@@ -112,7 +129,7 @@ async function compare(rounds: number, engine: Engine, seed: number): Promise<bo
   const findings: Finding[] = [];
   for (const [listing, target] of Object.entries(targets)) {
     say(`List ${listing}: ${(rounds * names.length).toLocaleString('en')} requests.`);
-    findings.push(...report(listing, await measure(port, target, keys, rounds, random), random));
+    findings.push(...report(listing, await measure(port, target, keys, rounds, random)));
   }
   const isMet = judge(findings);
   if (rounds >= roundsToJudge) return isMet;

@@ -1,11 +1,10 @@
 /** `npm run bench` measures only peers that answer the same pages. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { peers } from '../../bench/speed/contenders/peer-processes.ts';
 import { differenceOfPeer } from '../../bench/speed/contenders/same-pages.ts';
+import { listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
 
 const brand = { id: 'BRAND_1', name: 'Golden Bakery', metadata: { tier: 'gold' } };
 const other = { id: 'BRAND_2', name: 'Harbor Roasters' };
@@ -18,10 +17,8 @@ test('compares the bytes of the first and a middle page, and names the peer that
   const server = createServer(({ url = '' }, response) => {
     requested.push(url);
     response.end(JSON.stringify(answers.shift()));
-  }).listen(0, '127.0.0.1');
-  t.after(() => server.close().closeAllConnections());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listenOnAnyPort(t, server);
   for (const peer of peers) {
     const isList = peer.takes === 'json';
     const page = (brands: object[], cursor?: string) => (isList ? brands : { brands, cursor });

@@ -15,7 +15,7 @@ async function bench(...words: string[]): Promise<{ stdout: string; stderr: stri
   return promisify(execFile)(process.execPath, [join(root, 'bench/size/main.ts'), ...words]);
 }
 
-/** The last three columns of the table: blocks in the small database, in the large one, and their ratio. */
+/** The last three columns of the table: blocks in the small and in the large database, and their ratio. */
 function blocksIn(table: string): Map<string, number[]> {
   const rows = table.trim().split('\n').slice(2);
   return new Map(
@@ -26,7 +26,7 @@ function blocksIn(table: string): Map<string, number[]> {
   );
 }
 
-test('a page touches equally many blocks at each position, also with five times the rows', {
+test('a page touches the same number of blocks at each position, even with five times the rows', {
   skip,
 }, async () => {
   const given = process.env.TEST_DATABASE_URL;

@@ -43,7 +43,7 @@ test('compares a goal with the exact median of the ratios of all rounds', () => 
   // Both were twice as slow in the second round: a ratio of medians would differ.
   const floor = costs(10, 20, 10);
   const [met] = judge(measuredOf({ 'floor.brands': floor, 'embedded.first': costs(40, 80, 90) }));
-  assert.deepEqual([met!.figure, met!.low, met!.high, met!.isMet], [4, 4, 9, true]);
+  assert.deepEqual([met!.median, met!.low, met!.high, met!.isMet], [4, 4, 9, true]);
   const [short] = judge(measuredOf({ 'floor.brands': floor, 'embedded.first': costs(40.01, 80.02, 10) }));
   assert.equal(short!.isMet, false);
   assert.match(goalsTable([short!]), /\| at most 4\.00 \| +4\.00 \| +1\.00 to 4\.00 \| falls short \|/);
@@ -73,8 +73,8 @@ test('judges each goal that has figures', () => {
       imports: [{ name: 'SQLite, sorted', share: 0.33 }],
     },
   );
-  const told = judge(all).map(({ what, figure, isMet }) => [what, Number(figure.toFixed(3)), isMet]);
-  assert.deepEqual(told, [
+  const verdicts = judge(all).map(({ what, median, isMet }) => [what, Number(median.toFixed(3)), isMet]);
+  assert.deepEqual(verdicts, [
     ['list brands, embedded, first page / floor', 4, true],
     ['list brands, embedded, middle page / floor', 4, true],
     ['list brands, Postgres, first page / floor', 5, true],

@@ -9,14 +9,14 @@ import { rejectionOf } from './support/rejection.ts';
 
 const reason = new Error('The user went away.');
 
-/** Aborts a call once `isThere`, and checks that it rejects at once with the signal's reason. */
+/** Aborts a call when `isWaiting`, and checks that it rejects at once with the signal's reason. */
 async function endsAtOnce(
   call: (signal: AbortSignal) => PromiseLike<unknown>,
-  isThere: () => boolean,
+  isWaiting: () => boolean,
 ): Promise<void> {
   const controller = new AbortController();
   const rejection = rejectionOf(call(controller.signal));
-  await until(5_000, isThere);
+  await until(5_000, isWaiting);
   const startedMs = performance.now();
   controller.abort(reason);
   assert.equal(await rejection, reason);
@@ -29,7 +29,7 @@ function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-test('an abort ends a call at once while it waits for a retry, the rate or a deaf fetch', async (t) => {
+test('an abort ends a call at once while it waits for a retry, for the rate or for any fetch', async (t) => {
   const before = timers();
   const busy = { status: 503, headers: { 'retry-after': '50' } };
   const fetch = t.mock.fn(async () => new Response('', busy));
@@ -40,13 +40,13 @@ test('an abort ends a call at once while it waits for a retry, the rate or a dea
   const paced = offline({ maxRate: 1 });
   await paced.brands.list();
   await endsAtOnce(list(paced), () => timers() > before);
-  assert.equal(timers(), before, 'nobody waits, so no timer keeps the process');
+  assert.equal(timers(), before, 'no call waits, so no timer keeps the process alive');
 
   const deaf = t.mock.fn(() => new Promise<Response>(() => {}));
   await endsAtOnce(list(offline({ fetch: deaf })), () => deaf.mock.callCount() === 1);
 });
 
-test("without a reason, an abort rejects with the platform's own", async () => {
+test('an abort without a reason rejects with an AbortError', async () => {
   const controller = new AbortController();
   const network = offline({ fetch: () => new Promise(() => {}) });
   const rejection = rejectionOf(network.brands.list({}, { signal: controller.signal }), DOMException);
@@ -90,7 +90,7 @@ test('a thousand calls leave no listener on their signal, and no timer', async (
   assert.deepEqual([getEventListeners(signal, 'abort').length, timers()], [0, before]);
 });
 
-test('a hundred calls share one listener on their signal, and all end by it', async () => {
+test('a hundred calls share one listener on their signal, and an abort ends all of them', async () => {
   const network = offline({ fetch: () => new Promise(() => {}) });
   const controller = new AbortController();
   const { signal } = controller;
@@ -117,7 +117,7 @@ test('a timeout ends a fetch that ignores its signal, and a late answer is dropp
 });
 
 for (const fault of ['silence', 'silence in the body'] as const) {
-  test(`an abort and a timeout end a call that meets ${fault}, and close the connection`, async (t) => {
+  test(`an abort and a timeout end a call during ${fault}, and close the connection`, async (t) => {
     let answers = 0;
     const onResponse = () => {
       answers += 1;

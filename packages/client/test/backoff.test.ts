@@ -63,8 +63,8 @@ for (const [promise, headers, expected] of [
 }
 
 for (const [form, write] of [
-  ['as it is written today', (utc: string) => utc],
-  ['as it once was', (utc: string) => utc.replace(/^(...), (..) (...) ..(..)/, '$1day, $2-$3-$4')],
+  ['in the current format', (utc: string) => utc],
+  ['in the obsolete format', (utc: string) => utc.replace(/^(...), (..) (...) ..(..)/, '$1day, $2-$3-$4')],
 ] as const) {
   test(`Retry-After may be a time of day, ${form}`, async (t) => {
     const headers = { 'retry-after': write(new Date(Date.now() + 30_000).toUTCString()) };

@@ -81,7 +81,7 @@ test('an error over the rate limit says when to retry', async (t) => {
   assert.equal(error.retryAfterMs, 1_000);
 });
 
-test('a fault of the service is a ServerError, a base address without the prefix NOT_FOUND', async (t) => {
+test('a fault of the service is a ServerError; a base address without its path is NOT_FOUND', async (t) => {
   const { connect, service, baseUrl } = await startNetwork(t);
   const { origin } = new URL(baseUrl);
   const notFound = await rejectionOf(connect({ baseUrl: origin }).brands.list(), InvalidRequestError);
@@ -94,11 +94,11 @@ test('a fault of the service is a ServerError, a base address without the prefix
 const foreign: readonly [promise: string, status: number, body: string, kind: typeof ApiError][] = [
   ["a proxy's HTML 502", 502, '<html></html>', ServerError],
   ['an empty 500', 500, '', ServerError],
-  ['a 503 that calls itself something else', 503, records('GRANT_ERROR', 'ODD'), ServerError],
+  ['a 503 with a category of another status', 503, records('GRANT_ERROR', 'ODD'), ServerError],
   ['a 400 of a category that does not exist yet', 400, records('NEW_ERROR', 'NEW_CODE'), InvalidRequestError],
-  ['a 401 without a word', 401, '', AuthenticationError],
-  ['a 429 without a word', 429, 'slow down', RateLimitError],
-  ['a 418 of a category named like a property of every object', 418, records('constructor', 'X'), ApiError],
+  ['an empty 401', 401, '', AuthenticationError],
+  ['a 429 that is not JSON', 429, 'slow down', RateLimitError],
+  ['a 418 with a category that is a name in Object.prototype', 418, records('constructor', 'X'), ApiError],
   ['a 403 of a firewall', 403, '<html></html>', ApiError],
   ['a 409 with a new code of a known category', 409, records('GRANT_ERROR', 'NEW_CODE'), GrantError],
   ['errors that are no list', 422, '{"errors":{}}', ApiError],
@@ -136,7 +136,7 @@ test('ignores fields of an error record that are no strings, and records without
   assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Told.' }]);
 });
 
-test('a 200 that is no page is an error at once', async () => {
+test('a 200 that is not a page is an error, and is not retried', async () => {
   for (const body of [
     ...['{"brand":[]}', '[]', 'null', '{"brands":[],"cursor":7}', '{"brands":[{"id":"one"},null]}'],
   ]) {
@@ -161,7 +161,7 @@ for (const [status, what, kind, attempts] of [
   [401, 'is late', AuthenticationError, 1],
   [429, 'is late', RateLimitError, 2],
 ] as const) {
-  test(`a ${status} whose body ${what} has its status`, async () => {
+  test(`a ${status} whose body ${what} is an error with its status`, async () => {
     const pull = () =>
       what === 'is late' ? new Promise<void>(() => {}) : Promise.reject(new Error('reset'));
     const headers = { 'retry-after-ms': '1' };
@@ -193,7 +193,7 @@ test('the stack of an error contains the line of the call', async () => {
   }
 });
 
-test('an error does not depend on how a program makes stacks', async (t) => {
+test('an error does not depend on Error.prepareStackTrace of the program', async (t) => {
   const network = offline({ fetch: () => Promise.reject(new Error('no')), maxRetries: 0 });
   const { prepareStackTrace } = Error;
   t.after(() => Object.assign(Error, { prepareStackTrace }));

@@ -51,14 +51,14 @@ test('calling next() twice on one page gives the same page twice', async (t) => 
   }
 });
 
-test('pages() gives page by page', async (t) => {
+test('pages() iterates over the pages', async (t) => {
   const network = (await startNetwork(t)).connect();
   const sizes: number[] = [];
   for await (const page of network.brands.list({ limit: 2 }).pages()) sizes.push(page.brands.length);
   assert.deepEqual(sizes, [2, 1]);
 });
 
-test('sends nothing before it is awaited, and asks for the first page once', async (t) => {
+test('sends nothing before it is awaited, and requests the first page once', async (t) => {
   const { network, way } = await startFaultyNetwork(t, []);
   const params = { limit: 2 };
   const list = network.brands.list(params);
@@ -69,9 +69,9 @@ test('sends nothing before it is awaited, and asks for the first page once', asy
 
   const [one, two] = await Promise.all([list, list]);
   assert.equal(one, two);
-  assert.deepEqual(way.targets, ['/network/v1/brands?limit=2'], 'as the parameters were');
+  assert.deepEqual(way.targets, ['/network/v1/brands?limit=2'], 'as the parameters were at the call');
   assert.deepEqual(await idsOf(list), ['b1', 'b2', 'b3']);
-  assert.equal(way.targets.length, 2, 'the first page was there already');
+  assert.equal(way.targets.length, 2, 'the first page is not requested again');
 });
 
 test('works like a promise: then, catch and finally', async (t) => {
@@ -118,7 +118,7 @@ test('reads a character that arrives in two pieces', async () => {
   assert.deepEqual(await idsOf(network.brands.list()), ['é🦊']);
 });
 
-test('stops asking when the caller stops iterating, and keeps its connections', async (t) => {
+test('sends no more requests when the caller stops iterating, and reuses connections', async (t) => {
   const { network, way, service } = await startFaultyNetwork(t, []);
   for await (const _ of network.brands.list({ limit: 1 })) break;
   assert.equal(way.targets.length, 1);
@@ -126,7 +126,7 @@ test('stops asking when the caller stops iterating, and keeps its connections', 
   await addBrands(service, 20);
   await idsOf(network.brands.list({ limit: 1 }));
   assert.equal(way.targets.length, 23);
-  // Node's fetch opens a second one when the next request comes before the first is put away.
+  // Node's fetch opens a second connection if the next request is sent before the first is idle again.
   assert.ok(way.connections() <= 2, `${way.connections()} connections`);
 });
 
@@ -163,7 +163,7 @@ for (const [what, cursors] of [
   });
 }
 
-test('a key of another partner sees its own brands', async (t) => {
+test('a key of another partner lists the brands of that partner', async (t) => {
   const network = (await startNetwork(t)).connect({ apiKey: keys.zenith });
   assert.deepEqual(await idsOf(network.brands.list()), ['b2', 'z1']);
 });

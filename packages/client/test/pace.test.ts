@@ -14,7 +14,7 @@ test('130 calls at once cause no 429, however long each takes', async (t) => {
   let sent = 0;
   const network = connect({
     maxRetries: 0,
-    // The first ones take long to get there, and count from then on.
+    // The first requests take long to arrive, and count from then on.
     fetch: async (url, init) => {
       sent += 1;
       if (sent <= brandsPerSecond) await wait(300);
@@ -61,7 +61,7 @@ test('a slot becomes free one second after the answer, not before', async (t) =>
   const { admitted, take, answer, pass } = paceOf(t, 2);
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) take(name);
   await pass(5_000);
-  assert.deepEqual(admitted, ['a', 'b'], 'while none is answered, no place comes free');
+  assert.deepEqual(admitted, ['a', 'b'], 'no slot becomes free before an answer');
   answer();
   await pass(1_000);
   assert.deepEqual(admitted, ['a', 'b'], 'not within the second');
@@ -73,7 +73,7 @@ test('a slot becomes free one second after the answer, not before', async (t) =>
   answer();
   answer();
   await pass(1_020);
-  assert.deepEqual(admitted, ['a', 'b', 'c', 'd', 'e', 'f'], 'two places, two at once');
+  assert.deepEqual(admitted, ['a', 'b', 'c', 'd', 'e', 'f'], 'two slots, two at once');
 });
 
 test('an aborted call leaves its slot to the next', async (t) => {
@@ -114,27 +114,27 @@ test('while a 429 asks to wait, nothing is sent, even if a slot is free', async 
   await pass(990);
   assert.deepEqual(admitted, ['a']);
   await pass(20);
-  assert.deepEqual(admitted, ['a', 'b'], 'one, since others use the same rate');
+  assert.deepEqual(admitted, ['a', 'b'], 'one call, because others use the same rate');
 });
 
 test('refusals at the same time halve the rate once, and each page raises it', async (t) => {
   const { admitted, take, answer, refuse, fail, pass } = paceOf(t, 8);
   for (let call = 0; call < 40; call += 1) take(String(call));
   await pass(0);
-  // One of them asks for no time; all were sent before any of them was refused.
+  // The first refusal asks for no wait. All calls were sent before the first refusal.
   for (let call = 0; call < 8; call += 1) refuse(call === 0 ? 0 : 100);
   await pass(1_020);
   assert.equal(admitted.length, 8 + 4);
   for (let call = 0; call < 4; call += 1) fail();
   await pass(1_020);
-  assert.equal(admitted.length, 8 + 4 + 4, 'no page, no more');
+  assert.equal(admitted.length, 8 + 4 + 4, 'a failure does not raise the rate');
   admitted.length -= 4;
   for (let call = 0; call < 4; call += 1) answer();
   await pass(1_020);
-  assert.equal(admitted.length, 8 + 4 + 8, 'as before');
+  assert.equal(admitted.length, 8 + 4 + 8, 'the rate is as before');
   for (let call = 0; call < 8; call += 1) answer();
   await pass(1_020);
-  assert.equal(admitted.length, 8 + 4 + 8 + 8, 'and not more');
+  assert.equal(admitted.length, 8 + 4 + 8 + 8, 'and does not rise further');
 });
 
 test('a 429 holds back the other calls of its listing, for as long as it says', async () => {
@@ -155,7 +155,7 @@ test('a 429 holds back the other calls of its listing, for as long as it says', 
   assert.ok(sentMs[3]! - third < 20_000, 'another listing has a rate of its own');
 });
 
-/** More than are sent at once. */
+/** More calls than are sent at once. */
 const calls = brandsPerSecond + 10;
 
 /** How many of the calls are sent before any is answered. */
@@ -185,7 +185,7 @@ async function sentAtOnce(listing: 'brands' | 'balances', maxRate?: number): Pro
   return count;
 }
 
-test("keeps the service's rate for brands by default, and none for balances", async () => {
+test("keeps the service's rate for brands by default, and does not limit balances", async () => {
   assert.equal(await sentAtOnce('brands'), brandsPerSecond);
   assert.equal(await sentAtOnce('balances'), calls);
   assert.equal(await sentAtOnce('brands', 7), 7);

@@ -1,4 +1,4 @@
-/** What partners install, judged as it comes out of the package and not as it stands in the repository. */
+/** The client as partners install it: built and packed. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ before(async () => {
 
 const manifest = () => JSON.parse(readFileSync(join(packed.installed, 'package.json'), 'utf8'));
 
-test('the package holds two programs, their types and what a person reads', () => {
+test('the package contains two programs, their types, a README and a license', () => {
   const files = readdirSync(packed.installed, { recursive: true, encoding: 'utf8' });
   assert.deepEqual(files.filter((file) => !file.startsWith('types')).sort(), [
     'LICENSE',
@@ -41,7 +41,7 @@ test('the package holds two programs, their types and what a person reads', () =
   assert.ok(files.includes(join('types', 'index.d.ts')) && files.includes(join('types', 'index.d.cts')));
 });
 
-test('the README names the commands that make it, and the file that they make', () => {
+test('the README names the commands that build and pack the client, and their file', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const readme = readFileSync(join(packed.installed, 'README.md'), 'utf8');
   const commands = [...readme.matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
@@ -65,11 +65,11 @@ test('the sources cannot be published in place of the package', () => {
   assert.equal(sources.private, true);
 });
 
-test('publint has nothing to say', async () => {
+test('publint finds no problem', async () => {
   assert.deepEqual(await lintPackage(packed.tarball), []);
 });
 
-test('the types are right in every way of resolving them', async () => {
+test('every way to resolve modules finds the right types', async () => {
   const { problems, files } = await checkTypes(packed.tarball);
   assert.deepEqual(problems, []);
   const types = '/node_modules/@partner-network/client/types/index';
@@ -81,7 +81,7 @@ test('the types are right in every way of resolving them', async () => {
   });
 });
 
-test('types of one module kind lead to no types of the other', () => {
+test('types of ES modules import no types of CommonJS, and vice versa', () => {
   const folder = join(packed.installed, 'types');
   const led = new Set<string>();
   for (const file of readdirSync(folder)) {
@@ -119,7 +119,7 @@ test('a program that uses only the errors bundles only the errors', async (t) =>
   assert.equal(gzipped(await bundle("import '@partner-network/client'")), gzipped(''));
 });
 
-test('the client names nothing that only one runtime has', async () => {
+test('the client uses nothing that only some runtimes have', async () => {
   const text = await bundle("export * from '@partner-network/client'");
   assert.doesNotMatch(text, /node:|\b(process|require|Buffer|__dirname|Deno|Bun|window|document)\b/);
 });
@@ -195,7 +195,7 @@ for (const [where, { lib, types }] of Object.entries(surroundings)) {
   });
 }
 
-/** Not the one of this repository: older, as a partner's may be. */
+/** The machine's own Node, which may be older than the repository's, as a partner's may be. */
 const [nodeOfTheMachine = process.execPath] = programsOnPath(['node']).filter(
   (path) => !path.includes('node_modules'),
 );

@@ -41,7 +41,7 @@ function assertSecret(thing: unknown, key = apiKey): void {
   }
 }
 
-test('the search of this test finds a key in any place', () => {
+test('assertSecret finds a key in any place', () => {
   const hidden = Object.defineProperty({}, 'hidden', { value: { apiKey }, enumerable: false });
   class Holder {}
   Object.defineProperty(Holder.prototype, 'held', { value: apiKey });
@@ -109,13 +109,13 @@ test('an error of a custom fetch is reported without the key', async () => {
 });
 
 test('an error without message and code is reported by its name', async () => {
-  for (const [thrown, told] of [
+  for (const [thrown, reported] of [
     [new AggregateError([]), 'AggregateError'],
     [Object.create(null), 'it gave no reason'],
     ['a word', 'a word'],
   ]) {
     const { message } = await errorAfter(() => Promise.reject(thrown));
-    assert.equal(message, `https://network.example/network/v1 did not answer: ${told}.`);
+    assert.equal(message, `https://network.example/network/v1 did not answer: ${reported}.`);
   }
 });
 

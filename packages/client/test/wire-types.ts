@@ -1,11 +1,9 @@
 /**
- * The client's types are written by hand, because it has no dependencies. Here the compiler holds them equal
- * to the contract's data, in both directions: `npm run types` fails when one side gains, loses or changes a
- * field.
+ * Compares the client's types with the contract's data. The client's types are written by hand, because the
+ * client has no dependencies. `npm run types` fails if either side gains, loses or changes a field.
  *
- * Two things are left out of the comparison on purpose. `readonly` says what each side lets its own code do,
- * and does not go over the wire. `undefined` is taken for absent: a parameter may be given as undefined, and
- * is then not sent.
+ * The comparison ignores `readonly`, which does not go over the wire. It treats `undefined` as absent: a
+ * parameter that is undefined is not sent.
  */
 import type {
   Balance,
@@ -30,7 +28,7 @@ import type {
 } from '@partner-network/contract/records';
 import type { XStatic } from 'typebox/schema';
 
-/** True only of one and the same type; assignable both ways would let an optional field pass for another. */
+/** True only for identical types. Types with different optional fields can be assignable both ways. */
 type Same<A, B> =
   (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
 
@@ -41,7 +39,7 @@ type Plain<T> = T extends string | number
     ? (...values: Values) => Result
     : { -readonly [Key in keyof T]: Plain<T[Key]> };
 
-/** What a caller gives for an operation's parameters, from the data by which the service judges them. */
+/** The parameters of an operation as a client passes them, made from the contract's data. */
 type Given<Parameters extends Readonly<Record<string, Parameter>>> = {
   [Name in keyof Parameters as Parameters[Name]['required'] extends true ? Name : never]: XStatic<
     Parameters[Name]['schema']
@@ -72,24 +70,24 @@ export type Claims = [
   Holds<Same<ErrorRecord['code'], ErrorCode | (string & {})>>,
 ];
 
-/** That the comparison tells apart what it must. */
+/** Proof that the comparison finds differences. */
 export type Differences = [
-  // @ts-expect-error a field more
+  // @ts-expect-error an additional field
   Holds<Same<{ a: string; b: string }, { a: string }>>,
-  // @ts-expect-error an optional field more
+  // @ts-expect-error an additional optional field
   Holds<Same<{ a: string; b?: string }, { a: string }>>,
   // @ts-expect-error optional instead of required
   Holds<Same<{ a?: string }, { a: string }>>,
   // @ts-expect-error another type
   Holds<Same<{ a: string }, { a: number }>>,
-  // @ts-expect-error a wider one
+  // @ts-expect-error a wider type
   Holds<Same<{ a: 'CHECKING' }, { a: string }>>,
   // @ts-expect-error deep in an array
   Holds<Same<{ a: { b: string }[] }, { a: { b?: string }[] }>>,
-  // @ts-expect-error any is nothing in particular
+  // @ts-expect-error any
   Holds<Same<{ a: string }, { a: ReturnType<JSON['parse']> }>>,
-  // @ts-expect-error nor is never
+  // @ts-expect-error never
   Holds<Same<{ a: string }, { a: never }>>,
-  // @ts-expect-error a value of a union fewer
+  // @ts-expect-error a missing value of a union
   Holds<Same<'USD' | 'EUR', 'USD'>>,
 ];

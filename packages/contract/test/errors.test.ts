@@ -25,6 +25,6 @@ test('an error record has its fields in order and fits its own schema', () => {
   for (const code of codes) assert.ok(Check(errorRecordSchema, errorRecord(code)));
 });
 
-test('an empty field is left out: the schema wants at least one character', () => {
+test('an empty field is left out: the schema requires at least one character', () => {
   assert.equal('field' in errorRecord('UNKNOWN_QUERY_PARAMETER', { name: 'x', nearest: 'y' }, ''), false);
 });

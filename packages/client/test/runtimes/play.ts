@@ -16,7 +16,7 @@ const scenario = transformSync(readFileSync(new URL('scenario.ts', import.meta.u
   target: 'es2022',
 }).code;
 
-/** The package has two programs in it, one for each way to load it, and both are played. */
+/** Plays both programs of the package: the imported and the required one. */
 const program = `
 const stage = require('./stage.json');
 const play = async () => {
@@ -39,13 +39,13 @@ export async function playOnCommandLine(
 ): Promise<Proof[]> {
   writeFileSync(join(folder, 'scenario.mjs'), scenario);
   writeFileSync(join(folder, 'program.cjs'), program);
-  // In a file and not on the command line, which an error repeats, with the key.
+  // In a file: an error would repeat the command line, and with it the key.
   writeFileSync(join(folder, 'stage.json'), JSON.stringify(stage));
   const { stdout } = await execute(command, [...words, 'program.cjs'], { cwd: folder, timeout: 60_000 });
   return JSON.parse(stdout);
 }
 
-/** What a page needs of the stage. Nothing but the client's one file: there is no bundler in between. */
+/** The files of a page. The client is its single file as published, without a bundler. */
 export function browserFiles({ installed }: PackedClient): Files {
   return {
     '/page.html': '<!doctype html><title>The client in a page</title><link rel="icon" href="data:,">',

@@ -1,11 +1,11 @@
 /**
- * What the client must manage wherever it is said to run. Made into JavaScript, this file runs in each of the
- * runtimes, so it names nothing that one of them lacks.
+ * What the client must do in each supported runtime. This file runs in all of them, as JavaScript, so it uses
+ * only what all of them have.
  */
 import type * as Client from '@partner-network/client';
 
 export interface Stage {
-  /** The service's own address, and one beside it that takes a request and never answers. */
+  /** The address of the service, and an address that accepts requests and never answers. */
   readonly baseUrl: string;
   readonly silentUrl: string;
   readonly apiKey: string;
@@ -19,7 +19,7 @@ export interface Proof {
   readonly late: string;
 }
 
-/** What a runtime has to come to, with the demo data of the sandbox. */
+/** The result in every runtime, with the demo data of the sandbox. */
 export const expectedProof: Proof = {
   brands: 120,
   balances: 50,

@@ -1,6 +1,6 @@
 /**
- * Where the scenario is played: a real sandbox, and a server in front of it. That one has a path that never
- * answers, and the files for a browser, whose page must be of the same origin: the service allows no other.
+ * Where the scenario is played: a real sandbox, and a server in front of it. That server also has a path that
+ * never answers, and the files of a page: the service allows no requests from another origin.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,17 +14,11 @@ import { text as textOf } from 'node:stream/consumers';
 import { demoKeys } from '../../../server/src/demo/data.ts';
 import { spawnCommand } from '../../../testkit/fixtures/run.ts';
 import { assertDocumented } from '../../../testkit/watch/documented.ts';
-import type { Stage } from './scenario.ts';
 
-/** What stands at a path: JavaScript, or a page where the path ends in .html. */
+/** Files by path: a page if the path ends in .html, otherwise JavaScript. */
 export type Files = Readonly<Record<string, string>>;
 
-interface RunningStage extends Stage {
-  readonly origin: string;
-  close(): Promise<void>;
-}
-
-export async function startStage(files: Files = {}): Promise<RunningStage> {
+export async function startStage(files: Files = {}) {
   const data = mkdtempSync(join(tmpdir(), 'partner-network-stage-'));
   const sandbox = spawnCommand(['sandbox', '--port', '0', '--data', data]);
   sandbox.stderr.pipe(process.stderr);
@@ -33,7 +27,7 @@ export async function startStage(files: Files = {}): Promise<RunningStage> {
   const front = createServer((request, response) => {
     const file = files[request.url ?? ''];
     if (file !== undefined) return send(request.url!, file, response);
-    if (request.url?.startsWith('/network/v1/')) passOn(sandboxPort, request, response);
+    if (request.url?.startsWith('/network/v1/')) forward(sandboxPort, request, response);
   }).listen(0, '127.0.0.1');
   await once(front, 'listening');
   const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
@@ -60,8 +54,8 @@ async function announcedPort(sandbox: ChildProcess): Promise<number> {
   throw new Error('The sandbox ended before it listened.');
 }
 
-/** Holds the answer against the OpenAPI document on its way, since the sandbox is a process of its own. */
-function passOn(port: number, request: IncomingMessage, response: ServerResponse): void {
+/** Forwards a request, and compares the answer with the OpenAPI document. */
+function forward(port: number, request: IncomingMessage, response: ServerResponse): void {
   const { method = '', url, headers } = request;
   httpRequest({ port, host: '127.0.0.1', method, path: url, headers }, async (answer) => {
     const status = answer.statusCode!;

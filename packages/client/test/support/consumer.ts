@@ -56,15 +56,15 @@ function colorOf({ color }: Brand): string {
   return color ?? 'none';
 }
 
-// What is wrong does not compile, so these types are not `any` to a partner.
+// Mistakes do not compile: the published types are not `any`.
 
-// @ts-expect-error no such type of balances
+// @ts-expect-error an unknown type of balances
 network.balances.list({ customer_id: 'CUSTOMER_1', type: 'SAVINGS' });
-// @ts-expect-error whose balances?
+// @ts-expect-error no customer
 network.balances.list({ type: 'CHECKING' });
-// @ts-expect-error no such parameter
+// @ts-expect-error an unknown parameter
 network.brands.list({ reference: 'shop-17' });
-// @ts-expect-error a page is one thing, its brands another
+// @ts-expect-error a page is not a list of brands
 export const brands = (page: BrandsPage): readonly Brand[] => page;
 // @ts-expect-error no key
 new PartnerNetwork({ baseUrl: '' });

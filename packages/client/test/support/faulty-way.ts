@@ -1,45 +1,16 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 
-/** What the proxy does to one request. */
-export type Fault =
-  | 'none'
-  | 'cut before the answer'
-  | 'reset before the answer'
-  | 'cut in the head'
-  | 'cut in the body'
-  | 'shortened body'
-  | 'broken UTF-8'
-  | 'broken JSON'
-  | 'HTML 502'
-  | 'empty 504'
-  | '503 at once'
-  | '503 in an hour'
-  | 'silence'
-  | 'silence in the body'
-  | 'late'
-  | 'late in the body'
-  | 'redirect'
-  | 'HTML 200'
-  | 'key in the error';
-
-/** The delay of a late answer, or of the rest of one. */
+/** The delay of a late answer, or of the rest of an answer. */
 export const latenessMs = 300;
 
-/** A proxy on a raw socket that does to each request what the test says. */
-export interface FaultyWay {
-  readonly baseUrl: string;
-  /** The targets of all requests, in order. */
-  readonly targets: string[];
-  /** The number of connections so far, and of open ones. */
-  connections(): number;
-  open(): number;
-}
-
-/** Takes the next fault for each request; without one the request is forwarded. */
-export async function startFaultyWay(t: TestContext, port: number, faults: Fault[]): Promise<FaultyWay> {
+/**
+ * Starts a proxy on a raw socket. It applies the next fault to each request, and forwards the request if no
+ * fault is left.
+ */
+export async function startFaultyWay(t: TestContext, port: number, faults: Fault[]) {
   const sockets = new Set<Socket>();
   const targets: string[] = [];
   let connections = 0;
@@ -58,15 +29,19 @@ export async function startFaultyWay(t: TestContext, port: number, faults: Fault
       await answer(near, head, faults.shift() ?? 'none', port).catch(() => near.destroy());
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${await listenOnAnyPort(t, server)}/network/v1`;
   t.after(() => {
-    server.close();
     for (const socket of sockets) socket.destroy();
   });
-  const { port: ownPort } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${ownPort}/network/v1`;
-  return { baseUrl, targets, connections: () => connections, open: () => sockets.size };
+  return {
+    baseUrl,
+    /** The targets of all requests, in order. */
+    targets,
+    /** The number of connections so far. */
+    connections: () => connections,
+    /** The number of open connections. */
+    open: () => sockets.size,
+  };
 }
 
 const html = '<html><body>Bad gateway</body></html>';
@@ -75,41 +50,47 @@ function message(head: string, body: string): string {
   return `HTTP/1.1 ${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** The answers of the proxy itself. */
-const ownAnswers: Partial<Record<Fault, string>> = {
-  'HTML 502': message('502 Bad Gateway\r\ncontent-type: text/html', html),
-  'empty 504': message('504 Gateway Timeout', ''),
-  '503 at once': message('503 Service Unavailable\r\nretry-after: 0', html),
-  '503 in an hour': message('503 Service Unavailable\r\nretry-after: 3600', html),
-  redirect: message('301 Moved Permanently\r\nlocation: http://localhost:9/elsewhere', ''),
-  'HTML 200': message('200 OK\r\ncontent-type: text/html', html),
-};
+const sending = (head: string, body: string) => (near: Socket) => near.write(message(head, body));
+
+/** What the proxy does instead of forwarding the request. */
+const ownFaults = {
+  silence: () => {},
+  'cut before the answer': (near) => near.destroy(),
+  'reset before the answer': (near) => near.resetAndDestroy(),
+  'key in the error': (near, head) => near.write(message('400 Bad Request', echoed(head))),
+  'HTML 502': sending('502 Bad Gateway\r\ncontent-type: text/html', html),
+  'empty 504': sending('504 Gateway Timeout', ''),
+  '503 at once': sending('503 Service Unavailable\r\nretry-after: 0', html),
+  '503 in an hour': sending('503 Service Unavailable\r\nretry-after: 3600', html),
+  redirect: sending('301 Moved Permanently\r\nlocation: http://localhost:9/elsewhere', ''),
+  'HTML 200': sending('200 OK\r\ncontent-type: text/html', html),
+} satisfies Record<string, (near: Socket, head: string) => unknown>;
+
+/** What the proxy does with the answer of the service. */
+const answerFaults = {
+  none: (near, { bytes }) => near.write(bytes),
+  'cut in the head': (near, { bytes, bodyAt }) => near.end(bytes.subarray(0, bodyAt / 2)),
+  'cut in the body': (near, { bytes, middle }) => near.end(bytes.subarray(0, middle)),
+  'silence in the body': (near, { bytes, middle }) => near.write(bytes.subarray(0, middle)),
+  'shortened body': (near, { bytes, bodyAt, middle }) =>
+    near.write(message('200 OK', bytes.toString('latin1', bodyAt, middle))),
+  'broken JSON': (near, { bytes, bodyAt }) => near.write(bytes.fill('x', bodyAt, bodyAt + 1)),
+  'broken UTF-8': (near, { bytes }) => {
+    bytes[bytes.indexOf('"name":"') + 8] = 0xff;
+    near.write(bytes);
+  },
+  late: (near, { bytes }) => wait(latenessMs).then(() => near.write(bytes)),
+  'late in the body': (near, { bytes, middle }) => {
+    near.write(bytes.subarray(0, middle));
+    return wait(latenessMs).then(() => near.write(bytes.subarray(middle)));
+  },
+} satisfies Record<string, (near: Socket, answer: Awaited<ReturnType<typeof ask>>) => unknown>;
+
+export type Fault = keyof typeof ownFaults | keyof typeof answerFaults;
 
 async function answer(near: Socket, head: string, fault: Fault, port: number): Promise<void> {
-  const own = ownAnswers[fault];
-  if (own !== undefined) return void near.write(own);
-  if (fault === 'silence') return;
-  if (fault === 'cut before the answer') return void near.destroy();
-  if (fault === 'reset before the answer') return void near.resetAndDestroy();
-  if (fault === 'key in the error') return void near.write(message('400 Bad Request', echoed(head)));
-  const { bytes, bodyAt } = await ask(port, head);
-  const middle = Math.floor((bodyAt + bytes.length) / 2);
-  if (fault === 'none') near.write(bytes);
-  else if (fault === 'cut in the head') near.end(bytes.subarray(0, bodyAt / 2));
-  else if (fault === 'cut in the body') near.end(bytes.subarray(0, middle));
-  else if (fault === 'silence in the body') near.write(bytes.subarray(0, middle));
-  else if (fault === 'late' || fault === 'late in the body') {
-    const lateFrom = fault === 'late' ? 0 : middle;
-    near.write(bytes.subarray(0, lateFrom));
-    await wait(latenessMs);
-    near.write(bytes.subarray(lateFrom));
-  } else if (fault === 'shortened body') {
-    near.write(message('200 OK', bytes.subarray(bodyAt, middle).toString('latin1')));
-  } else {
-    if (fault === 'broken JSON') bytes.write('x', bodyAt);
-    else bytes[bytes.indexOf('"name":"') + 8] = 0xff;
-    near.write(bytes);
-  }
+  if (fault in ownFaults) ownFaults[fault as keyof typeof ownFaults](near, head);
+  else await answerFaults[fault as keyof typeof answerFaults](near, await ask(port, head));
 }
 
 /** An error that repeats the key, as a debugging proxy might. */
@@ -118,8 +99,8 @@ function echoed(head: string): string {
   return JSON.stringify({ errors: [{ category: 'X', code: 'ECHO', detail: `You sent ${key}.` }] });
 }
 
-/** The service's answer as bytes, and the position of its body. */
-async function ask(port: number, head: string): Promise<{ bytes: Buffer; bodyAt: number }> {
+/** The service's answer as bytes, the position of its body, and the middle of the body. */
+async function ask(port: number, head: string) {
   const [first = '', ...lines] = head.trimEnd().split('\r\n');
   const headers = lines.map((line) => line.split(/: (.*)/).slice(0, 2) as [string, string]);
   const kept = headers.filter(([name]) => !/^(host|connection)$/i.test(name));
@@ -127,6 +108,6 @@ async function ask(port: number, head: string): Promise<{ bytes: Buffer; bodyAt:
   const fields = [...answer.headers].filter(([name]) => !/^(connection|keep-alive)$/i.test(name));
   const status = `HTTP/1.1 ${answer.status} ${answer.statusText}`;
   const top = [status, ...fields.map((field) => field.join(': ')), '', ''].join('\r\n');
-  const body = Buffer.from(await answer.arrayBuffer());
-  return { bytes: Buffer.concat([Buffer.from(top), body]), bodyAt: top.length };
+  const bytes = Buffer.concat([Buffer.from(top), Buffer.from(await answer.arrayBuffer())]);
+  return { bytes, bodyAt: top.length, middle: Math.floor((top.length + bytes.length) / 2) };
 }

@@ -3,40 +3,23 @@ import { importValues } from '../../../server/src/ingest/import.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
-import { type Fault, type FaultyWay, startFaultyWay } from './faulty-way.ts';
+import { type Fault, startFaultyWay } from './faulty-way.ts';
 
 type Choices = Partial<PartnerNetworkOptions>;
 
-interface TestNetwork {
-  readonly service: TestService;
-  readonly baseUrl: string;
-  /** A client with the key of the partner that owns most records of the fixture. */
-  connect(options?: Choices): PartnerNetwork;
-}
-
-export async function startNetwork(
-  t: TestContext,
-  choices?: Parameters<typeof startTestService>[1],
-): Promise<TestNetwork> {
+export async function startNetwork(t: TestContext, choices?: Parameters<typeof startTestService>[1]) {
   const service = await startTestService(t, choices);
   const baseUrl = `http://127.0.0.1:${service.port}/network/v1`;
-  return {
-    service,
-    baseUrl,
-    connect: (options) => connectTo(baseUrl, options),
-  };
+  return { service, baseUrl, connect: (options?: Choices) => connectTo(baseUrl, options) };
 }
 
+/** A client with the key of the partner that owns most records of the fixture. */
 export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwork {
   return new PartnerNetwork({ apiKey: keys.acme, baseUrl, ...options });
 }
 
-/** The service behind a proxy that does one of the faults to each request. Retries do not wait. */
-export async function startFaultyNetwork(
-  t: TestContext,
-  faults: Fault[],
-  options: Choices = {},
-): Promise<{ service: TestService; way: FaultyWay; network: PartnerNetwork }> {
+/** The service behind a proxy that applies the next fault to each request. Retries do not wait. */
+export async function startFaultyNetwork(t: TestContext, faults: Fault[], options: Choices = {}) {
   t.mock.method(Math, 'random', () => 0);
   const service = await startTestService(t);
   const way = await startFaultyWay(t, service.port, faults);

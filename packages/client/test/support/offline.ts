@@ -11,7 +11,7 @@ export function offline(options: Partial<PartnerNetworkOptions> = {}): PartnerNe
   });
 }
 
-/** A client that gets these answers in turn, for answers that the service never gives. */
+/** A client that gets these answers in turn. For answers that the service never sends. */
 export function answering(...answers: (ResponseInit & { readonly body: string | ReadableStream })[]) {
   const urls: string[] = [];
   const fetch = async (url: string) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 // biome-ignore lint/suspicious/noExplicitAny: a class of errors with any constructor.
 type Kind<T> = abstract new (...values: any[]) => T;
 
-/** What a call rejects with; if `kind` is given, an error of this class. */
+/** The error that a call rejects with. If `kind` is given, it must be an error of this class. */
 export function rejectionOf(call: PromiseLike<unknown>): Promise<unknown>;
 export function rejectionOf<T>(call: PromiseLike<unknown>, kind: Kind<T>): Promise<T>;
 export async function rejectionOf(call: PromiseLike<unknown>, kind?: Kind<unknown>): Promise<unknown> {

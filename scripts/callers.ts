@@ -45,22 +45,16 @@ export interface Totals {
   readonly failures: ReadonlyMap<string, number>;
 }
 
-interface Callers {
-  totals(): Totals;
-  /** Resolves when the last request is answered. */
-  stop(): Promise<Totals>;
-}
-
 /**
- * Starts callers that together send `perSecond` requests. Each keeps one connection, or opens a new one for
- * each request if `opensNew` says so.
+ * Starts callers that together send `perSecond` requests. A caller keeps its connection, or opens a new one
+ * for each request if `opensNew` returns true.
  */
 export function startCallers(
   call: Call,
   count: number,
   perSecond: number,
   opensNew: (caller: number) => boolean = () => false,
-): Callers {
+) {
   const failures = new Map<string, number>();
   const tookMs: number[] = [];
   const intervalMs = (count / perSecond) * 1_000;
@@ -82,9 +76,10 @@ export function startCallers(
   }
 
   const all = Promise.all(Array.from({ length: count }, (_, caller) => run(caller)));
-  const totals = () => ({ tookMs, failures });
+  const totals = (): Totals => ({ tookMs, failures });
   return {
     totals,
+    /** Resolves when the last request is answered. */
     stop: async () => {
       isStopped = true;
       await all;

@@ -1,4 +1,4 @@
-/** Pages that are made from the sources. `npm run docs` writes them; a test fails if one is out of date. */
+/** Pages generated from the sources. `npm run docs` writes them; a test fails if a page is out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';

@@ -1,6 +1,6 @@
 /**
- * The attacker of `npm run hostile`, a process of its own: opens connections, sends headers one byte a
- * second, and opens a new one for each that the service closes. Arguments: port, number of connections.
+ * The attacker of `npm run hostile`, in a separate process: opens connections and sends headers one byte a
+ * second. Replaces each connection that the service closes. Arguments: port, number of connections.
  */
 import { connect, type Socket } from 'node:net';
 

@@ -40,7 +40,7 @@ function startAttack(port: number, connections: number): { latest(): Attack; sto
   return { latest: () => latest, stop };
 }
 
-/** One caller keeps its connection, the other opens a new one for each request. */
+/** The first caller keeps its connection; the second opens a new connection for each request. */
 async function callFor(call: Call, seconds: number): Promise<Totals> {
   const callers = startCallers(call, 2, callsPerSecond, (caller) => caller === 1);
   await wait(seconds * 1_000);

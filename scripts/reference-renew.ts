@@ -35,7 +35,7 @@ try {
   const { license } = JSON.parse(unpack('package.json').toString());
   assert.equal(license, record.license, 'The license changed: read it, and change the record and its text.');
 
-  // If the package has no license text, the stored one from its repository stays.
+  // If the package has no license text, the stored text from its repository stays.
   if (entries.includes('package/LICENSE')) {
     writeFileSync(
       new URL('LICENSE-scalar.txt', folder),

@@ -18,12 +18,7 @@ export interface Rolling {
   readonly onRestart?: (restart: number, totals: Totals) => void;
 }
 
-interface Rolled extends Totals {
-  /** The logs of the balancer and of the instances. */
-  readonly logs: string;
-}
-
-export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled> {
+export async function rollThrough(t: Lifetime, rolling: Rolling) {
   const { folder, database, inside } = commandLine(t);
   await inside(fillFixture, 'sandbox');
   const flags = [
@@ -39,6 +34,7 @@ export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled
   const balancer = await startHaproxy(t, instances, (config) =>
     namingSender(rolling.isRetrying ? config : withoutRetries(config)),
   );
+  /** The logs of the balancer and of the instances. */
   const logs = () => [balancer.words(), ...logPaths.map((path) => readFileSync(path, 'utf8'))].join('');
   const call = { ...(await callForBrands(instances[0].port)), port: balancer.port };
 
@@ -48,7 +44,7 @@ export async function rollThrough(t: Lifetime, rolling: Rolling): Promise<Rolled
     const status = await instance.terminate();
     if (status !== 0) throw new Error(`An instance ended with status ${status}:\n${logs()}`);
     await instance.start();
-    // The other instance must not stop before the balancer uses this one again.
+    // The next restart must wait until the balancer uses this instance again.
     await balancer.untilAllUp();
     rolling.onRestart?.(restart, callers.totals());
   }

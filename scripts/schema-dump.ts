@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
+import type pg from 'pg';
 import { migrate as migratePostgres } from '../packages/server/src/store/postgres/migrate.ts';
 import {
   databaseSchema,
@@ -12,7 +12,7 @@ import {
   receiptsSchema,
 } from '../packages/server/src/store/sqlite/migrate.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
-import { startPostgres } from '../packages/testkit/servers/postgres-start.ts';
+import { onConnection, startPostgres } from '../packages/testkit/servers/postgres-start.ts';
 
 const store = new URL('../packages/server/src/store/', import.meta.url);
 export const postgresSchemaPath = new URL('postgres/schema.sql', store);
@@ -88,11 +88,10 @@ export function sqliteSchema(): string {
 async function newPostgresSchema(): Promise<string> {
   await using lifetime = openLifetime();
   const server = await startPostgres(lifetime);
-  const client = new pg.Client(server.url());
-  lifetime.after(() => client.end());
-  await client.connect();
-  await migratePostgres(client, 'production');
-  return await postgresSchema(client);
+  return await onConnection(server.url(), async (client) => {
+    await migratePostgres(client, 'production');
+    return postgresSchema(client);
+  });
 }
 
 if (import.meta.main) {

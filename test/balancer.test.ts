@@ -4,12 +4,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { httpBounds } from '../packages/server/src/bounds/http.ts';
 import { amongAllOnly } from '../packages/server/test/faults/scene/all-faults.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
+import { listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
 import {
   type Behind,
   faultsOfConfig,
@@ -53,9 +53,7 @@ async function startStandIn(t: TestContext): Promise<{ server: Server; behind: B
   const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, (_, response) => {
     response.writeHead(200, headers).end();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnAnyPort(t, server);
   return { server, behind: { port, operationsPort: port } };
 }
 

@@ -20,16 +20,7 @@ import { watchCommand } from '../../packages/testkit/watch/logs.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A folder in which the commands of the documents are run. */
-export interface Clone {
-  /** Replaces the ports of the documents by free ones. */
-  here(text: string): string;
-  /** Runs a script and resolves to its output; rejects if it fails. */
-  run(script: string): Promise<string>;
-  /** Starts a script that does not end by itself; resolves when its output matches `ready`. */
-  start(script: string, ready: RegExp): Promise<RunningScript>;
-  remove(): void;
-}
+export type Clone = Awaited<ReturnType<typeof openTerminal>>;
 
 export interface RunningScript {
   readonly printed: string;
@@ -59,15 +50,17 @@ function linkModules(from: string, to: string): void {
   }
 }
 
-export async function openTerminal(folder: string): Promise<Clone> {
+/** Runs the commands of the documents in this folder. */
+export async function openTerminal(folder: string) {
   const [port, operationsPort] = [await freePort(), await freePort()];
   const env = {
     ...freshEnvironment(),
     PORT: String(port),
     OPS_PORT: String(operationsPort),
-    // Shared by the some eighty commands of the documents.
+    // Shared by the documents' commands, about eighty.
     NODE_COMPILE_CACHE: join(folder, '.compiled'),
   };
+  /** Replaces the ports of the documents by free ports. */
   const here = (script: string) =>
     script.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
   const spawnShell = (script: string) => {
@@ -79,7 +72,8 @@ export async function openTerminal(folder: string): Promise<Clone> {
 
   return {
     here,
-    run: async (script) => {
+    /** Resolves to the output of a script; rejects if it fails. */
+    run: async (script: string) => {
       const child = spawnShell(script);
       const closed = once(child, 'close');
       const [printed, remarks] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -87,8 +81,9 @@ export async function openTerminal(folder: string): Promise<Clone> {
       if (status !== 0) throw new Error(`status ${status}: ${script}\n${printed}\n${remarks}`);
       return printed;
     },
-    start: (script, ready) =>
-      new Promise((resolve, reject) => {
+    /** Starts a script that does not end by itself; resolves when its output matches `ready`. */
+    start: (script: string, ready: RegExp) =>
+      new Promise<RunningScript>((resolve, reject) => {
         const child = spawnShell(script);
         const closed = once(child, 'close');
         let printed = '';

@@ -17,7 +17,7 @@ const alertNames = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) =
 
 const metricName = /\b(?:partner_network|process)_[a-z_]+/g;
 
-/** A histogram has three metrics, none with its own name. */
+/** A histogram is exposed as three metrics: its name with each of these endings. */
 const parts = ['bucket', 'sum', 'count'];
 
 const serverSources = sources.filter((file) => file.startsWith('packages/server/src/')).map(read);
@@ -80,7 +80,7 @@ test('each alert has a severity, a summary, and a section that says what to do',
   for (const section of sections) assert.ok(alertNames.includes(section), section);
 });
 
-test('the rules load, and each alert has a case that fires and one that does not', needsPromtool, () => {
+test('the rules load, and tests show when each alert fires and when it does not', needsPromtool, () => {
   const checked = promtool(['check', 'rules', join(root, 'docs/operators/alerts.yml')]);
   assert.equal(checked.status, 0, checked.said);
   const cases = read('test/alerts.test.yml');

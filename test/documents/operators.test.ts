@@ -66,7 +66,7 @@ test('the first command of the README serves a sandbox, and its curl line works 
   assert.deepEqual({ ...answer, cursor: '' }, { ...JSON.parse(shown), cursor: '' });
 });
 
-test('the test command of the README is the one that CI runs', () => {
+test('CI runs the test command of the README', () => {
   assert.equal(testCommand, 'npm ci && npm test');
   assert.ok(readFileSync(join(root, '.ci/run'), 'utf8').split('\n').includes(testCommand));
 });
@@ -131,7 +131,7 @@ test('operating.md has rules that Prometheus can read', needsPromtool, async () 
 
 test('leaked-key.md finds the key, revokes it, and shows what was read with it', async () => {
   const other = await drill.newKey();
-  // The page has one key that is revoked or replaced; here one is revoked and another one replaced.
+  // On the page, a key is revoked or replaced. The test revokes the leaked key and replaces another key.
   const ofTest = (block: string) =>
     block.replaceAll('KEY_01943ad894e0', (block.includes('keys rotate') ? other : leaked).id);
   const page = pageOf('leaked-key.md');
@@ -153,7 +153,7 @@ test('leaked-key.md finds the key, revokes it, and shows what was read with it',
   page.end();
 });
 
-test('cursor-keys.md renews the key during a walk, and discards a leaked one', async () => {
+test('cursor-keys.md renews the key during a walk, and discards a leaked key', async () => {
   const cursor = await drill.cursorOf(working);
   const next = () => drill.call(working, `brands?limit=1&cursor=${cursor}`);
   const page = pageOf('cursor-keys.md');

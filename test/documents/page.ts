@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
-import { type Clone, type RunningScript, shellBlocks } from './clone.ts';
-
-/**
- * Runs the command blocks of a document one after the other, as if pasted into one terminal: variables of a
- * block are set in the next ones.
- */
-export interface Page {
-  /** Runs the next block, checks its output, and resolves to it. */
-  next(printed: RegExp, adapt?: (block: string) => string): Promise<string>;
-  /** Starts the next block, whose last line is `serve`; resolves when it listens. */
-  serve(adapt?: (block: string) => string): Promise<RunningScript>;
-  /** Checks that no block is left. */
-  end(): void;
-}
+import { type Clone, shellBlocks } from './clone.ts';
 
 /** Commands that would change or close the reader's terminal, unless they are indented in parentheses. */
 const closing = /^(umask|set) |(?<!-)\bexit\b/m;
 
-export function openPage(clone: Clone, document: string): Page {
+export type Page = ReturnType<typeof openPage>;
+type Adapt = (block: string) => string;
+
+/**
+ * Runs the command blocks of a document one after the other, as if pasted into one terminal: variables of a
+ * block are set in the next blocks.
+ */
+export function openPage(clone: Clone, document: string) {
   const blocks = shellBlocks(document);
-  // Each block runs in its own shell, which loads the variables of the one before from a file.
+  // Each block runs in its own shell, which loads the variables of the previous block from a file.
   const left = `.left-by-${basename(document)}`;
   // Some of the variables are read-only.
   const load = `if [ -e ${left} ]; then . ./${left} 2> /dev/null || true; fi`;
@@ -31,17 +25,20 @@ export function openPage(clone: Clone, document: string): Page {
     return block;
   };
   return {
-    next: async (expected, adapt = (block) => block) => {
+    /** Runs the next block, checks its output, and resolves to it. */
+    next: async (expected: RegExp, adapt: Adapt = (block) => block) => {
       const block = take();
       const printed = await clone.run(goOn(adapt(block)));
       assert.match(printed, expected, block);
       return printed;
     },
-    serve: (adapt = (block) => block) => {
+    /** Starts the next block, whose last line is `serve`; resolves when it listens. */
+    serve: (adapt: Adapt = (block) => block) => {
       const lines = adapt(take()).split('\n');
       const service = lines.pop()!;
       return clone.start(`${goOn(lines.join('\n'))}\n${service}`, /Serving production at/);
     },
+    /** Checks that no block is left. */
     end: () => assert.deepEqual(blocks, [], `${document} has more blocks than are expected of it`),
   };
 }

@@ -17,13 +17,13 @@ import { type Block, blocksOf, type Clone, openTerminal, type RunningScript, roo
 interface Expected {
   /** The output of each command block. */
   readonly commands?: readonly RegExp[];
-  /** The output of the page's programs, which are run as one. */
+  /** The output of the page's programs, which are joined to one program. */
   readonly programs?: RegExp;
   /** Another check of the output, and of the seconds that it took. */
   readonly check?: (printed: readonly string[], seconds: number) => void;
 }
 
-/** The pages and their output. The last one uses up the rate. */
+/** The pages and their output. The last page uses up the rate. */
 const pages: Readonly<Record<string, Expected>> = {
   'quick-start.md': {
     commands: [/^$/, /"Golden Bakery"/, /^\{"id":"BRAND_\w+","name":"Little Greens",.*\}\n$/],
@@ -112,7 +112,7 @@ after(async () => {
 
 const programFile = (document: string) => basename(document).replace('.md', '.ts');
 
-/** All programs of a page as one. If they need a client, the lines of the quick start that make it. */
+/** All programs of a page, joined. If they need a client, lines of the quick start create it first. */
 function programOf(document: string): string {
   const programs = (of: string) =>
     blocksOf(of).flatMap(({ language, text }) => (['ts', 'js'].includes(language) ? [text] : []));

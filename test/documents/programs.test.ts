@@ -14,7 +14,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const run = (name: string, flag: string) =>
   promisify(execFile)(process.execPath, [join(root, scripts[name].replace('node ', '')), flag]);
 
-test('every program has a help, and refuses unknown flags with status 2', async () => {
+test('every program has --help, and refuses unknown flags with status 2', async () => {
   const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
   const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes'];
   for (const name of ['bench', ...benches, ...others]) {

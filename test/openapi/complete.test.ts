@@ -90,7 +90,7 @@ test('has every field of every record, with its bounds and a description', () =>
   assert.equal(schemas.BrandsPage.properties.brands.maxItems, pageSize.max);
 });
 
-test('leaves the code of an error open, and names those that exist', () => {
+test('allows unknown error codes, and lists all known codes', () => {
   const { category, code } = schemas.Error.properties;
   assert.deepEqual(category.enum, [...errorCategories]);
   assert.equal(code.enum, undefined, 'a new code must not break an old client');
@@ -167,7 +167,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
   const own: Json = openApiDocument({ place, rates: { balances: 7 } });
   assert.equal(own.servers[0].url, 'https://here.example/network/v1');
   assert.match(own.servers[0].description, /^Sandbox/);
-  assert.deepEqual(own.servers.slice(1), [production], 'the other one is as in the kept document');
+  assert.deepEqual(own.servers.slice(1), [production], 'the other server stays');
   assert.equal(own.paths['/brands'].get['x-rate-limit'], undefined);
   assert.equal(own.paths['/balances'].get['x-rate-limit'].requests, 7);
   assert.match(own.paths['/balances'].get.description, /At most 7 requests/);
@@ -191,7 +191,7 @@ test('the document of a service shows what this service would answer', () => {
   );
 });
 
-test('requires of an image address only what an import requires', () => {
+test('accepts every image address that an import accepts', () => {
   const { pattern, format } = schemas.Brand.properties.profile_image_url;
   assert.equal(format, undefined, 'a strict reader would refuse a page for what RFC 3986 does not know');
   for (const address of ['https://example.com/ü.png', 'HTTP://a/%zz', 'http://a.example/a[1].png?x={y}|^`']) {

@@ -7,23 +7,37 @@ import { publicUrl, startTestService } from '../../packages/testkit/fixtures/ser
 import { openApiFile } from '../../scripts/openapi.ts';
 import { installTools } from '../../tools/install.ts';
 import type { Problem } from '../../tools/release/openapi.js';
-import { exceptions } from './exceptions.ts';
 
 installTools('release');
 const { lintByRedocly, lintBySpectral } = await import('../../tools/release/openapi.js');
+
+/** Rules that the OpenAPI document breaks on purpose, and where. A test fails for a needless exception. */
+const exceptions: readonly [rule: string, place: RegExp][] = [
+  // No answer has CORS headers: a key does not belong in a page of another site.
+  ['owasp:api8:2023-define-cors-origin', /\/headers$/],
+  // These are answered before the rate limit. They do not count, so they have no rate headers.
+  ['owasp:api4:2023-rate-limit', /\/responses\/(401|404|405|408|431)\/headers$/],
+  // A 403 of list brands is about the key, which is checked before the rate limit.
+  ['owasp:api4:2023-rate-limit', /^paths\/\/brands\/get\/responses\/403\/headers$/],
+  // OpenAPI 3.1 has scopes for every kind of credentials. The rule knows only those of OAuth.
+  ['oas3-operation-security-defined', /\/security\/0\/ApiKey\/0$/],
+  // A local sandbox uses http. In production the operator puts TLS in front.
+  ['owasp:api8:2023-no-server-http', /^servers\/0\/url$/],
+  // The operator of the service has an address and a mailbox. The document invents none.
+  ['contact-properties', /^info\/contact$/],
+];
 
 const problems: Record<string, Problem[]> = {};
 
 async function lint(name: string, source: string): Promise<void> {
   problems[name] = [...(await lintByRedocly(source)), ...(await lintBySpectral(source))];
   const left = problems[name].filter(
-    ({ rule, place }) =>
-      !exceptions.some((exception) => exception.rule === rule && exception.place.test(place)),
+    ({ rule, place }) => !exceptions.some(([broken, where]) => broken === rule && where.test(place)),
   );
   assert.deepEqual(left, []);
 }
 
-test('Redocly, of which there is no exception, finds what is wrong', async () => {
+test('Redocly, which has no exceptions below, finds a missing operation id', async () => {
   const document = JSON.parse(readFileSync(openApiFile, 'utf8'));
   delete document.paths['/brands'].get.operationId;
   const found = await lintByRedocly(JSON.stringify(document));
@@ -33,9 +47,9 @@ test('Redocly, of which there is no exception, finds what is wrong', async () =>
   );
 });
 
-test('docs/openapi.json is clean', () => lint('kept', readFileSync(openApiFile, 'utf8')));
+test('linters accept docs/openapi.json', () => lint('stored', readFileSync(openApiFile, 'utf8')));
 
-test('what the service serves is clean, also where that is a sandbox of one machine', async (t) => {
+test('linters accept the document that a service or a local sandbox serves', async (t) => {
   const { call } = await startTestService(t);
   const { text } = await call(openApiPath);
   await lint('served', text.replace(publicUrl, sandboxOrigin));
@@ -43,7 +57,7 @@ test('what the service serves is clean, also where that is a sandbox of one mach
 
 test('every exception from a rule is needed', () => {
   const found = Object.values(problems).flat();
-  for (const { rule, place } of exceptions) {
+  for (const [rule, place] of exceptions) {
     const isNeeded = found.some((problem) => problem.rule === rule && place.test(problem.place));
     assert.ok(isNeeded, `nothing breaks ${rule} at ${place}`);
   }

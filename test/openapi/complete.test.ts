@@ -164,7 +164,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
   }
 
   const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
-  const own: Json = openApiDocument({ place, rates: { balances: 7 } });
+  const own: Json = openApiDocument(place, { balances: 7 });
   assert.equal(own.servers[0].url, 'https://here.example/network/v1');
   assert.match(own.servers[0].description, /^Sandbox/);
   assert.deepEqual(own.servers.slice(1), [production], 'the other server stays');
@@ -177,7 +177,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
 
 test('the document of a service shows what this service would answer', () => {
   const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
-  const { components, paths }: Json = openApiDocument({ place, rates: { brands: 7 } });
+  const { components, paths }: Json = openApiDocument(place, { brands: 7 });
   const { Unauthorized, RateLimited } = components.responses;
   const said = new Map([...examplesOf(Unauthorized), ...examplesOf(RateLimited)]);
   const detailOf = (code: string) => said.get(code)?.value.errors[0].detail;

@@ -21,10 +21,9 @@ import type * as contract from '@partner-network/contract/errors';
 import type { ListingName, listBalances, listBrands, Parameter } from '@partner-network/contract/operations';
 import type {
   balanceSchema,
-  balancesPageSchema,
   brandSchema,
-  brandsPageSchema,
   errorRecordSchema,
+  nextCursor,
 } from '@partner-network/contract/records';
 import type { XStatic } from 'typebox/schema';
 
@@ -50,6 +49,8 @@ type Given<Parameters extends Readonly<Record<string, Parameter>>> = {
   >;
 };
 
+type CursorOfPage = { cursor?: XStatic<typeof nextCursor> };
+
 type Holds<_Claim extends true> = never;
 
 export type Claims = [
@@ -57,8 +58,8 @@ export type Claims = [
   Holds<Same<Exclude<ListingName, keyof PartnerNetwork>, never>>,
   Holds<Same<Brand, XStatic<typeof brandSchema>>>,
   Holds<Same<Balance, XStatic<typeof balanceSchema>>>,
-  Holds<Same<Omit<BrandsPage, 'next'>, XStatic<typeof brandsPageSchema>>>,
-  Holds<Same<Omit<BalancesPage, 'next'>, XStatic<typeof balancesPageSchema>>>,
+  Holds<Same<Omit<BrandsPage, 'next'>, CursorOfPage & { brands: Brand[] }>>,
+  Holds<Same<Omit<BalancesPage, 'next'>, CursorOfPage & { balances: Balance[] }>>,
   Holds<Same<ListBrandsParams, Given<typeof listBrands.parameters>>>,
   Holds<Same<ListBalancesParams, Given<typeof listBalances.parameters>>>,
   Holds<Same<Parameters<PartnerNetwork['brands']['list']>[0], ListBrandsParams | undefined>>,

@@ -1,7 +1,4 @@
-/**
- * The catalogue of errors: every code with its status, category, cause and sentence. `errorRecord` fills in
- * each `{name}` of a sentence.
- */
+/** The catalogue of errors. `errorRecord` fills in each `{name}` of a sentence. */
 import { fillIn } from './sentence.ts';
 
 export const errorCategories = [
@@ -27,140 +24,117 @@ interface CatalogueEntry {
   readonly detail: string;
 }
 
+/** The entries of several codes that have the same status and category. */
+function entries<Code extends string>(
+  status: number,
+  category: ErrorCategory,
+  codes: Readonly<Record<Code, Pick<CatalogueEntry, 'when' | 'detail'>>>,
+) {
+  const list = Object.entries<object>(codes).map(([code, texts]) => [code, { status, category, ...texts }]);
+  return Object.fromEntries(list) as Record<Code, CatalogueEntry>;
+}
+
 export const errorCatalogue = {
-  MISSING_REQUIRED_PARAMETER: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'A required parameter is absent.',
-    detail: 'Add the {field} parameter to the query; this operation requires it.',
-  },
-  VALUE_EMPTY: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'A parameter is present and empty. An empty cursor too: a loop that sends one back must stop, not restart.',
-    detail: '{field} is empty: {remedy}.',
-  },
-  VALUE_TOO_LONG: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'A value is longer than its field allows, in Unicode code points.',
-    detail: 'Shorten {field} to at most {max} characters.',
-  },
-  INVALID_ENUM_VALUE: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The type is not one that exists; case matters.',
-    detail: 'Set {field} to {allowed}, in exactly this spelling.',
-  },
-  EXPECTED_INTEGER: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The limit is not a plain decimal integer.',
-    detail: 'Write {field} as a whole number in plain digits, from {min} to {max}.',
-  },
-  VALUE_TOO_LOW: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The limit is under 1.',
-    detail: 'Raise {field} to at least {min}.',
-  },
-  VALUE_TOO_HIGH: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The limit is over 100.',
-    detail: 'Lower {field} to at most {max}, and follow the cursor for the rest.',
-  },
-  CONFLICTING_PARAMETERS: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The same parameter is given twice.',
-    detail: 'Send {field} only once.',
-  },
-  UNKNOWN_QUERY_PARAMETER: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The operation has no such parameter.',
-    detail: 'Remove {name} or rename it to {nearest}: this operation has no such parameter.',
-  },
-  INVALID_CHARACTER: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'A value holds a control character, broken percent-encoding or broken UTF-8.',
-    detail: 'Send {field} as percent-encoded UTF-8 without control characters.',
-  },
-  INVALID_CURSOR: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The cursor was not issued for this partner, endpoint and filters, or it is over 24 hours old.',
-    detail:
-      'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
-  },
-  MALFORMED_REQUEST: {
-    status: 400,
-    category: 'INVALID_REQUEST_ERROR',
-    when: 'The request is not HTTP that can be parsed.',
-    detail: 'Send well-formed HTTP/1.1 with exactly one Host header.',
-  },
+  ...entries(400, 'INVALID_REQUEST_ERROR', {
+    MISSING_REQUIRED_PARAMETER: {
+      when: 'A required parameter is absent.',
+      detail: 'Add the {field} parameter to the query; this operation requires it.',
+    },
+    VALUE_EMPTY: {
+      when: 'A parameter is present and empty. An empty cursor too: a loop that sends one back must stop, not restart.',
+      detail: '{field} is empty: {remedy}.',
+    },
+    VALUE_TOO_LONG: {
+      when: 'A value is longer than its field allows, in Unicode code points.',
+      detail: 'Shorten {field} to at most {max} characters.',
+    },
+    INVALID_ENUM_VALUE: {
+      when: 'The type is not one that exists; case matters.',
+      detail: 'Set {field} to {allowed}, in exactly this spelling.',
+    },
+    EXPECTED_INTEGER: {
+      when: 'The limit is not a plain decimal integer.',
+      detail: 'Write {field} as a whole number in plain digits, from {min} to {max}.',
+    },
+    VALUE_TOO_LOW: {
+      when: 'The limit is under 1.',
+      detail: 'Raise {field} to at least {min}.',
+    },
+    VALUE_TOO_HIGH: {
+      when: 'The limit is over 100.',
+      detail: 'Lower {field} to at most {max}, and follow the cursor for the rest.',
+    },
+    CONFLICTING_PARAMETERS: {
+      when: 'The same parameter is given twice.',
+      detail: 'Send {field} only once.',
+    },
+    UNKNOWN_QUERY_PARAMETER: {
+      when: 'The operation has no such parameter.',
+      detail: 'Remove {name} or rename it to {nearest}: this operation has no such parameter.',
+    },
+    INVALID_CHARACTER: {
+      when: 'A value holds a control character, broken percent-encoding or broken UTF-8.',
+      detail: 'Send {field} as percent-encoded UTF-8 without control characters.',
+    },
+    INVALID_CURSOR: {
+      when: 'The cursor was not issued for this partner, endpoint and filters, or it is over 24 hours old.',
+      detail:
+        'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
+    },
+    MALFORMED_REQUEST: {
+      when: 'The request is not HTTP that can be parsed.',
+      detail: 'Send well-formed HTTP/1.1 with exactly one Host header.',
+    },
+  }),
   UNAUTHORIZED: {
     status: 401,
     category: 'AUTHENTICATION_ERROR',
     when: 'There are no credentials, they are malformed or more than one, or the key is unknown.',
     detail: 'Send exactly one header "Authorization: Bearer <key>", with the whole of a valid API key.',
   },
-  API_KEY_REVOKED: {
-    status: 401,
-    category: 'API_KEY_ERROR',
-    when: 'The key was revoked.',
-    detail: 'This API key was revoked; use another key of yours or ask for a new one.',
-  },
-  API_KEY_EXPIRED: {
-    status: 401,
-    category: 'API_KEY_ERROR',
-    when: 'The key is past its expiry.',
-    detail: 'This API key has expired; use another key of yours or ask for a new one.',
-  },
-  API_KEY_ENVIRONMENT_MISMATCH: {
-    status: 401,
-    category: 'API_KEY_ERROR',
-    when: 'A live key is used in the sandbox, or a test key in production.',
-    detail: 'This is the {environment} environment; use a key that begins with {prefix}.',
-  },
-  PARTNER_DISABLED: {
-    status: 403,
-    category: 'AUTHENTICATION_ERROR',
-    when: "The key's partner is disabled.",
-    detail: 'Your access is disabled; contact us to have it enabled again.',
-  },
-  INSUFFICIENT_SCOPES: {
-    status: 403,
-    category: 'AUTHENTICATION_ERROR',
-    when: "The key lacks the operation's scope.",
-    detail: 'Use a key that has the scope {scope}.',
-  },
-  GRANT_NOT_FOUND: {
-    status: 403,
-    category: 'GRANT_ERROR',
-    when: 'No such grant exists for this partner and this customer, or none at all when grant_id is absent.',
-    detail: 'Send the grant_id of an active grant that this customer gave you, or ask the customer for one.',
-  },
-  GRANT_EXPIRED: {
-    status: 403,
-    category: 'GRANT_ERROR',
-    when: 'The named grant has expired.',
-    detail: 'This grant has expired; ask the customer for a new one.',
-  },
-  GRANT_REVOKED: {
-    status: 403,
-    category: 'GRANT_ERROR',
-    when: 'The named grant was revoked.',
-    detail: 'This grant was revoked; ask the customer for a new one.',
-  },
-  GRANT_CONSUMED: {
-    status: 403,
-    category: 'GRANT_ERROR',
-    when: 'The named grant is used up.',
-    detail: 'This grant is used up; ask the customer for a new one.',
-  },
+  ...entries(401, 'API_KEY_ERROR', {
+    API_KEY_REVOKED: {
+      when: 'The key was revoked.',
+      detail: 'This API key was revoked; use another key of yours or ask for a new one.',
+    },
+    API_KEY_EXPIRED: {
+      when: 'The key is past its expiry.',
+      detail: 'This API key has expired; use another key of yours or ask for a new one.',
+    },
+    API_KEY_ENVIRONMENT_MISMATCH: {
+      when: 'A live key is used in the sandbox, or a test key in production.',
+      detail: 'This is the {environment} environment; use a key that begins with {prefix}.',
+    },
+  }),
+  ...entries(403, 'AUTHENTICATION_ERROR', {
+    PARTNER_DISABLED: {
+      when: "The key's partner is disabled.",
+      detail: 'Your access is disabled; contact us to have it enabled again.',
+    },
+    INSUFFICIENT_SCOPES: {
+      when: "The key lacks the operation's scope.",
+      detail: 'Use a key that has the scope {scope}.',
+    },
+  }),
+  ...entries(403, 'GRANT_ERROR', {
+    GRANT_NOT_FOUND: {
+      when: 'No such grant exists for this partner and this customer, or none at all when grant_id is absent.',
+      detail:
+        'Send the grant_id of an active grant that this customer gave you, or ask the customer for one.',
+    },
+    GRANT_EXPIRED: {
+      when: 'The named grant has expired.',
+      detail: 'This grant has expired; ask the customer for a new one.',
+    },
+    GRANT_REVOKED: {
+      when: 'The named grant was revoked.',
+      detail: 'This grant was revoked; ask the customer for a new one.',
+    },
+    GRANT_CONSUMED: {
+      when: 'The named grant is used up.',
+      detail: 'This grant is used up; ask the customer for a new one.',
+    },
+  }),
   NOT_FOUND: {
     status: 404,
     category: 'INVALID_REQUEST_ERROR',
@@ -205,7 +179,7 @@ export const errorCatalogue = {
     when: 'The service cannot reach its database in time, or sheds load.',
     detail: 'The service is briefly unavailable; try again after the seconds in Retry-After.',
   },
-} as const satisfies Record<string, CatalogueEntry>;
+} satisfies Record<string, CatalogueEntry>;
 
 /** The statuses after which a retry of the same request can succeed. */
 export const passingStatuses: readonly number[] = [408, 429, 500, 503];

@@ -1,7 +1,4 @@
-/**
- * The records as JSON Schema. The types, the checks of an import and the documentation are derived from it.
- * Fields stand in the order in which they are sent.
- */
+/** The records as JSON Schema, with the fields in the order in which they are sent. */
 import type { XStatic } from 'typebox/schema';
 import { errorCategories } from './errors.ts';
 import { amount, lengths } from './limits.ts';
@@ -104,28 +101,7 @@ export const errorRecordSchema = {
   },
 } as const;
 
-export const errorBodySchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['errors'],
-  properties: { errors: { type: 'array', minItems: 1, items: errorRecordSchema } },
-} as const;
-
 export const nextCursor = text(lengths.cursor, 'Cursor for the next request. Absent on the last page.');
-
-export const balancesPageSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['balances'],
-  properties: { balances: { type: 'array', items: balanceSchema }, cursor: nextCursor },
-} as const;
-
-export const brandsPageSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['brands'],
-  properties: { brands: { type: 'array', items: brandSchema }, cursor: nextCursor },
-} as const;
 
 export type Balance = XStatic<typeof balanceSchema>;
 export type Brand = XStatic<typeof brandSchema>;

@@ -2,7 +2,7 @@
 import { type Environment, environments, keyPrefixes } from '../environments.ts';
 import { passingStatuses } from '../errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
-import { basePath, type ListingName, type Operation, operations, type Parameter } from '../operations.ts';
+import { basePath, type ListingName, type Operation, operations } from '../operations.ts';
 import { scopeMeanings } from '../scopes.ts';
 import { capitalized } from '../sentence.ts';
 import { listingTexts, samplesOf } from './listings.ts';
@@ -10,31 +10,10 @@ import { asSent, cursorText } from './patterns.ts';
 import { errorResponses, headersIn, type Place, responsesOf, type Setting } from './responses.ts';
 import { schemas } from './schemas.ts';
 
-interface Server {
-  readonly url: string;
-  readonly description: string;
-  readonly 'x-internal': boolean;
-  readonly variables?: Readonly<Record<string, { readonly default: string; readonly description: string }>>;
-}
-
 /** Requests per second of one partner. A listing without a rate is not limited. */
 export type Rates = Readonly<Partial<Record<ListingName, number>>>;
 
-/** The servers in the document of one service: itself, then the other environment. */
-function serversOf({ environment, publicUrl }: Place): Server[] {
-  const others = environments.filter((other) => other !== environment);
-  return [serverOf(environment, publicUrl), ...others.map(anyServerOf)];
-}
-
-function serverOf(environment: Environment, publicUrl: string): Server {
-  return {
-    url: publicUrl + basePath,
-    description: serverDescriptions[environment],
-    'x-internal': false,
-  };
-}
-
-const serverDescriptions: Readonly<Record<Environment, string>> = {
+const descriptions: Readonly<Record<Environment, string>> = {
   production: `Production: keys that begin with ${keyPrefixes.production}.`,
   sandbox: `Sandbox: test keys, that begin with ${keyPrefixes.sandbox}.`,
 };
@@ -44,23 +23,25 @@ const exampleHosts: Readonly<Record<Environment, string>> = {
   sandbox: 'sandbox.network.example',
 };
 
-/** A server whose address is unknown here: the reader fills in the host. */
-function anyServerOf(environment: Environment): Server {
+/** The server of an environment. If its address is unknown here, the reader fills in the host. */
+function serverOf(environment: Environment, publicUrl?: string): object {
+  const host = {
+    default: exampleHosts[environment],
+    description: `The host of the ${environment} environment, as you were told it.`,
+  };
   return {
-    ...serverOf(environment, 'https://{host}'),
-    variables: {
-      host: {
-        default: exampleHosts[environment],
-        description: `The host of the ${environment} environment, as you were told it.`,
-      },
-    },
+    url: (publicUrl ?? 'https://{host}') + basePath,
+    description: descriptions[environment],
+    'x-internal': false,
+    ...(publicUrl === undefined && { variables: { host } }),
   };
 }
 
-interface Choices {
-  /** The service that serves the document. Undefined in the document of the repository. */
-  readonly place?: Place;
-  readonly rates?: Rates;
+/** The service that serves the document comes first, then each other environment. */
+function serversOf(place: Place | undefined): object[] {
+  const others = environments.filter((environment) => environment !== place?.environment);
+  const own = place === undefined ? [] : [serverOf(place.environment, place.publicUrl)];
+  return [...own, ...others.map((environment) => serverOf(environment))];
 }
 
 const anyPlace: Place = { environment: 'production', publicUrl: `https://${exampleHosts.production}` };
@@ -68,7 +49,8 @@ const anyPlace: Place = { environment: 'production', publicUrl: `https://${examp
 const limited = operations.filter(({ defaultRate }) => defaultRate > 0);
 const defaultRates: Rates = Object.fromEntries(limited.map(({ name, defaultRate }) => [name, defaultRate]));
 
-export function openApiDocument({ place, rates = defaultRates }: Choices = {}): object {
+/** `place` is the service that serves the document. The document of the repository has none. */
+export function openApiDocument(place?: Place, rates = defaultRates): object {
   const listing = operations.find(({ name }) => rates[name] !== undefined)?.name ?? 'brands';
   const setting: Setting = { ...(place ?? anyPlace), listing, rate: rates[listing] ?? brandsPerSecond };
   const paths = operations.map((operation) => [
@@ -78,7 +60,7 @@ export function openApiDocument({ place, rates = defaultRates }: Choices = {}): 
   return {
     openapi: '3.1.1',
     info,
-    servers: place === undefined ? environments.map(anyServerOf) : serversOf(place),
+    servers: serversOf(place),
     tags,
     security: [{ ApiKey: [] }],
     paths: Object.fromEntries(paths),
@@ -164,20 +146,11 @@ function componentName({ name }: Operation, parameter: string): string {
 }
 
 function parameterComponents(operation: Operation): [string, object][] {
-  return Object.entries(operation.parameters).map(([name, parameter]) => [
-    componentName(operation, name),
-    parameterObject(name, parameter),
-  ]);
-}
-
-function parameterObject(name: string, { required, description, schema, example }: Parameter): object {
-  const { description: _, ...bounds } = asSent(schema);
-  return {
-    name,
-    in: 'query',
-    required,
-    description,
-    schema: name === 'cursor' ? { ...bounds, pattern: cursorText } : bounds,
-    ...(example !== undefined && { example }),
-  };
+  return Object.entries(operation.parameters).map(([name, parameter]) => {
+    const { required, description, example } = parameter;
+    const { description: _, ...bounds } = asSent(parameter.schema);
+    const schema = name === 'cursor' ? { ...bounds, pattern: cursorText } : bounds;
+    const shown = { name, in: 'query', required, description, schema };
+    return [componentName(operation, name), example === undefined ? shown : { ...shown, example }];
+  });
 }

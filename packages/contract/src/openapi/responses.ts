@@ -26,7 +26,8 @@ function header(description: string, required: boolean, schema: object): object 
 const always = (description: string, value: string) =>
   header(description, true, { type: 'string', enum: [value] });
 const text = { type: 'string', maxLength: 64 };
-const count = { type: 'integer', format: 'int32', minimum: 1 };
+const wait = (description: string, maximum: number, example: number) =>
+  header(description, true, { type: 'integer', format: 'int32', minimum: 1, maximum, examples: [example] });
 
 export const headersIn = ({ listing, rate }: Setting) => ({
   'X-Request-Id': header('Names this answer. Give it to us when you report a problem.', true, {
@@ -46,16 +47,8 @@ export const headersIn = ({ listing, rate }: Setting) => ({
     false,
     { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"${listing}";r=${rate - 1};t=1`] },
   ),
-  'Retry-After': header('Whole seconds to wait before the next attempt.', true, {
-    ...count,
-    maximum: 3_600,
-    examples: [1],
-  }),
-  'Retry-After-Ms': header('The same wait, exactly: milliseconds.', true, {
-    ...count,
-    maximum: 3_600_000,
-    examples: [137],
-  }),
+  'Retry-After': wait('Whole seconds to wait before the next attempt.', 3_600, 1),
+  'Retry-After-Ms': wait('The same wait, exactly: milliseconds.', 3_600_000, 137),
   'WWW-Authenticate': always('The scheme of the credentials.', 'Bearer'),
   Allow: always('The methods that there are.', allowedMethods.join(', ')),
 });
@@ -141,43 +134,34 @@ const errorStatuses = Object.keys(meanings).map(Number);
 /** The statuses whose examples differ between operations. The other responses are shared. */
 const ownStatuses = [400, 403];
 
-type Fits = (parameter: Parameter, name: string) => boolean;
+type Fits = (parameter: Parameter) => boolean;
 
-const isNamed =
-  (wanted: string): Fits =>
-  (_, name) =>
-    name === wanted;
 const isText: Fits = ({ isBoundToCursor, schema }) => isBoundToCursor !== false && !('enum' in schema);
 
-/** The parameter that the example of a code is about. An operation without one does not give the code. */
-const culprits: Partial<Record<ErrorCode, Fits>> = {
+/** The parameter of a code's example, by name or condition. An operation without it never gives the code. */
+const culprits: Partial<Record<ErrorCode, string | Fits>> = {
   MISSING_REQUIRED_PARAMETER: ({ required }) => required,
-  VALUE_EMPTY: isNamed('cursor'),
+  VALUE_EMPTY: 'cursor',
   VALUE_TOO_LONG: isText,
   INVALID_ENUM_VALUE: ({ schema }) => 'enum' in schema,
-  EXPECTED_INTEGER: isNamed('limit'),
-  VALUE_TOO_LOW: isNamed('limit'),
-  VALUE_TOO_HIGH: isNamed('limit'),
-  CONFLICTING_PARAMETERS: isNamed('limit'),
+  EXPECTED_INTEGER: 'limit',
+  VALUE_TOO_LOW: 'limit',
+  VALUE_TOO_HIGH: 'limit',
+  CONFLICTING_PARAMETERS: 'limit',
   UNKNOWN_QUERY_PARAMETER: isText,
   INVALID_CHARACTER: isText,
-  INVALID_CURSOR: isNamed('cursor'),
-  GRANT_NOT_FOUND: isNamed('grant_id'),
-  GRANT_EXPIRED: isNamed('grant_id'),
-  GRANT_REVOKED: isNamed('grant_id'),
-  GRANT_CONSUMED: isNamed('grant_id'),
+  INVALID_CURSOR: 'cursor',
+  GRANT_NOT_FOUND: 'grant_id',
+  GRANT_EXPIRED: 'grant_id',
+  GRANT_REVOKED: 'grant_id',
+  GRANT_CONSUMED: 'grant_id',
 };
 
 function culpritOf({ parameters }: Operation, code: ErrorCode): [string, Parameter] | undefined {
-  return Object.entries(parameters).find(([name, parameter]) => culprits[code]?.(parameter, name));
-}
-
-/** The codes that an operation can answer with under a status. */
-function codesOf(operation: Operation, status: number): ErrorCode[] {
-  const codes = Object.keys(errorCatalogue) as ErrorCode[];
-  return codes
-    .filter((code) => errorCatalogue[code].status === status)
-    .filter((code) => !(code in culprits) || culpritOf(operation, code) !== undefined);
+  const wanted = culprits[code];
+  return Object.entries(parameters).find(([name, parameter]) =>
+    typeof wanted === 'function' ? wanted(parameter) : name === wanted,
+  );
 }
 
 /** The error that an operation gives for a code, with its sentence filled in. */
@@ -202,7 +186,9 @@ const together: readonly ErrorCode[] = [
 ];
 
 function errorExamples(operation: Operation, status: number, setting: Setting): Record<string, object> {
-  const given = codesOf(operation, status);
+  const given = (Object.keys(errorCatalogue) as ErrorCode[])
+    .filter((code) => errorCatalogue[code].status === status)
+    .filter((code) => !(code in culprits) || culpritOf(operation, code) !== undefined);
   const showing = (summary: string, codes: readonly ErrorCode[]) => ({
     summary,
     value: { errors: codes.map((code) => exampleOf(operation, code, setting)) },

@@ -2,7 +2,7 @@
 import { errorCatalogue } from '../errors.ts';
 import { echoedCharacters, errorsOfAnswer, lengths, pageSize } from '../limits.ts';
 import { type ListingName, operations } from '../operations.ts';
-import { errorBodySchema, errorRecordSchema, nextCursor, type RecordSchema } from '../records.ts';
+import { errorRecordSchema, nextCursor, type RecordSchema } from '../records.ts';
 import { listingTexts } from './listings.ts';
 import { asSent, cursorText, exampleCursor } from './patterns.ts';
 
@@ -86,7 +86,7 @@ export const schemas = {
     title: 'ErrorBody',
     type: 'object',
     description: 'The body of every answer that is not a 2xx.',
-    required: errorBodySchema.required,
+    required: ['errors'],
     properties: {
       errors: list('Error', 'All that is wrong, one error a parameter.', errorsOfAnswer, { minItems: 1 }),
     },

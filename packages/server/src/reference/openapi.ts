@@ -10,7 +10,7 @@ export function openApiRoute(environment: Environment, rates: Rates, publicUrl: 
   const body = bodyOf(async () => {
     // Imported on first use, so that the start does not wait for it.
     const { openApiDocument } = await import('@partner-network/contract/openapi/document');
-    const document = openApiDocument({ place: { environment, publicUrl: publicUrl() }, rates });
+    const document = openApiDocument({ environment, publicUrl: publicUrl() }, rates);
     return Buffer.from(JSON.stringify(document));
   });
   return bodyRoute(body, headers);

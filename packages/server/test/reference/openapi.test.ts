@@ -22,7 +22,7 @@ test('the OpenAPI document needs no key, and has the address and the rates of th
   assert.equal(headers['cache-control'], 'public, max-age=300');
   assert.equal(headers.ratelimit, undefined);
   assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
-  const expected = openApiDocument({ place: { environment: 'sandbox', publicUrl }, rates });
+  const expected = openApiDocument({ environment: 'sandbox', publicUrl }, rates);
   assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
   assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
 });

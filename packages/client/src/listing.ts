@@ -4,14 +4,10 @@ import { PartnerNetworkError } from './errors.ts';
 import { isFromHook } from './hooks.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
-import { createPageList, type PageList } from './page-list.ts';
+import { createPageList, type PageList, type PageOf } from './page-list.ts';
 import { holdMsOf, withRetries } from './retry.ts';
 
 type Params = Readonly<Record<string, unknown>>;
-
-interface PageOf<Page> {
-  next(): Promise<Page | null>;
-}
 
 /** The `list` of one listing. Its calls share one pace, because the service counts them together. */
 export function createList<ListParams extends object, Page extends PageOf<Page>, Item>(
@@ -39,7 +35,7 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
     const given: Params = { ...params };
     // Its stack names the caller's line, which is lost after the first await. Takes about 6 µs.
     const caller = new Error();
-    async function ask(query: Params): Promise<Answer> {
+    async function request(query: Params): Promise<Answer> {
       const url = `${settings.baseUrl}/${name}${queryOf(query)}`;
       try {
         return await withRetries(maxRetries, signal, (number) => attempt(url, number, signal, timeoutMs));
@@ -49,7 +45,7 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
       }
     }
     return createPageList(
-      () => askPage<Page>(name, ask, given, []),
+      () => requestPage<Page>(name, request, given, []),
       (page) => (page as Readonly<Record<string, unknown>>)[name] as readonly Item[],
     );
   };
@@ -64,17 +60,17 @@ function appendStack(error: Error, { stack }: Error): void {
 const rememberedCursors = 100;
 
 /** A page and its `next()`. Only the cursor ends a walk: a page may be empty. */
-async function askPage<Page extends PageOf<Page>>(
+async function requestPage<Page extends PageOf<Page>>(
   name: string,
-  ask: (query: Params) => Promise<Answer>,
+  request: (query: Params) => Promise<Answer>,
   params: Params,
   earlier: readonly unknown[],
 ): Promise<Page> {
-  const { items, cursor } = await ask(params);
+  const { items, cursor } = await request(params);
   const cursors = [...earlier.slice(1 - rememberedCursors), params.cursor];
   async function next(): Promise<Page | null> {
     if (cursor === '') return null;
-    if (!cursors.includes(cursor)) return askPage<Page>(name, ask, { ...params, cursor }, cursors);
+    if (!cursors.includes(cursor)) return requestPage<Page>(name, request, { ...params, cursor }, cursors);
     throw new PartnerNetworkError(`The service gave a cursor of ${name} again, so the walk would not end.`);
   }
   return { [name]: items, ...(cursor !== '' && { cursor }), next } as unknown as Page;

@@ -1,26 +1,18 @@
 import { createList } from './listing.ts';
 import { type CallOptions, checkOptions, type PartnerNetworkOptions } from './options.ts';
-import type { PageList } from './page-list.ts';
+import type { PageList, PageOf } from './page-list.ts';
 import type { Balance, Brand, ListBalancesParams, ListBrandsParams } from './wire.ts';
 
 /** The service's rate limits, per listing; a test compares them with the contract. */
 const brandsPerSecond = 50;
 const unbounded = 0;
 
-export interface BrandsPage {
+export interface BrandsPage extends PageOf<BrandsPage> {
   readonly brands: readonly Brand[];
-  /** Absent on the last page. */
-  readonly cursor?: string;
-  /** The next page with the same parameters, or null after the last page. */
-  next(): Promise<BrandsPage | null>;
 }
 
-export interface BalancesPage {
+export interface BalancesPage extends PageOf<BalancesPage> {
   readonly balances: readonly Balance[];
-  /** Absent on the last page. */
-  readonly cursor?: string;
-  /** The next page with the same parameters, or null after the last page. */
-  next(): Promise<BalancesPage | null>;
 }
 
 /**

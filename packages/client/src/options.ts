@@ -23,11 +23,9 @@ export interface PartnerNetworkOptions {
 }
 
 /** Options of one call. They apply to every page of it. */
-export interface CallOptions {
+export interface CallOptions extends Pick<PartnerNetworkOptions, 'timeoutMs' | 'maxRetries'> {
   /** Ends the call at once, even while it waits; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly maxRetries?: number | undefined;
 }
 
 export interface RequestEvent {

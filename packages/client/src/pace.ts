@@ -63,10 +63,7 @@ export function createPace(ratePerSecond: number) {
     admit();
   }
 
-  /**
-   * Resolves when a request may be sent: in order of arrival, but retries first. Call the returned function
-   * when the request is over.
-   */
+  /** Resolves when a request may be sent, retries first. Call the returned function when it is over. */
   return function take(signal: AbortSignal | undefined, isRetry: boolean): Promise<typeof release> {
     return abortable(signal, (done) => {
       const waiting = isRetry ? retries : firstAttempts;

@@ -1,22 +1,24 @@
+/** What the pages of all listings have. */
+export interface PageOf<Page> {
+  /** Absent on the last page. */
+  readonly cursor?: string;
+  /** The next page with the same parameters, or null after the last page. */
+  next(): Promise<Page | null>;
+}
+
 /** A list call: await it for one page, or iterate over it for every record of every page. */
 export interface PageList<Page, Item> extends Promise<Page>, AsyncIterable<Item> {
   /** Iterates over the pages. */
   pages(): AsyncIterable<Page>;
 }
 
-/**
- * Sends nothing before the list is awaited or iterated over, and asks for the first page only once. It is not
- * a real promise, which could not know whether somebody waits for it.
- */
-export function createPageList<Page extends { next(): Promise<Page | null> }, Item>(
-  askFirst: () => Promise<Page>,
+/** Not a real promise: it sends nothing before it is awaited or iterated over, and the first page once. */
+export function createPageList<Page extends PageOf<Page>, Item>(
+  requestFirst: () => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
 ): PageList<Page, Item> {
-  let asked: Promise<Page> | undefined;
-  function first(): Promise<Page> {
-    asked ??= askFirst();
-    return asked;
-  }
+  let requested: Promise<Page> | undefined;
+  const first = () => (requested ??= requestFirst());
   async function* pages() {
     for (let page: Page | null = await first(); page !== null; page = await page.next()) yield page;
   }

@@ -26,7 +26,9 @@ export async function withRetries<T>(
       if (attempt > maxRetries || !isRetryable(error)) throw error;
       const askedMs = (error instanceof ApiError && error.retryAfterMs) || 0;
       if (askedMs > longestWaitMs) throw error;
-      await pause(askedMs + Math.random() * (askedMs > 0 ? spreadMs : backoffMs(attempt)), signal);
+      // Waits a random part of it (full jitter), so that clients that failed together return apart.
+      const backoffMs = Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 1));
+      await pause(askedMs + Math.random() * (askedMs > 0 ? spreadMs : backoffMs), signal);
     }
   }
 }
@@ -37,22 +39,11 @@ function isRetryable(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }
 
-/**
- * How long the other calls of the listing wait after a 429, because the rate is counted for all of them;
- * undefined after any other error.
- */
+/** How long a 429 makes all calls of its listing wait: they share the rate. Undefined after other errors. */
 export function holdMsOf(error: unknown): number | undefined {
   if (!(error instanceof ApiError) || error.status !== 429) return undefined;
   const { retryAfterMs = 0 } = error;
   return retryAfterMs > longestWaitMs ? 0 : retryAfterMs;
-}
-
-/**
- * The longest wait if the answer asks for none. A random part of it is waited (full jitter), so that clients
- * that failed together do not return together.
- */
-function backoffMs(attempt: number): number {
-  return Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 1));
 }
 
 /** How long an answer asks to wait: in milliseconds, in seconds, or until a time of day. */

@@ -35,26 +35,25 @@ export interface Balance {
   readonly updated_at?: string;
 }
 
-export interface ListBrandsParams {
+interface PageParams {
   /** Cursor of an earlier page; lists the pages after it. */
   readonly cursor?: string | undefined;
   /** Records per page, 1 to 100; default 50. */
   readonly limit?: number | undefined;
+}
+
+export interface ListBrandsParams extends PageParams {
   /** Only brands whose reference_id equals this value. */
   readonly reference_id?: string | undefined;
 }
 
-export interface ListBalancesParams {
+export interface ListBalancesParams extends PageParams {
   /** Customer whose balances are listed. */
   readonly customer_id: string;
   /** Type of balances to list. */
   readonly type: 'CHECKING';
   /** Grant that authorizes the request; default: any active grant of yours for this customer. */
   readonly grant_id?: string | undefined;
-  /** Cursor of an earlier page; lists the pages after it. */
-  readonly cursor?: string | undefined;
-  /** Records per page, 1 to 100; default 50. */
-  readonly limit?: number | undefined;
 }
 
 export type ErrorCategory =

@@ -7,9 +7,8 @@ import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { drainOn, stopSignal } from '../lib/signals.ts';
 import { createLog } from '../observability/log.ts';
-import { resolveSandbox } from '../serve/resolve.ts';
 import { openService } from '../serve/service.ts';
-import { listenSettings, logLevel } from '../serve/settings.ts';
+import { listenSettings, logLevel, resolveSandbox } from '../serve/settings.ts';
 import { openStore } from '../store/engines.ts';
 
 export const sandbox = command({

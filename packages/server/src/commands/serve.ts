@@ -1,9 +1,8 @@
 import cluster from 'node:cluster';
 import { command } from '../command-line/command.ts';
-import { resolveServe } from '../serve/resolve.ts';
 import { serveUntilStopped } from '../serve/run.ts';
 import { openService } from '../serve/service.ts';
-import { conflictsOfServe, serveSettings } from '../serve/settings.ts';
+import { conflictsOfServe, resolveServe, serveSettings } from '../serve/settings.ts';
 
 export const serve = command({
   options: serveSettings,

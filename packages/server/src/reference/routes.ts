@@ -8,10 +8,10 @@ import { fillIn } from '@partner-network/contract/sentence';
 import type { Exchange, Route } from '../http/handle.ts';
 import { type Body, bodyOf, bodyOfBrotli, bodyRoute } from './body.ts';
 
-interface Surroundings {
+export interface Surroundings {
   readonly environment: Environment;
   readonly publicUrl: () => string;
-  /** A public key of the demo data, offered to readers who have no key. */
+  /** A public key of the demo data, offered to readers of the reference who have no key. */
   readonly demoKey?: string | undefined;
 }
 
@@ -40,19 +40,19 @@ function ownFile(name: string, type: string): [path: string, Route] {
 const start = ownFile('start.js', javascript);
 const style = ownFile('style.css', 'text/css; charset=utf-8');
 const icon = ownFile('icon.svg', 'image/svg+xml');
-const files = {
-  library: `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`,
-  start: start[0],
-  style: style[0],
-  icon: icon[0],
-  guides: '/docs/guides.json',
-};
+const libraryPath = `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`;
+const guidesPath = '/docs/guides.json';
 
 const template = readFileSync(new URL('page.html', folder), 'utf8');
 /** Addresses on the page are relative, so that it works under a path prefix of a proxy. */
-const relativeFiles = Object.fromEntries(
-  Object.entries({ ...files, document: openApiPath }).map(([name, path]) => [name, path.slice(1)]),
-);
+const relativeFiles = {
+  library: libraryPath.slice(1),
+  start: start[0].slice(1),
+  style: style[0].slice(1),
+  icon: icon[0].slice(1),
+  guides: guidesPath.slice(1),
+  document: openApiPath.slice(1),
+};
 
 /** The paths of the reference. The library and the guides are read on first use. */
 export function referenceRoutes({ environment, publicUrl, demoKey }: Surroundings): [string, Route][] {
@@ -67,8 +67,8 @@ export function referenceRoutes({ environment, publicUrl, demoKey }: Surrounding
   });
   return [
     ['/docs', page],
-    [files.library, fileRoute(stored, javascript, oneYear)],
-    [files.guides, fileRoute(guides, 'application/json; charset=utf-8', 'no-cache')],
+    [libraryPath, fileRoute(stored, javascript, oneYear)],
+    [guidesPath, fileRoute(guides, 'application/json; charset=utf-8', 'no-cache')],
     start,
     style,
     icon,

@@ -4,14 +4,11 @@ import { createKeyCache } from '../auth/key-cache.ts';
 import type { Exchange, Route, Routes } from '../http/handle.ts';
 import { listings } from '../listings/index.ts';
 import { openApiRoute } from '../reference/openapi.ts';
-import { referenceRoutes } from '../reference/routes.ts';
+import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
 
-/** The parts of the service. It is built apart from listening, so that tests build the same one. */
-export interface Parts extends PipelineParts {
-  /** A public key of the demo data, offered to readers of the reference who have no key. */
-  readonly demoKey?: string | undefined;
-}
+/** The parts of the service. It is built apart from listening, so that tests build the same service. */
+export type Parts = PipelineParts & Surroundings;
 
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 

@@ -7,8 +7,8 @@ import { ownVersion } from '../lib/version.ts';
 import { createLog } from '../observability/log.ts';
 import { readMetrics } from '../observability/metric.ts';
 import { buildInfo } from '../observability/process-metrics.ts';
-import type { ServeSettings } from './resolve.ts';
 import type { Serving } from './service.ts';
+import type { ServeSettings } from './settings.ts';
 
 type Open = (settings: ServeSettings, log: Logger, opened: AsyncDisposableStack) => Promise<Serving>;
 

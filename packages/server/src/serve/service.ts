@@ -14,7 +14,7 @@ import { openStore } from '../store/engines.ts';
 import type { Store } from '../store/port.ts';
 import type { Tracing } from '../tracing/open-telemetry.ts';
 import { createApp, type Parts } from './app.ts';
-import type { ServiceSettings } from './resolve.ts';
+import type { ServiceSettings } from './settings.ts';
 
 /** A service that listens: one process, or a supervisor with its workers. */
 export interface Serving {
@@ -31,18 +31,14 @@ export interface Serving {
 }
 
 interface Choices {
-  /** An open store, which its opener closes. */
+  /** A store that the caller has opened and closes. */
   readonly store?: Store;
   /** The rate limit of a worker without Redis, which its supervisor decides. */
   readonly rateLimit?: OpenLimiters | undefined;
-  /** A public key of the demo data, offered to readers of the reference who have no key. */
   readonly demoKey?: string;
 }
 
-/**
- * Opens every part of a process that answers requests, and listens. Used by `serve`, its workers and
- * `sandbox`. The stack closes the parts in reverse order: the HTTP server first, the store last.
- */
+/** Opens the parts of a process that answers requests, and listens. The HTTP server is closed first. */
 export async function openService(
   settings: ServiceSettings,
   log: Logger,
@@ -55,7 +51,9 @@ export async function openService(
   if (given.store === undefined) opened.defer(store.close);
   const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
   opened.defer(rateLimit.close);
-  const tracing = await startTracing(settings, log);
+  // Without a collector, OpenTelemetry is not loaded.
+  const { openTracing } = settings.tracing ? await import('../tracing/open-telemetry.ts') : {};
+  const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);
   opened.defer(journal.close);
@@ -100,13 +98,6 @@ export async function openService(
     drain: http.drain,
     unanswered: http.unanswered,
   };
-}
-
-/** Starts tracing if a collector is configured; otherwise OpenTelemetry is not loaded. */
-async function startTracing({ tracing, environment, database }: ServiceSettings, log: Logger) {
-  if (tracing === undefined) return undefined;
-  const { openTracing } = await import('../tracing/open-telemetry.ts');
-  return openTracing(tracing, environment, database.engine, log);
 }
 
 /** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */

@@ -1,5 +1,5 @@
-/** The flags of `serve`, with their variables and defaults. Other commands use some of them. */
-import { type Environment, environments } from '@partner-network/contract/environments';
+/** The flags of `serve`, which other commands share, and the settings that the service is built with. */
+import { environments } from '@partner-network/contract/environments';
 import { type ListingName, operations } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../bounds/command-line.ts';
 import { limiterBounds } from '../bounds/limiter.ts';
@@ -16,9 +16,10 @@ import {
   type Values,
   wholeNumber,
 } from '../command-line/options.ts';
+import { instanceName } from '../lib/instance.ts';
 import { parseRedisUrl, type RedisAddress } from '../limiter/redis/url.ts';
-import { type DatabaseAddress, parseDatabaseUrl, postgresUrls } from '../store/address.ts';
-import { conflictsOfTracing, tracingSettings } from '../tracing/settings.ts';
+import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from '../store/address.ts';
+import { conflictsOfTracing, tracesOf, tracingSettings } from '../tracing/settings.ts';
 
 const largestPort = 65_535;
 /** Not empty: an empty host would listen on every interface. */
@@ -148,10 +149,9 @@ const sharedSettings = {
   ),
 };
 
-type Rates = Readonly<Record<ListingName, number>>;
-
-export function ratesOf(config: Values<RateSettings>): Rates {
-  return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]])) as Rates;
+/** Requests per second of one partner, for each listing. */
+export function ratesOf(config: Values<RateSettings>): Readonly<Partial<Record<ListingName, number>>> {
+  return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]]));
 }
 
 /** The flags for probes, metrics and the stop. */
@@ -179,25 +179,16 @@ export const serveSettings = {
 
 export type ServeConfig = Values<typeof serveSettings>;
 
-interface DatabaseConfig {
-  readonly environment: Environment;
-  readonly database: DatabaseAddress;
-}
-
-export function databaseConfig({ environment, database }: Values<typeof databaseSettings>): DatabaseConfig {
+export function databaseConfig({ environment, database }: Values<typeof databaseSettings>) {
   const fallback: DatabaseAddress = { engine: 'sqlite', path: `data/${environment}.db` };
-  return Object.freeze({ environment, database: database ?? fallback });
+  return { environment, database: database ?? fallback };
 }
 
-/** Finds flags that are valid each but not together. */
+/** Finds flags that are valid by themselves but not together. */
 export function conflictsOfServe(config: ServeConfig): string[] {
-  const both = `--port and --ops-port are both ${config.port}`;
-  const sentence = `${both}: give the operations address a port of its own.`;
-  return [
-    ...conflictsOfEngine(config),
-    ...(isOnePort(config) ? [sentence] : []),
-    ...conflictsOfTracing(config),
-  ];
+  const remedy = 'give the operations address a port of its own.';
+  const samePort = isOnePort(config) ? [`--port and --ops-port are both ${config.port}: ${remedy}`] : [];
+  return [...conflictsOfEngine(config), ...samePort, ...conflictsOfTracing(config)];
 }
 
 /** Finds flags that the embedded database does not support. */
@@ -218,4 +209,55 @@ export function isOnePort(config: ServeConfig): boolean {
   const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
   const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));
   return isSameHost && config.port !== 0 && config.port === config['ops-port'];
+}
+
+export type ServeSettings = ReturnType<typeof resolveServe>;
+
+/** What a process that answers requests needs. */
+export type ServiceSettings = Omit<ServeSettings, 'workers' | 'operations' | 'drainDelaySeconds'>;
+
+/** Resolves the flags of `serve` once. */
+export function resolveServe(config: ServeConfig) {
+  const storeOptions: StoreOptions = {
+    replicas: config.replica,
+    connections: config.connections,
+    keepsSession: config['prepared-statements'] === 'on',
+    instance: instanceName(),
+  };
+  return {
+    ...resolveListen(config),
+    ...databaseConfig(config),
+    storeOptions,
+    redis: config.redis,
+    /** Processes that share the rate limit, for use while Redis does not know it. */
+    instances: config.workers * config.instances,
+    /** Undefined: no traces are sent. */
+    tracing: tracesOf(config),
+    workers: config.workers,
+    operations: { host: config['ops-host'], port: config['ops-port'] },
+    drainDelaySeconds: config['drain-delay'],
+  };
+}
+
+/** A sandbox is one process on an embedded database, without Redis and traces. */
+export function resolveSandbox(config: Values<typeof listenSettings>, path: string): ServiceSettings {
+  return {
+    ...resolveListen(config),
+    environment: 'sandbox',
+    database: { engine: 'sqlite', path },
+    storeOptions: { replicas: [], connections: postgresBounds.postgresConnections, keepsSession: true },
+    redis: undefined,
+    instances: 1,
+    tracing: undefined,
+  };
+}
+
+function resolveListen(config: Values<typeof listenSettings>) {
+  return {
+    listener: { host: config.host, port: config.port },
+    /** Undefined: the address that it listens on. */
+    publicUrl: config['public-url'],
+    rates: ratesOf(config),
+    logLevel: config['log-level'],
+  };
 }

@@ -7,9 +7,8 @@ import { type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { serve } from '../../src/commands/serve.ts';
-import { resolveServe } from '../../src/serve/resolve.ts';
 import { openService } from '../../src/serve/service.ts';
-import type { ServeConfig } from '../../src/serve/settings.ts';
+import { resolveServe, type ServeConfig } from '../../src/serve/settings.ts';
 import type { Store } from '../../src/store/port.ts';
 
 interface TracedService extends Caller {

@@ -6,8 +6,8 @@ import { joinedMetrics, readMetrics } from '../../observability/metric.ts';
 import { watchThisProcess } from '../../observability/process-metrics.ts';
 import { openStore } from '../../store/engines.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import type { ServeSettings } from '../resolve.ts';
 import type { Serving } from '../service.ts';
+import type { ServeSettings } from '../settings.ts';
 import { startWorkerPool } from './worker-pool.ts';
 
 /** Starts the workers. Without Redis their rate limit is decided here, in memory. */

@@ -9,18 +9,6 @@ import { tracingBounds } from '../../bounds/tracing.ts';
 import type { MetricRead } from '../../observability/metric.ts';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 
-interface WorkerPool {
-  /** The port that the workers share. */
-  readonly port: number;
-  /** The number of workers that listen. */
-  size(): number;
-  /** The metrics of each worker that answers in time, labelled with its number. */
-  metrics(): Promise<readonly MetricRead[]>;
-  /** Closes each connection after its next response. */
-  drain(): void;
-  stop(): Promise<void>;
-}
-
 /** The longest that a worker may take to stop: the sum of what its parts may take. */
 const stopMs =
   httpBounds.drainMs +
@@ -29,11 +17,7 @@ const stopMs =
   tracingBounds.tracesCloseMs;
 
 /** Starts workers, and replaces each one that ends before `stop`. Undefined if the first does not start. */
-export async function startWorkerPool(
-  count: number,
-  answers: Answers,
-  log: Logger,
-): Promise<WorkerPool | undefined> {
+export async function startWorkerPool(count: number, answers: Answers, log: Logger) {
   const workers = new Map<Worker, Ask>();
   const listening = new Set<Worker>();
   const replacements = new Set<NodeJS.Timeout>();
@@ -87,8 +71,11 @@ export async function startWorkerPool(
   await Promise.all(Array.from({ length: count - 1 }, start));
 
   return {
+    /** The port that the workers share. */
     port,
+    /** The number of workers that listen. */
     size: () => listening.size,
+    /** The metrics of each worker that answers in time, labelled with its number. */
     async metrics() {
       const late = wait(serveBounds.workerAnswerMs, [], { ref: false });
       const asked = [...workers].map(async ([{ id }, ask]) => {
@@ -97,6 +84,7 @@ export async function startWorkerPool(
       });
       return (await Promise.all(asked)).flat();
     },
+    /** Closes each connection after its next response. */
     drain() {
       isDraining = true;
       for (const ask of workers.values()) send(ask, 'drain');

@@ -3,8 +3,8 @@ import type { ListingName } from '@partner-network/contract/operations';
 import type { OpenLimiters } from '../../limiter/open.ts';
 import type { Limiter } from '../../limiter/port.ts';
 import { createLog } from '../../observability/log.ts';
-import type { ServeSettings } from '../resolve.ts';
 import { openService, type Serving } from '../service.ts';
+import type { ServeSettings } from '../settings.ts';
 import { type Ask, openChannel } from './channel.ts';
 
 /** Serves on the address that all workers share, until the supervisor says to stop. */

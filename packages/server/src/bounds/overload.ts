@@ -1,5 +1,5 @@
 export const overloadBounds = {
-  /** Waiting requests that begin in one turn of the event loop, and milliseconds after which none begins. A
+  /** Waiting requests that begin in one turn of the event loop, and milliseconds after which no more begin. A
    * turn accepts one connection, so turns of 5 ms accept 200 a second, however much there is to do. */
   turnRequests: 10,
   turnMs: 4,

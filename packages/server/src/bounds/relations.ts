@@ -13,53 +13,51 @@ import { receiptsBounds as receipts } from './receipts.ts';
 import { storeBounds as store } from './store.ts';
 import { tracingBounds as tracing } from './tracing.ts';
 
-function assertBound(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`bounds.ts: ${what}`);
-}
-
 /** The response time that is left to a request that waited for its turn as long as possible. */
 const leftMs = http.answerMs - overload.requestWaitMs;
 
-assertBound(http.answerMs < 2_000, 'a request is answered within 2 s');
-assertBound(http.headersTimeoutMs <= http.requestTimeoutMs, 'headers are a part of the request');
-assertBound(http.requestHeadBytes > lengths.referenceId * 12 + 1024, 'the longest reference_id fits');
-assertBound(http.requestHeadBytes <= 2 * errorsOfAnswer, 'each error takes a name and an & of the query');
-assertBound(auth.keyCacheMs < 1_000, 'a revocation counts within a second');
+/** Each relation by the promise that depends on it. */
+const relations: Readonly<Record<string, boolean>> = {
+  'a request is answered within 2 s': http.answerMs < 2_000,
+  'headers are a part of the request': http.headersTimeoutMs <= http.requestTimeoutMs,
+  'the longest reference_id fits': http.requestHeadBytes > lengths.referenceId * 12 + 1024,
+  'each error takes a name and an & of the query': http.requestHeadBytes <= 2 * errorsOfAnswer,
+  'a revocation counts within a second': auth.keyCacheMs < 1_000,
 
-assertBound(overload.partnerQueue > brandsPerSecond, 'the requests of a second can wait at once');
-assertBound(overload.requestWaitMs < 250, 'an admitted request begins within 250 ms');
-assertBound(overload.shedHoldMs < leftMs, 'a delayed 503 is sent in time');
-assertBound(overload.shedHoldMs <= 1_000 * http.retryAfterSeconds, 'a 503 is delayed by Retry-After at most');
-assertBound(overload.shareWaitMs + postgres.postgresPoolWaitMs < leftMs, 'both waits end in time');
+  'the requests of a second can wait at once': overload.partnerQueue > brandsPerSecond,
+  'an admitted request begins within 250 ms': overload.requestWaitMs < 250,
+  'a delayed 503 is sent in time': overload.shedHoldMs < leftMs,
+  'a 503 is delayed by Retry-After at most': overload.shedHoldMs <= 1_000 * http.retryAfterSeconds,
+  'both waits end in time': overload.shareWaitMs + postgres.postgresPoolWaitMs < leftMs,
 
-assertBound(2 * cursors.cursorKeysReadMs <= 1_000, 'a discarded key opens nothing after a second');
-assertBound(2 * cursors.cursorKeysStaleMs < cursors.cursorKeySettleMs, 'all instances have a key that seals');
-assertBound(
-  cursors.cursorKeyRestMs > cursors.cursorLifetimeMs + cursors.cursorKeysStaleMs,
-  'a key opens the last cursor that it sealed until that expires',
-);
+  'a discarded key opens nothing after a second': 2 * cursors.cursorKeysReadMs <= 1_000,
+  'all instances have a key that seals': 2 * cursors.cursorKeysStaleMs < cursors.cursorKeySettleMs,
+  'a key opens the last cursor that it sealed until that expires':
+    cursors.cursorKeyRestMs > cursors.cursorLifetimeMs + cursors.cursorKeysStaleMs,
 
-assertBound(store.sqliteServeBusyMs < leftMs, 'a request to a locked database is answered in time');
-assertBound(postgres.postgresConnectMs + postgres.replicaAnswerMs < leftMs, 'time is left for the primary');
-assertBound(postgres.postgresLookMs + postgres.postgresSilenceMs < 1_000, 'a failover takes less than 1 s');
-assertBound(postgres.replicaWatchMs * 3 < postgres.replicaLagMs, 'a replica survives one failed check');
-assertBound(doctor.doctorStatementMs < doctor.doctorAnswerMs, 'a server ends a statement before we do');
+  'a request to a locked database is answered in time': store.sqliteServeBusyMs < leftMs,
+  'time is left for the primary': postgres.postgresConnectMs + postgres.replicaAnswerMs < leftMs,
+  'a failover takes less than 1 s': postgres.postgresLookMs + postgres.postgresSilenceMs < 1_000,
+  'a replica survives one failed check': postgres.replicaWatchMs * 3 < postgres.replicaLagMs,
+  'a server ends a statement before we do': doctor.doctorStatementMs < doctor.doctorAnswerMs,
 
-assertBound(limiter.redisLogLifeMs > limiter.rateWindowMs, 'a log outlives the admissions that count');
-assertBound(
-  limiter.redisReconnectMs >= limiter.rateWindowMs,
-  'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass',
-);
-assertBound(limiter.instanceStaleMs > 2 * limiter.heartbeatMs, 'an instance survives one lost heartbeat');
+  'a log outlives the admissions that count': limiter.redisLogLifeMs > limiter.rateWindowMs,
+  'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass':
+    limiter.redisReconnectMs >= limiter.rateWindowMs,
+  'an instance survives one lost heartbeat': limiter.instanceStaleMs > 2 * limiter.heartbeatMs,
 
-assertBound(ingest.importLineBytes <= lengths.metadataValue, 'imported metadata can be sent');
-assertBound(ingest.followCommitMs <= 50, 'a line of a feed is committed within 100 ms');
-assertBound(ingest.followStoppedMs < ingest.followRetryLimitMs, 'a stopped feed retries for a shorter time');
-assertBound(receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000, 'a kill loses less than 1 s');
-assertBound(images.imageResultsAhead > images.imageDownloads, 'a slow image does not stop the others');
-assertBound(3 * images.imageDnsMs < images.imageDownloadMs, 'a slow name server leaves time to download');
-assertBound(tracing.tracesAnswerMs < tracing.tracesCloseMs, 'the last batches get their full answer time');
-assertBound(
-  tracing.tracesUnderWay * tracing.tracesBatch > tracing.tracesWaiting,
-  'all waiting spans can be sent at once when the process ends',
-);
+  'imported metadata can be sent': ingest.importLineBytes <= lengths.metadataValue,
+  'a line of a feed is committed within 100 ms': ingest.followCommitMs <= 50,
+  'a stopped feed retries for a shorter time': ingest.followStoppedMs < ingest.followRetryLimitMs,
+  'a kill loses less than a second of receipts':
+    receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
+  'a slow image does not stop the others': images.imageResultsAhead > images.imageDownloads,
+  'a slow name server leaves time to download': 3 * images.imageDnsMs < images.imageDownloadMs,
+  'the last batches get their full answer time': tracing.tracesAnswerMs < tracing.tracesCloseMs,
+  'all waiting spans can be sent at once when the process ends':
+    tracing.tracesUnderWay * tracing.tracesBatch > tracing.tracesWaiting,
+};
+
+for (const [promise, holds] of Object.entries(relations)) {
+  if (!holds) throw new Error(`bounds.ts: ${promise}`);
+}

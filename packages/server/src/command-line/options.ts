@@ -69,10 +69,7 @@ export function setting<T, D extends T | undefined>(
   return { valueName, variable, help, resolve: single(read, () => fallback) };
 }
 
-/**
- * An option without a flag: a secret, or a variable that OpenTelemetry has defined. `missing` says what to do
- * if it is absent; it is not needed when the flag `unless` is given.
- */
+/** An option without a flag, such as a secret. With `needed`, it is required without the flag `unless`. */
 export function variableOnly<T>(
   variable: string,
   read: Reader<T>,
@@ -139,14 +136,10 @@ export function plainText(maxCodePoints: number): Reader<string> {
 
 const timeForm = 'must be a time in UTC in the format of RFC 3339, such as 2027-01-31T00:00:00Z.';
 
-export function time(text: string): string | Problem {
-  return normalizeTime(text) ?? new Problem(timeForm);
-}
-
 /** When a key or a grant expires. */
 export const expiresAt = optional(
   'TIME',
-  time,
+  (text) => normalizeTime(text) ?? new Problem(timeForm),
   'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
 );
 
@@ -167,10 +160,7 @@ export function timeOrAge(text: string): string | Problem {
   );
 }
 
-/**
- * An http or https URL, without a trailing slash and with quotes and the like percent-encoded. Braces are
- * rejected: they are variables in OpenAPI's server URLs and patterns in curl.
- */
+/** An http or https URL without a trailing slash. Braces are variables in OpenAPI and patterns in curl. */
 export function httpUrl(text: string): string | Problem {
   if (holdsKey(text)) return new Problem('must not hold an API key.');
   return isWebAddress(text) && !/[?#{}]/.test(text)

@@ -12,15 +12,7 @@ export interface Syntax<O extends Options> {
   conflicts?(values: Values<O>, words: readonly string[]): string[];
 }
 
-/**
- * Reads flags, arguments and environment variables. Flags win over variables, and every problem is reported,
- * not only the first: `values` is complete only if `problems` is empty. Any program can use it:
- *
- *     const options = { seeds: optional('N', wholeNumber(1, 99), 'how many') };
- *     const { values, problems } = parseLine({ options }, process.argv.slice(2));
- *
- * `--help` is up to the caller, and `helpOf` in help.ts writes the help text from the same options.
- */
+/** Reads flags, arguments and variables; flags win. `values` is complete only if `problems` is empty. */
 export function parseLine<O extends Options>(
   syntax: Syntax<O>,
   words: readonly string[],

@@ -23,7 +23,7 @@ export function table<R>(records: readonly R[], cells: Cells<R>): string {
 
 export const usualColumns = 80;
 const gap = '  ';
-/** A name that is cut to fewer cells says nothing. */
+/** Names are not cut to fewer cells, because nobody could recognize them. */
 const minNameCells = 8;
 /** For cells that are wrong without their end, such as an amount. */
 export const neverShortened = Number.POSITIVE_INFINITY;

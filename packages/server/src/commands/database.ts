@@ -87,7 +87,7 @@ export function missing(what: string, remedy: string): never {
   throw new OperatorError(`There is no ${what}: ${remedy}`);
 }
 
-/** Reports a list as a table; `none` is the sentence for an empty one. */
+/** Reports a list as a table; `none` is the sentence for an empty list. */
 export function listReport<R>(value: readonly R[], none: string, cells: Cells<R>): Report {
   return { value, text: value.length === 0 ? none : table(value, cells) };
 }

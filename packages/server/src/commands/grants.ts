@@ -61,7 +61,7 @@ export const listGrants = onDatabase({
   },
 });
 
-/** The status now: the stored status counts before the expiry. */
+/** The current status. A grant that was revoked or used up keeps that status after its expiry. */
 function statusOf({ status, expires_at }: Grant): Grant['status'] {
   return status === 'ACTIVE' && isPast(expires_at) ? 'EXPIRED' : status;
 }

@@ -20,17 +20,15 @@ export const createPartner = onDatabase({
 
 export const listPartners = onDatabase({
   options: {},
-  run: async (store) =>
-    listReport(
-      await store.listPartners(),
-      'No partners yet: "partner-network partners create --name NAME" makes one.',
-      {
-        ID: ({ id }) => id,
-        NAME: ({ name }) => name,
-        CREATED: ({ created_at }) => created_at,
-        STATUS: ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`),
-      },
-    ),
+  run: async (store) => {
+    const none = 'No partners yet: "partner-network partners create --name NAME" makes one.';
+    return listReport(await store.listPartners(), none, {
+      ID: ({ id }) => id,
+      NAME: ({ name }) => name,
+      CREATED: ({ created_at }) => created_at,
+      STATUS: ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`),
+    });
+  },
 });
 
 function switching(isDisabled: boolean): Command {

@@ -7,10 +7,7 @@ import {
 import { allowedMethods } from '@partner-network/contract/operations';
 import { httpBounds } from '../bounds/http.ts';
 
-/**
- * An error answer. It is thrown, but it is not an Error: nothing reads its stack, and capturing one costs
- * more than the rest of a refusal.
- */
+/** An error answer. It is thrown but no Error: capturing a stack costs more than the rest of a refusal. */
 export class Refusal {
   readonly status: number;
   readonly errors: readonly [ErrorRecord, ...ErrorRecord[]];

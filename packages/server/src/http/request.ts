@@ -1,4 +1,4 @@
-/** Reads the head of a request: its target, its headers, and whether it is beyond doubt. */
+/** Reads the head of a request: its target, its headers, and whether it is unambiguous. */
 import type { IncomingMessage } from 'node:http';
 
 /** Scheme and authority of an absolute-form target, which a proxy may send. */
@@ -50,7 +50,7 @@ function isHostClear(rawHeaders: readonly string[], httpVersion: string): boolea
   return others.length === 0 && hostForm.test(host);
 }
 
-/** Where a body ends must be the same for everyone: only `chunked` of HTTP/1.1 is, besides a length. */
+/** All proxies must agree where a body ends: by its length, or by `chunked` of HTTP/1.1 alone. */
 function isBodyClear(rawHeaders: readonly string[], httpVersion: string): boolean {
   const [encoding, ...others] = headerValues(rawHeaders, 'transfer-encoding');
   if (encoding === undefined) return true;

@@ -3,10 +3,7 @@ import { randomBytes } from 'node:crypto';
 let lastMs = 0;
 let sequence = 0;
 
-/**
- * A new id: 48 bits of time, 16 of sequence and 64 random bits, in hex. Ids of one process sort in the order
- * in which they were made. Listings are sorted by id, so the oldest record comes first.
- */
+/** 48 bits of time, 16 of sequence, 64 random bits, in hex. Ids of one process sort in creation order. */
 export function newId(prefix: string, nowMs = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs;

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { httpBounds } from '../bounds/http.ts';
 
-/**
- * The number of files that this process may open. Node has raised it as far as allowed at its start. Only
- * Linux shows it at once: elsewhere Node would need 27 ms to write a whole report.
- */
+/** The number of files that this process may open. Only Linux shows it without a report of 27 ms. */
 export function openFileLimit(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

@@ -3,10 +3,7 @@ import type { Logger } from 'pino';
 
 const stops = ['SIGINT', 'SIGTERM'] as const;
 
-/**
- * Calls the listener at the first stop signal; the process then has to end by itself. A second signal ends it
- * at once. Returns a function that removes the listener.
- */
+/** Calls the listener at the first stop signal. A second signal ends the process. Returns its removal. */
 export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
   const remove = () => {
     for (const name of stops) process.off(name, onSignal);
@@ -19,7 +16,7 @@ export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
   return remove;
 }
 
-/** Does something before a signal ends the process as it would have anyway. */
+/** Does the work at a stop signal, and then lets the signal end the process. */
 export function onInterrupt(work: () => void): () => void {
   return onStop((signal) => {
     work();
@@ -27,7 +24,7 @@ export function onInterrupt(work: () => void): () => void {
   });
 }
 
-/** Resolves at the first stop signal. Call it before the service is announced: an unheard signal kills. */
+/** Resolves at the first stop signal. Without a listener, a signal would kill the process. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => void onStop(resolve));
 }

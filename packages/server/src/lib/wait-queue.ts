@@ -1,9 +1,6 @@
 export type WaitQueue<T> = ReturnType<typeof createWaitQueue<T>>;
 
-/**
- * A first-in, first-out queue of callers that each wait for a value, for a limited time. `late` makes the
- * error of a caller that has waited for `waitMs` milliseconds.
- */
+/** A first-in, first-out queue. Each caller gets a value, or after `waitMs` the error that `late` makes. */
 export function createWaitQueue<T>(waitMs: number, late: () => unknown) {
   // A Set keeps insertion order, and removing a caller that timed out is cheap.
   const waiting = new Set<PromiseWithResolvers<T>>();

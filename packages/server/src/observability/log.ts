@@ -20,8 +20,12 @@ function standardOutput(): DestinationStream {
     output.write(piece);
     piece = '';
   };
-  // By then the library has written its own buffer.
-  process.on('exit', () => writeAtExit(piece));
+  // By then the library has written its own buffer. One attempt: a closed pipe must not delay the exit.
+  process.on('exit', () => {
+    try {
+      writeSync(1, piece);
+    } catch {}
+  });
   return {
     write(line) {
       if (piece.length + line.length > maxWrite) flush();
@@ -29,15 +33,6 @@ function standardOutput(): DestinationStream {
       piece += line;
     },
   };
-}
-
-/** Tries once, so that a closed pipe does not keep the process from ending. */
-function writeAtExit(piece: string): void {
-  try {
-    writeSync(1, piece);
-  } catch {
-    // Nothing reads the log any more.
-  }
 }
 
 /** The logged fields of an error. The library would log all, and a driver's errors hold rows and values. */

@@ -51,23 +51,20 @@ function readingsOf(values: ReturnType<ReadValues>, label: string): Reading[] {
   return Object.entries(values).map(([of, value]) => ({ labels: { [label]: of }, value }));
 }
 
-export interface Histogram {
-  observe(value: number): void;
-  read(labels?: Reading['labels']): Reading[];
-}
+export type Histogram = ReturnType<typeof createHistogram>;
 
 /** Observing takes a few comparisons and two additions. The sums that Prometheus wants are made when read. */
-export function createHistogram(upperBounds: readonly number[]): Histogram {
+export function createHistogram(upperBounds: readonly number[]) {
   const counts = new Float64Array(upperBounds.length + 1);
   let sum = 0;
   return {
-    observe(value) {
+    observe(value: number): void {
       let bucket = 0;
       while (bucket < upperBounds.length && value > upperBounds[bucket]!) bucket += 1;
       counts[bucket]! += 1;
       sum += value;
     },
-    read(labels = {}) {
+    read(labels: Reading['labels'] = {}): Reading[] {
       let count = 0;
       const buckets = [...upperBounds, '+Inf'].map((bound, index): Reading => {
         count += counts[index]!;

@@ -1,7 +1,4 @@
-/**
- * Logs when something starts to fail and when it works again, and nothing in between. An outage is logged at
- * the first failure that comes `graceMs` or more after the outage began.
- */
+/** Logs an outage at its first failure after `graceMs` or more, and its end; nothing in between. */
 export function createOutageLog(graceMs = 0, nowMs: () => number = () => performance.now()) {
   let sinceMs: number | undefined;
   let isLogged = false;

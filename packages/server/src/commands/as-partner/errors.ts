@@ -27,16 +27,13 @@ function refusalOf({ status, errors, requestId }: ApiError, setBy: string, flagO
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
   const sentences = errors.map(({ code, field, detail = 'Refused.' }) => {
     const flag = field === undefined ? undefined : flagOf(field);
+    // Parameters such as grant_id are replaced by their flags.
+    const withFlags = detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
     // The service's own detail says which header to send, which this command does by itself.
-    const what = code === 'UNAUTHORIZED' ? 'The service does not know the key.' : withFlags(detail, flagOf);
+    const what = code === 'UNAUTHORIZED' ? 'The service does not know the key.' : withFlags;
     return `${flag === undefined ? '' : `${flag}: `}${what} (${code})`;
   });
   return [...sentences, `The service answered ${status}${request}.`];
-}
-
-/** Replaces parameters such as grant_id by their flags. */
-function withFlags(detail: string, flagOf: FlagOf): string {
-  return detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
 }
 
 function remedyOf({ status, errors }: ApiError, { url, setBy }: Address): string[] {

@@ -1,5 +1,5 @@
 /** The commands that a partner runs: they list records over HTTP with an API key, without a database. */
-import { type PageList, PartnerNetwork } from '@partner-network/client';
+import { type ListBrandsParams, type PageList, PartnerNetwork } from '@partner-network/client';
 import { pageSize } from '@partner-network/contract/limits';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { type Command, command } from '../../command-line/command.ts';
@@ -12,16 +12,12 @@ import { callOptions, keyVariable } from './settings.ts';
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
-interface PageParameters {
-  readonly cursor: string | undefined;
-  readonly limit: number | undefined;
-}
+type PageParameters = Pick<ListBrandsParams, 'cursor' | 'limit'>;
 
 interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
   /** The path, and the field that holds the records in the answer. */
   readonly name: 'brands' | 'balances';
   readonly options: O;
-  /** The query parameters. */
   parameters(values: Values<O>): Q;
   list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;
   records(page: P): readonly R[];
@@ -121,7 +117,7 @@ function curlLine(address: string, parameters: Parameters): string {
   return `curl -H "Authorization: Bearer $${keyVariable}" '${url.replaceAll("'", "'\\''")}'`;
 }
 
-/** Tells a person at a terminal, once, what a command waits for: the client retries silently. */
+/** Prints once, on a terminal, what the command waits for: the client retries silently. */
 export function createWaitingRemark(address: string, output: Output, isTerminal = process.stderr.isTTY) {
   let status = 0;
   let isRemarked = !isTerminal;

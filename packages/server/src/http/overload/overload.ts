@@ -109,7 +109,7 @@ export function createOverload({ connections, nowMs = () => performance.now() }:
   function schedule(): void {
     if (scheduled > 0) return;
     if (isFull()) {
-      // None can begin, but the time of those that wait runs out.
+      // No request can begin, but those that wait must still be shed in time.
       if (!isSweepScheduled) setTimeout(sweep, overloadBounds.waitingSweepMs);
       isSweepScheduled = true;
       return;

@@ -12,10 +12,7 @@ type Events = Readonly<Record<'onWait' | 'onWaited' | 'onRefused', () => void>>;
 
 export type WithinShare = <Result>(partnerId: string, work: () => Promise<Result>) => Promise<Result>;
 
-/**
- * Keeps one partner from using all database connections with large or slow pages. At most `mostWorking` of
- * its requests work at a time; its other requests wait for these.
- */
+/** Lets at most `mostWorking` requests of one partner use the database at a time; the others wait. */
 export function createShares(mostWorking: number, { onWait, onWaited, onRefused }: Events): WithinShare {
   const shares = new Map<string, Share>();
 

@@ -27,8 +27,8 @@ type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
 /**
  * At the limit, a new connection replaces another, so that holding connections open locks nobody out. The
- * one that is closed is, in this order: the oldest that never sent a whole request, the one that is idle
- * longest, the one that has been reading a response longest. If all wait for a response, the new one is.
+ * first of these is closed: the oldest that never sent a whole request, the longest idle, the longest reading
+ * a response. If all connections wait for a response, the new connection is closed.
  */
 export function watchConnections(server: Server, room: Room, log: Logger) {
   const all = new Map<Socket, Connection>();

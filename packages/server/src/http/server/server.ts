@@ -78,7 +78,7 @@ export function serveRoutes(
     else earlier.once('close', () => begin(socket, request, response));
   });
 
-  /** Ends a connection behind the responses that are due, with an error response unless one of them does. */
+  /** Closes a connection after its pending responses. Sends an error response unless one of them ends it. */
   function end(socket: Socket, refused: Refusal): void {
     const connection = connections.of(socket);
     // An error within a body belongs to a request that gets its one response anyway.

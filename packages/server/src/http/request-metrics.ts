@@ -55,7 +55,8 @@ export function createRequestMetrics() {
   /** Counts a response with the code of its first error. `seconds` is absent if no request was parsed. */
   function count(operation = other, status: number, code?: string, seconds?: number): void {
     answersOf(operation, status, code).value += 1;
-    if (seconds !== undefined) durations.get(operation)![outcomeOf(status)].observe(seconds);
+    const outcome: Outcome = status < 400 ? 'answered' : status < 500 ? 'refused' : 'failed';
+    if (seconds !== undefined) durations.get(operation)![outcome].observe(seconds);
   }
 
   return {
@@ -81,9 +82,4 @@ export function createRequestMetrics() {
       },
     ] satisfies Metric[],
   };
-}
-
-function outcomeOf(status: number): Outcome {
-  if (status < 400) return 'answered';
-  return status < 500 ? 'refused' : 'failed';
 }

@@ -33,7 +33,6 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
 ): Command {
   const options = { ...listing.options, ...callOptions };
 
-  /** The flag that sets a parameter. */
   function flagOf(parameter: string): string | undefined {
     const name = listing.flags?.[parameter] ?? parameter.replaceAll('_', '-');
     return Object.hasOwn(options, name) ? `--${name}` : undefined;

@@ -10,7 +10,7 @@ interface Share {
 
 type Events = Readonly<Record<'onWait' | 'onWaited' | 'onRefused', () => void>>;
 
-export type WithinShare = <Result>(partnerId: string, work: () => Promise<Result>) => Promise<Result>;
+type WithinShare = <Result>(partnerId: string, work: () => Promise<Result>) => Promise<Result>;
 
 /** Lets at most `mostWorking` requests of one partner use the database at a time; the others wait. */
 export function createShares(mostWorking: number, { onWait, onWaited, onRefused }: Events): WithinShare {

@@ -1,8 +1,7 @@
 /** Ports of this machine for servers of tests. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { Server as HttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Lifetime } from '../fixtures/lifetime.ts';
 
 /** A port below the range of outgoing connections, so that it stays free while its server is down. */
@@ -21,12 +20,17 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Makes a server listen until the end of the test. Resolves to its port, which the system chooses. */
-export async function listenOnAnyPort(t: Lifetime, server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+/**
+ * Makes a server listen until the end of the test, and then closes its connections. Resolves to its port,
+ * which the system chooses.
+ */
+export async function listenOnAnyPort(t: Lifetime, server: Server, host = '127.0.0.1'): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await once(server.listen(0, host), 'listening');
   t.after(() => {
     server.close();
-    if (server instanceof HttpServer) server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
   });
   return (server.address() as AddressInfo).port;
 }

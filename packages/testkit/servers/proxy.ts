@@ -37,12 +37,8 @@ export async function startProxy(t: TestContext, targetPort: number) {
       isAnswered = true;
     });
   });
-  const port = await listenOnAnyPort(t, server);
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-  });
   return {
-    port,
+    port: await listenOnAnyPort(t, server),
     /** Delays all data by this time. */
     delay: (ms: number) => {
       delayMs = ms;

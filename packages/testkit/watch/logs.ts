@@ -104,14 +104,22 @@ export function keepExchange(path: string, body: string): void {
   if (cursor !== undefined) keepSecret('cursor', cursor);
 }
 
-/** A log for a service in this process, and everything that was logged so far. */
+export type WatchedLog = ReturnType<typeof watchedLog>;
+
+/** A log for a service in this process, and everything that was logged so far: as text, and line by line. */
 export function watchedLog() {
   let logged = '';
   const write = (line: string) => {
     logged += line;
     watch.logged(line);
   };
-  return { log: createLog('info', { write }), logs: () => logged };
+  const log = createLog('info', { write });
+  const lines = () =>
+    logged
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  return { log, logs: () => logged, lines };
 }
 
 const userOfUrl = /:\/\/([^:@/\s]*:([^@/\s]+))@/;

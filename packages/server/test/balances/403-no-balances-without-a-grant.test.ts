@@ -19,7 +19,7 @@ for (const [grant, code] of [
   });
 }
 
-test('without a grant_id, grants that are not active count as none', async (t) => {
+test('without a grant_id, only active grants count', async (t) => {
   const { balances } = await startTestService(t);
   for (const customer of ['carol', 'zoe', 'nobody']) {
     const answer = await balances(`?customer_id=${customer}&type=CHECKING`, { key: keys.acme });

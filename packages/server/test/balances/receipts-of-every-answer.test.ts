@@ -91,23 +91,14 @@ test('a receipt can be written whatever bytes a request contains', async (t) => 
   assert.equal((await receipts()).length, words.length);
 });
 
-const unavailable: Choices = {
-  reads: async ({ store }) => ({
-    ...store,
-    listBalances: () => Promise.reject(new StoreUnavailable('away')),
-  }),
-};
-const crashing: Choices = {
-  reads: async ({ store }) => ({
-    ...store,
-    listBalances: () => Promise.reject(new Error('a fault of ours')),
-  }),
-};
+const failing = (fault: Error): Choices => ({
+  reads: async ({ store }) => ({ ...store, listBalances: () => Promise.reject(fault) }),
+});
 
 for (const [code, choices] of [
   ['RATE_LIMITED', { limiters: { balances: createMemoryLimiter(1, () => 5_000) } }],
-  ['SERVICE_UNAVAILABLE', unavailable],
-  ['INTERNAL_SERVER_ERROR', crashing],
+  ['SERVICE_UNAVAILABLE', failing(new StoreUnavailable('away'))],
+  ['INTERNAL_SERVER_ERROR', failing(new Error('a fault of ours'))],
 ] as const) {
   test(`a request that fails with ${code} leaves a receipt`, async (t) => {
     const { balances, receipts } = await startWithJournal(t, choices);
@@ -119,7 +110,7 @@ for (const [code, choices] of [
   });
 }
 
-test('no receipt without a stored key, and none of other operations', async (t) => {
+test('a request without a stored key or of another operation leaves no receipt', async (t) => {
   const { balances, brands, call, receipts } = await startWithJournal(t);
   for (const key of [undefined, 'nonsense', keys.neverIssued, keys.live]) await balances(alice, { key });
   await balances(alice, { key: keys.acme, method: 'OPTIONS' });

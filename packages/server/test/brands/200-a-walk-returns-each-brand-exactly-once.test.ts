@@ -42,7 +42,7 @@ test('a walk returns each of 1,000 brands once, in order, by any limit', async (
 });
 
 for (const limit of [1, 7, 50, 100]) {
-  test(`a walk by ${limit} returns what stands throughout once, while another writes`, async (t) => {
+  test(`a walk by ${limit} returns each brand that exists throughout once, during writes`, async (t) => {
     // About ten pages at the largest limit. With one brand a page, 200 pages are enough.
     const standing = numbers(limit === 1 ? 200 : 1_000);
     const service = await startWithBrands(t, standing);

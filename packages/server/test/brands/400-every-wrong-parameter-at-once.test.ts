@@ -11,69 +11,43 @@ const long = (characters: number) => encodeURIComponent('🦊'.repeat(characters
 refusesLimits('brands', '');
 
 refusesParameters('brands', [
-  {
-    promise: 'reports all faults: known parameters in table order, then unknown ones in request order',
-    query: '?zebra=1&reference_id=&limit=x&apple=2&cursor=',
-    errors: [
-      ['VALUE_EMPTY', 'cursor'],
-      ['EXPECTED_INTEGER', 'limit'],
-      ['VALUE_EMPTY', 'reference_id'],
-      ['UNKNOWN_QUERY_PARAMETER', 'zebra'],
-      ['UNKNOWN_QUERY_PARAMETER', 'apple'],
-    ],
-  },
-  {
-    promise: 'refuses an empty cursor, so that a loop that sends one back stops',
-    query: '?cursor=',
-    errors: [['VALUE_EMPTY', 'cursor']],
-  },
-  { promise: 'a name without a value is empty', query: '?limit', errors: [['VALUE_EMPTY', 'limit']] },
-  {
-    promise: 'a parameter that is given twice has no other fault',
-    query: '?limit=&limit=%zz&reference_id=a&reference_id=a',
-    errors: [
-      ['CONFLICTING_PARAMETERS', 'limit'],
-      ['CONFLICTING_PARAMETERS', 'reference_id'],
-    ],
-  },
-  {
-    promise: 'recognizes a parameter in percent-encoding',
-    query: '?limit=1&l%69mit=1',
-    errors: [['CONFLICTING_PARAMETERS', 'limit']],
-  },
-  {
-    promise: 'reports an unknown parameter once, however often it is given',
-    query: '?who=1&who=2',
-    errors: [['UNKNOWN_QUERY_PARAMETER', 'who']],
-  },
-  {
-    promise: 'counts lengths in code points',
-    query: `?reference_id=${long(1_025)}&cursor=${'c'.repeat(1_025)}`,
-    errors: [
-      ['VALUE_TOO_LONG', 'cursor'],
-      ['VALUE_TOO_LONG', 'reference_id'],
-    ],
-  },
-  {
-    promise: 'refuses a bad character before it looks at the length',
-    query: `?reference_id=%00${'r'.repeat(2_000)}`,
-    errors: [['INVALID_CHARACTER', 'reference_id']],
-  },
-  {
-    promise: 'parameters are case-sensitive',
-    query: '?Limit=1',
-    errors: [['UNKNOWN_QUERY_PARAMETER', 'Limit']],
-  },
-  {
-    promise: 'a parameter of the other listing is unknown here',
-    query: '?customer_id=alice',
-    errors: [['UNKNOWN_QUERY_PARAMETER', 'customer_id']],
-  },
-  {
-    promise: 'cuts an unknown name at 64 characters',
-    query: `?${'n'.repeat(70)}=1`,
-    errors: [['UNKNOWN_QUERY_PARAMETER', 'n'.repeat(64)]],
-  },
+  [
+    'reports all faults: known parameters in table order, then unknown ones in request order',
+    '?zebra=1&reference_id=&limit=x&apple=2&cursor=',
+    ...['VALUE_EMPTY cursor', 'EXPECTED_INTEGER limit', 'VALUE_EMPTY reference_id'],
+    ...['UNKNOWN_QUERY_PARAMETER zebra', 'UNKNOWN_QUERY_PARAMETER apple'],
+  ],
+  ['refuses an empty cursor, so that a loop that sends one back stops', '?cursor=', 'VALUE_EMPTY cursor'],
+  ['a name without a value is empty', '?limit', 'VALUE_EMPTY limit'],
+  ['a nameless parameter is reported without a field', '?=1', 'UNKNOWN_QUERY_PARAMETER'],
+  [
+    'a parameter that is given twice has no other fault',
+    '?limit=&limit=%zz&reference_id=a&reference_id=a',
+    ...['CONFLICTING_PARAMETERS limit', 'CONFLICTING_PARAMETERS reference_id'],
+  ],
+  ['recognizes a parameter in percent-encoding', '?limit=1&l%69mit=1', 'CONFLICTING_PARAMETERS limit'],
+  ['reports a repeated unknown parameter once', '?who=1&who=2', 'UNKNOWN_QUERY_PARAMETER who'],
+  [
+    'counts lengths in code points',
+    `?reference_id=${long(1_025)}&cursor=${'c'.repeat(1_025)}`,
+    ...['VALUE_TOO_LONG cursor', 'VALUE_TOO_LONG reference_id'],
+  ],
+  [
+    'refuses a bad character before it looks at the length',
+    `?reference_id=%00${'r'.repeat(2_000)}`,
+    'INVALID_CHARACTER reference_id',
+  ],
+  ['parameters are case-sensitive', '?Limit=1', 'UNKNOWN_QUERY_PARAMETER Limit'],
+  [
+    'a parameter of the other listing is unknown here',
+    '?customer_id=alice',
+    'UNKNOWN_QUERY_PARAMETER customer_id',
+  ],
+  [
+    'cuts an unknown name at 64 characters',
+    `?${'n'.repeat(70)}=1`,
+    `UNKNOWN_QUERY_PARAMETER ${'n'.repeat(64)}`,
+  ],
 ]);
 
 test('a reference_id of 1,024 emoji fits', async (t) => {
@@ -83,20 +57,7 @@ test('a reference_id of 1,024 emoji fits', async (t) => {
 
 test('refuses control characters, broken percent-encoding and broken UTF-8 in a value', async (t) => {
   const { brands } = await startTestService(t);
-  const broken = [
-    '%00',
-    '%1F',
-    '%7F',
-    '%0A',
-    'a%',
-    'a%2',
-    '%zz',
-    '%C3',
-    '%C3%28',
-    '%ED%A0%80',
-    '%F5%80%80%80',
-  ];
-  for (const value of broken) {
+  for (const value of '%00 %1F %7F %0A a% a%2 %zz %C3 %C3%28 %ED%A0%80 %F5%80%80%80'.split(' ')) {
     const answer = await brands(`?reference_id=${value}`, { key: keys.acme });
     assertRefused(answer, 400, ['INVALID_CHARACTER', 'reference_id']);
   }
@@ -110,12 +71,7 @@ test('suggests the nearest parameter', async (t) => {
   assert.match(other!, /rename it to limit:/);
 });
 
-test('a nameless parameter is reported without a field', async (t) => {
-  const { brands } = await startTestService(t);
-  assertRefused(await brands('?=1', { key: keys.acme }), 400, 'UNKNOWN_QUERY_PARAMETER');
-});
-
-test('names every unknown parameter, however many fit a request', async (t) => {
+test('names every unknown parameter of the longest query', async (t) => {
   const { brands } = await startTestService(t);
   const query = Array.from({ length: 2_500 }, (_, index) => `x${index}`).join('&');
   assert.equal(errorsOf(await brands(`?${query}`, { key: keys.acme })).length, 2_500);

@@ -26,7 +26,7 @@ function assertInvalid(open: () => unknown): void {
   });
 }
 
-test('opens to the sealed position, whatever it is, and fits its own limit', () => {
+test('every position is restored from its cursor, and no cursor exceeds the length limit', () => {
   const id = fc.string({ unit: anyCharacter, minLength: 1, maxLength: lengths.balanceId });
   const walPosition = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   fc.assert(
@@ -39,12 +39,12 @@ test('opens to the sealed position, whatever it is, and fits its own limit', () 
   );
 });
 
-test('a client begins before every id, at WAL position 0', () => {
+test('a walk begins before every id, at WAL position 0', () => {
   assert.deepEqual(firstPosition, { after: '', walPosition: 0n });
   assert.deepEqual(cursors.open(scope, cursors.seal(scope, firstPosition)), firstPosition);
 });
 
-test('an id of 256 characters fits, however many bytes they take', () => {
+test('an id of 256 characters fits, with any number of bytes per character', () => {
   for (let wide = 0; wide <= lengths.balanceId; wide += 1) {
     for (const [character, other] of ['🦊a', '\u{10ffff}é'].map((pair) => [...pair])) {
       const position = at(character!.repeat(wide) + other!.repeat(lengths.balanceId - wide));

@@ -53,7 +53,7 @@ test('cursors from before a rotation work until they expire, and then their key 
 /** Cursors that read their keys from `stage`, with a clock that only `pass` moves. */
 async function onStage(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { log, logs } = watchedLog();
+  const { log, lines } = watchedLog();
   const stage = { keys: [keyOf(3)], elapsed: 1_000_000, takesMs: 0, isAway: false, reads: 0 };
   const read = async () => {
     stage.reads += 1;
@@ -68,11 +68,6 @@ async function onStage(t: TestContext) {
     t.mock.timers.tick(ms);
     await new Promise(setImmediate);
   };
-  const lines = () =>
-    logs()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
   return { stage, cursors, pass, lines };
 }
 
@@ -175,10 +170,7 @@ test('after close nothing is read, even if a reading was running', async (t) => 
 });
 
 test('does not start without a key, and names the command that makes one', async () => {
-  const opening = openCursors(
-    storeOf(async () => []),
-    Date.now,
-    silent,
-  );
+  const noKeys = async () => [];
+  const opening = openCursors(storeOf(noKeys), Date.now, silent);
   await assert.rejects(opening, /"partner-network cursor-key rotate" makes one\.$/);
 });

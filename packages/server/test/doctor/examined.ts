@@ -1,14 +1,13 @@
 /** Runs doctor with flags as an operator gives them. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { serveOptions } from '../../../testkit/fixtures/database.ts';
+import { openServing } from '../../../testkit/fixtures/database.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { doctor } from '../../src/commands/doctor.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import type { Finding } from '../../src/lib/finding.ts';
 import type { ServeConfig } from '../../src/serve/settings.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 
 /** In the order that scripts rely on. */
 export const names = [
@@ -28,10 +27,7 @@ export async function findingsOf(
   const { values, problems } = parseLine(doctor, flags, {});
   assert.deepEqual(problems, []);
   const examined = await examine(values as ServeConfig, nowMs, openFiles);
-  assert.deepEqual(
-    examined.map(({ name }) => name),
-    names,
-  );
+  assert.deepEqual(pluck(examined, 'name'), names);
   for (const { status, remedy } of examined) {
     assert.equal(remedy === undefined, status === 'ok' || status === 'skipped', 'a fault has a remedy');
   }
@@ -60,8 +56,5 @@ export function assertFinding(finding: Finding, ...[status, detail, remedy]: Exp
 
 /** Opens a Postgres database as an instance of this name does. */
 export async function serveAs(t: TestContext, url: string, instance: string): Promise<void> {
-  const options = { ...serveOptions, instance };
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-  t.after(() => store.close());
-  await store.cursorKeys();
+  await (await openServing(t, url, { instance })).cursorKeys();
 }

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
-import { freePort } from '../../../testkit/servers/free-port.ts';
+import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
+import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { afterAllElse, connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 import { assertFinding, assertOnly, findingsOf, serveAs, those } from './examined.ts';
@@ -83,7 +80,7 @@ test('says why a database cannot be reached, and runs the other checks', async (
   assertFinding(unknown.database!, 'failed', /"no_such_role"/, /the user in the URL/);
 });
 
-test('warns of an address to fail over to at which nobody is', async (t) => {
+test('warns of a second address at which no server answers', async (t) => {
   const url = await migratedDatabase(t);
   const both = url.replace(/@([^/]+)/, `@$1,127.0.0.1:${await freePort()}`);
   const remedy = /correct host and port/;
@@ -101,11 +98,11 @@ test('reports different clocks only if the network delay cannot explain it', asy
   assertOnly(await findingsOf(onSandbox(url), ahead), 'clock', 'failed', /[45](\.\d)? s ahead of/, /NTP/);
 });
 
-/** A role of its own that may do no more than everybody. */
+/** A new role without any privileges. */
 async function newRole(t: TestContext, url: string): Promise<string> {
   const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
   const client = await connectTo(t, url);
-  // Where the server asks for a password, it is the one in the address.
+  // If the server requires a password, the role gets the password of the URL.
   const word = decodeURIComponent(new URL(url).password).replaceAll("'", "''");
   await client.query(`create role ${name} login password '${word}'`);
   afterAllElse(t, async () => {
@@ -131,21 +128,20 @@ test('names the privileges that a role lacks, by statements that grant them', as
   const granted = await findingsOf(flags);
   assert.deepEqual(those(granted, 'ok'), Object.keys(granted), JSON.stringify(granted));
 
-  const store = await openStore(parseDatabaseUrl(flags[1]!)!, 'sandbox', 'serve', serveOptions);
-  t.after(() => store.close());
+  const store = await openServing(t, flags[1]!);
   await store.recordReceipts([receiptAt(0)]);
   await store.recordKeyUses([{ keyId: 'KEY_1', usedAt: receiptAt(0).at }]);
 });
 
-test('finds that nothing can be written, though the role may, which serving refuses', async (t) => {
+test('reports a read-only database, which serve refuses, even if the role may write', async (t) => {
   const setting = `format('alter database %I set default_transaction_read_only = on', current_database())`;
   const url = await databaseWith(t, `do $$ begin execute ${setting}; end $$`);
   const remedy = /default_transaction_read_only to off/;
   assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'failed', /writes nothing here/, remedy);
-  await assert.rejects(openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions), remedy);
+  await assert.rejects(openServing(t, url), remedy);
 });
 
-test('counts the instances that serve a database, as every role can, and asks for a Redis', async (t) => {
+test('counts the instances that serve a database, with any role, and asks for a Redis', async (t) => {
   const url = await databaseWith(t, 'grant select on all tables in schema public to public');
   const flags = onSandbox(changed(url, { username: await newRole(t, url) }));
   await serveAs(t, url, 'first');
@@ -158,7 +154,7 @@ test('counts the instances that serve a database, as every role can, and asks fo
   assertFinding(unlimited.instances!, 'ok', /No rate is set/);
 });
 
-test('finds replicas that are none', async (t) => {
+test('reports a replica that is no standby, and a replica that cannot be reached', async (t) => {
   const url = await migratedDatabase(t);
   const nowhere = changed(url, { port: String(await freePort()) });
   const { replicas } = await findingsOf(onSandbox(url, '--replica', url, '--replica', nowhere));
@@ -172,11 +168,9 @@ test('finds replicas that are none', async (t) => {
 
 const soon = { timeout: 30_000 };
 
-test('gives up on servers that never answer, and on one that falls silent', soon, async (t) => {
-  const server = createServer((socket) => socket.resume().on('error', () => {})).listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
-  const silent = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+test('gives up on servers that never answer, and on a server that falls silent', soon, async (t) => {
+  const server = createServer((socket) => socket.resume().on('error', () => {}));
+  const silent = `127.0.0.1:${await listenOnAnyPort(t, server)}`;
   const url = await migratedDatabase(t);
   const proxy = await startProxy(t, Number(new URL(url).port));
   const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })], [], 'sandbox');

@@ -77,7 +77,7 @@ test('creates no database, and reports the other checks', async (t) => {
   assert.ok(!existsSync(join(path, '..')));
 });
 
-test('reports a file that is no database, and a path that cannot have one', async (t) => {
+test('reports a file that is no database, and a path where no database can be', async (t) => {
   const file = join(temporaryFolder(t), 'letter.txt');
   writeFileSync(file, 'Dear database, '.repeat(100));
   const databaseAt = async (path: string) => (await findingsOf(['--database', `sqlite:${path}`])).database!;
@@ -102,7 +102,7 @@ test('reports a folder that this user may not read or write', asUser, async (t) 
   chmodSync(folder, 0o700);
 });
 
-test('says that serving upgrades an older schema, and does not upgrade it', async (t) => {
+test('reports that serve will upgrade an older schema, and does not upgrade it', async (t) => {
   const { path, flags } = await newDatabase(t, 'pragma user_version = 0');
   const before = stateOf(path);
   const { schema } = await findingsOf(flags);

@@ -52,7 +52,7 @@ for (const [what, bytesLeft, file, define] of [
   ['written', 2_500_000, '\\d+', faultTest],
 ] as const) {
   define(
-    `an import that cannot be ${what} on a full disk fails in a sentence, and leaves nothing`,
+    `an import that cannot be ${what} on a full disk fails with a sentence, and writes nothing`,
     async (t) => {
       const started = await startOnSmallDisk(t);
       if (started === undefined) return;

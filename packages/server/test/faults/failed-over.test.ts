@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import type { ServedSandbox } from '../../../testkit/fixtures/served.ts';
 import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
 import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './scene/pair.ts';
-import { fill, loadOn, resumeMs, type Served, serveOn } from './scene/under-load.ts';
+import { fill, loadOn, resumeMs, serveOn } from './scene/under-load.ts';
 
 /** The name of the first brand, which shows the server that answered; undefined after a 503. */
-async function firstName({ caller }: Served): Promise<string | undefined> {
-  const answer = await caller.brands('?limit=1', { key: keys.acme });
+async function firstName({ brands }: ServedSandbox): Promise<string | undefined> {
+  const answer = await brands('?limit=1', { key: keys.acme });
   if (answer.status === 200) return JSON.parse(answer.text).brands[0].name;
   assertUnavailable(answer);
   return undefined;

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { metricOf } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { areAllTried, faultTest } from './scene/all-faults.ts';
-import { type Served, serveOn, startFilled, startLoad } from './scene/under-load.ts';
+import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 const freezeMs = areAllTried ? 30_000 : 6_000;
 
@@ -44,22 +45,18 @@ faultTest(`a database that is frozen for ${freezeMs / 1_000} s is a 503 until it
   }
 });
 
-async function busyConnections({ operationsUrl }: Served): Promise<number> {
-  const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
-  return Number(/^partner_network_database_connections\{state="busy"\} (\d+)$/m.exec(metrics)?.[1]);
-}
-
 faultTest(
   'with a frozen database the service still answers waiting clients, and ends with status 0',
   async (t) => {
     const server = await startFilled(t);
     const served = await serveOn(t, server.url());
-    const ask = () => served.caller.brands('', { key: keys.acme });
-    // Some connections are idle at the end: the frozen server closes none of them.
+    const ask = () => served.brands('', { key: keys.acme });
+    // Some connections are idle at the end. The frozen server does not close them.
     await Promise.all(Array.from({ length: 10 }, ask));
     server.freeze();
     const waiting = Array.from({ length: 5 }, ask);
-    while ((await busyConnections(served)) < 5);
+    const busy = ['partner_network_database_connections', 'state="busy"'] as const;
+    while ((await metricOf(served.operationsUrl, ...busy)) < 5);
     const signaledMs = performance.now();
     served.signal('SIGTERM');
     for (const answer of await Promise.all(waiting)) assertUnavailable(answer);

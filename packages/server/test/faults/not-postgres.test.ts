@@ -1,13 +1,10 @@
 /** An address at which something other than Postgres answers must not end the process. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
-import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { fixtureDatabase, openServing } from '../../../testkit/fixtures/database.ts';
+import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 
 /** What the server sends after the first bytes of a client. */
 const answers: Readonly<Record<string, number[] | string>> = {
@@ -22,22 +19,16 @@ async function listenAndSend(t: TestContext, bytes: Uint8Array): Promise<string>
     socket
       .on('error', () => {})
       .once('data', () => (bytes.length === 0 ? socket.end() : socket.write(bytes)));
-    t.after(() => socket.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return `postgres://x@127.0.0.1:${(server.address() as AddressInfo).port}/network`;
+  });
+  return `postgres://x@127.0.0.1:${await listenOnAnyPort(t, server)}/network`;
 }
 
 for (const [what, answer] of Object.entries(answers)) {
   test(`a server that sends ${what} is neither used as a database nor as a replica`, async (t) => {
     const url = await listenAndSend(t, Buffer.from(answer as string));
-    await assert.rejects(openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', serveOptions), OperatorError);
+    await assert.rejects(openServing(t, url), OperatorError);
 
-    const database = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
-    const options = { ...serveOptions, replicas: [url] };
-    const store = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'serve', options);
-    t.after(() => store.close());
+    const store = await openServing(t, await fixtureDatabase(t), { replicas: [url] });
     for (let round = 0; round < 5; round += 1) {
       const query = { partnerId: 'acme', referenceId: undefined, after: '', limit: 2 };
       assert.match((await store.listBrands(query)).records, /"id":"b1".*"id":"b2"/s);

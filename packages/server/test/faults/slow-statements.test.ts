@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
-import { requestsShed } from '../../../testkit/fixtures/requests-shed.ts';
+import { requestsShed } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { httpBounds } from '../../src/bounds/http.ts';
@@ -13,11 +13,11 @@ import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 faultTest('a statement that takes longer than 2 s is also canceled on the server', async (t) => {
   const server = await startFilled(t);
-  const { caller } = await serveOn(t, server.url());
-  const answer = caller.brands('', { key: keys.acme });
+  const { brands } = await serveOn(t, server.url());
+  const answer = brands('', { key: keys.acme });
   const observer = await connectTo(t, server.url());
   await holdUp(t, server.url(), 'brands', 0);
-  const answers = Array.from({ length: 30 }, () => caller.brands('', { key: keys.acme }));
+  const answers = Array.from({ length: 30 }, () => brands('', { key: keys.acme }));
   const sentMs = performance.now();
   await answer;
   for (const refused of await Promise.all(answers)) assertUnavailable(refused);
@@ -35,7 +35,7 @@ faultTest(
     const release = await holdUp(t, server.url(), 'balances', 2);
     const shedBefore = await requestsShed(served.operationsUrl, 'partner');
     const sentMs = performance.now();
-    assertUnavailable(await served.caller.brands('', { key: keys.acme }));
+    assertUnavailable(await served.brands('', { key: keys.acme }));
     const tookMs = performance.now() - sentMs;
     // On a busy machine it may be shed for that reason.
     assert.ok(
@@ -44,7 +44,7 @@ faultTest(
     );
     assert.ok((await requestsShed(served.operationsUrl, 'partner')) > shedBefore);
     await until(5_000, async () => {
-      const answer = await served.caller.brands('', { key: keys.zenith });
+      const answer = await served.brands('', { key: keys.zenith });
       if (answer.status !== 200) assertUnavailable(answer);
       return answer.status === 200;
     });

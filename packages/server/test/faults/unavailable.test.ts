@@ -115,7 +115,7 @@ async function takeAll(t: TestContext, url: string): Promise<pg.Client[]> {
   }
 }
 
-faultTest('a server without a connection to spare is a 503 until it has one', async (t) => {
+faultTest('a server without a free connection is a 503 until a connection is free', async (t) => {
   const server = await startFilled(t, { max_connections: '12', superuser_reserved_connections: '0' });
   const served = await serveOn(t, server.url());
   const load = await startLoad(t, served);
@@ -130,7 +130,7 @@ faultTest('a server without a connection to spare is a 503 until it has one', as
   } while ((await others[0]!.query(`select ${ofService}`)).rows.length > 0);
   const takenMs = performance.now();
   for (let times = 0; times < 5; times += 1) {
-    assertUnavailable(await served.caller.brands('', { key: keys.acme }));
+    assertUnavailable(await served.brands('', { key: keys.acme }));
   }
   await load.next(({ sentMs }) => sentMs > takenMs);
   const freedMs = performance.now();
@@ -140,7 +140,7 @@ faultTest('a server without a connection to spare is a 503 until it has one', as
   assert.ok(during.length > 0 && during.every(({ isRight }) => !isRight));
 });
 
-faultTest('an import whose database is killed fails in a sentence, and nothing of it remains', async (t) => {
+faultTest('an import whose database is killed fails with a sentence, and writes nothing', async (t) => {
   const server = await startFilled(t);
   await holdUp(t, server.url(), 'brands', 0);
   const words = ['import', 'brands', '-', '--partner', 'acme', '--environment', 'sandbox'];

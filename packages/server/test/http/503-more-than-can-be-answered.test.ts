@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { answersIn, assertRefused } from '../../../testkit/fixtures/http.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
@@ -53,7 +54,7 @@ function answerTo(sent: unknown[], name: unknown): ServerResponse {
   return { destroyed: false, writeHead: () => sent.push(name), end: () => {} } as unknown as ServerResponse;
 }
 
-test('without a place in time a request gets a 503 with an error record; the next is served', async (t) => {
+test('a request that waits too long gets a 503 with an error record; the next one is served', async (t) => {
   const { service, overload, release } = await startHeld(t, 1, 'keys');
   const admitted = Array.from({ length: 3 }, () => service.brands('', { key: keys.acme }));
   await until(5_000, () => underWayOf(overload).answering === overloadBounds.requestsPerDatabaseConnection);
@@ -67,15 +68,12 @@ test('without a place in time a request gets a 503 with an error record; the nex
   }
   assert.deepEqual(shedOf(overload), { loop: 0, requests: methods.length, partner: 0 });
   release();
-  assert.deepEqual(
-    (await Promise.all(admitted)).map(({ status }) => status),
-    [200, 200, 200],
-  );
+  assert.deepEqual(pluck(await Promise.all(admitted), 'status'), [200, 200, 200]);
   await until(5_000, () => underWayOf(overload).answering === 0);
   assert.equal((await service.brands('', { key: keys.acme })).status, 200);
 });
 
-test('a shed request counts for its operation; one that is ambiguous closes its connection', async (t) => {
+test('a shed request counts for its operation; an ambiguous request closes its connection', async (t) => {
   const { brands, balances, call, raw, metrics } = await startTestService(t, {
     overload: createOverload({ connections: 0 }, silent),
   });
@@ -215,7 +213,7 @@ test('a client that hangs up while its 503 is delayed gets nothing', (t) => {
   assert.deepEqual(sent, ['here']);
 });
 
-test('the log has a line when shedding begins, and one with the count when it is over', (t) => {
+test('the log has a line when shedding begins, and a line with the count when it ends', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   const { log, logs } = watchedLog();
@@ -253,7 +251,7 @@ test('the wait for a turn counts as a part of the response time', async (t) => {
     }),
   });
   assertRefused(await service.brands('', { key: keys.acme }), 503, 'SERVICE_UNAVAILABLE');
-  const { duration_ms } = JSON.parse(service.logs().trim().split('\n').at(-1)!);
+  const { duration_ms } = service.lines().at(-1);
   assert.ok(duration_ms >= httpBounds.answerMs, `${duration_ms} ms`);
   const duration = service.metrics.find(({ name }) => name.endsWith('request_duration_seconds'))!;
   const seconds = duration.read().find(({ labels, part }) => labels.outcome === 'failed' && part === 'sum');

@@ -10,7 +10,7 @@ import { startTestService } from '../../../testkit/fixtures/service.ts';
 const head = `GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n`;
 const good = `${head}\r\n`;
 
-test('answers the good requests of a pipeline before the bad one after them', async (t) => {
+test('answers the good requests of a pipeline before it rejects the bad request after them', async (t) => {
   const { raw } = await startTestService(t);
   assert.deepEqual(answersIn(await raw(`${good}${good}nonsense\r\n\r\n`)), [
     '200',
@@ -41,7 +41,7 @@ test('an unknown method is refused like every other: by its path first', async (
   assert.deepEqual(answersIn(await raw(`${withBody}BREW /x HTTP/1.1\r\n\r\n`)), ['200', '404 NOT_FOUND']);
 });
 
-test('a client that sends CONNECT and hangs up does no harm', async (t) => {
+test('a client that sends CONNECT and hangs up leaves the service intact', async (t) => {
   const { port, call } = await startTestService(t);
   for (let times = 0; times < 10; times += 1) {
     const socket = connect(port, '127.0.0.1');
@@ -69,7 +69,7 @@ for (const [what, bytes] of Object.entries({
   });
 }
 
-test('a caller who sends ahead and never reads is cut off, and answers are not piled up', async (t) => {
+test('a client that pipelines requests and never reads the responses is cut off', async (t) => {
   const { port, server, brands } = await startTestService(t);
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());

@@ -29,7 +29,7 @@ function detailsOf(query: string): unknown {
   }
 }
 
-test('the error of an unknown parameter has its name, or words if it has none', () => {
+test('the error of an unknown parameter has its name, or describes a nameless parameter', () => {
   const errorOf = (field: string | undefined, name: string, nearest: string) => [
     'UNKNOWN_QUERY_PARAMETER',
     field,

@@ -17,13 +17,13 @@ function limiterOf(decision: Decision) {
   return limiter;
 }
 
-test('without a limiter there are no rate limit headers', async () => {
+test('a response has no rate limit headers without a limiter', async () => {
   const headers = ['X-Request-Id', '1'];
   await admit(undefined, 'brands', 'acme', headers);
   assert.deepEqual(headers, ['X-Request-Id', '1']);
 });
 
-test('an admitted request gets the policy, what is left, and the seconds until there is more', async () => {
+test('an admitted request gets the policy, its remaining rate, and the seconds until more', async () => {
   const limiter = limiterOf({ isAdmitted: true, left: 12, untilMoreMs: 1_000.5 });
   const headers: string[] = [];
   await admit(limiter, 'brands', 'acme', headers);

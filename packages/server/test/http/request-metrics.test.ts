@@ -11,7 +11,7 @@ function valuesOf(metrics: readonly Metric[], name: string): Record<string, numb
   return Object.fromEntries(counted.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
 }
 
-test('counts every response by operation, status and code, and measures those of requests', async (t) => {
+test('counts every response by operation, status and code, and measures the time of requests', async (t) => {
   const service = await startTestService(t);
   const { brands, balances, call, raw, metrics } = service;
   await brands('', { key: keys.acme });

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { checkBrandImages, type ImageReport } from '../../src/images/check.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import { type Reads, StoreUnavailable } from '../../src/store/port.ts';
@@ -85,12 +86,11 @@ test('downloads eight images at a time', async (t) => {
     for (const held of waiting) held.end(image);
     waiting = [];
   });
-  const records = brands(40, (index) => `${host}/${index}`);
-  const store = await storeOf(t, records);
-  assert.deepEqual(
-    (await checkAll(store)).map(({ status }) => status),
-    Array(40).fill('ok'),
+  const store = await storeOf(
+    t,
+    brands(40, (index) => `${host}/${index}`),
   );
+  assert.deepEqual(pluck(await checkAll(store), 'status'), Array(40).fill('ok'));
   assert.equal(most, 8);
 });
 
@@ -105,8 +105,10 @@ test('reports in the order of the brands, even if the first image comes last', a
     }
     if (answered === 99) first?.end(image);
   });
-  const records = brands(230, (index) => `${host}/${index}`);
-  const store = await storeOf(t, records);
+  const store = await storeOf(
+    t,
+    brands(230, (index) => `${host}/${index}`),
+  );
   const ids = (await checkAll(store)).map(({ brand_id }) => brand_id);
   assert.deepEqual(
     ids,
@@ -120,8 +122,10 @@ test('downloads an image once, however many brands use it', async (t) => {
     asked.push(url);
     response.end(url === '/small' ? png(9, 9) : image);
   });
-  const records = brands(210, (index) => `${host}/${index % 2 === 0 ? 'small' : 'large'}`);
-  const store = await storeOf(t, records);
+  const store = await storeOf(
+    t,
+    brands(210, (index) => `${host}/${index % 2 === 0 ? 'small' : 'large'}`),
+  );
   const reports = await checkAll(store);
   assert.deepEqual(asked.toSorted(), ['/large', '/small']);
   assert.equal(reports.filter(({ status }) => status === 'faulty').length, 105);
@@ -131,8 +135,10 @@ test('limits the time of each image, and leaves no timer behind', async (t) => {
   const host = await serveHttp(t, ({ url }, response) => {
     if (url !== '/0') response.end(image);
   });
-  const records = brands(3, (index) => `${host}/${index}`);
-  const store = await storeOf(t, records);
+  const store = await storeOf(
+    t,
+    brands(3, (index) => `${host}/${index}`),
+  );
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const codes = (await checkAll(store, 1_000)).map(({ errors }) => errors.map(({ code }) => code).join());

@@ -3,9 +3,10 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { download, publicOnly, type Reach } from '../../src/images/download.ts';
 import { selfSigned } from './certificate.ts';
-import { listenOn, loopback, serveHttp } from './image-host.ts';
+import { loopback, serveHttp } from './image-host.ts';
 import { png } from './pictures.ts';
 
 const image = png(256, 256);
@@ -41,7 +42,7 @@ test('connects to no address of this machine or its network, however it is writt
     connections += 1;
     socket.destroy();
   });
-  const port = await listenOn(t, server, '::');
+  const port = await listenOnAnyPort(t, server, '::');
   for (const host of privateHosts) {
     assert.equal(await outcome(`http://${host}:${port}/logo.png`, publicOnly), 'NOT_PUBLIC', host);
     assert.equal(await outcome(`https://${host}:${port}/logo.png`, publicOnly), 'NOT_PUBLIC', host);
@@ -106,7 +107,7 @@ async function serveHttps(t: TestContext, host: string) {
     if (url === '/down') response.writeHead(302, { location: `http://${host}/logo.png` }).end();
     else response.end(image);
   });
-  return { cert, port: await listenOn(t, server) };
+  return { cert, port: await listenOnAnyPort(t, server) };
 }
 
 test('requires a trusted certificate of the host, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async (t) => {

@@ -9,7 +9,7 @@ import { parseRedisUrl } from '../../src/limiter/redis/url.ts';
 
 const { log } = watchedLog();
 
-test('without a rate there is no limiter, no metric and no connection to Redis', async () => {
+test('without a rate, no limiter, metric or connection to Redis exists', async () => {
   const redis = parseRedisUrl('redis://127.0.0.1:1')!;
   const opened = await openLimiters(
     { environment: 'sandbox', rates: { brands: 0, balances: 0 }, redis },

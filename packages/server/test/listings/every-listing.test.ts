@@ -26,16 +26,20 @@ for (const [listing, query, keyWithoutScope] of listings) {
       assert.equal(head.headers['content-length'], get.headers['content-length']);
     });
 
-    test('names the scope that the key lacks', async (t) => {
+    test('checks the scope before the parameters, and names the scope that the key lacks', async (t) => {
       const { [listing]: list } = await startTestService(t);
-      const answer = await list(query, { key: keyWithoutScope });
-      assertRefused(answer, 403, 'INSUFFICIENT_SCOPES');
-      assert.ok(errorsOf(answer)[0]!.detail.includes(operationByName[listing].scope));
+      for (const anyQuery of [query, '?limit=x']) {
+        const answer = await list(anyQuery, { key: keyWithoutScope });
+        assertRefused(answer, 403, 'INSUFFICIENT_SCOPES');
+        assert.ok(errorsOf(answer)[0]!.detail.includes(operationByName[listing].scope));
+      }
     });
 
-    test('refuses every key of a disabled partner', async (t) => {
-      const { [listing]: list } = await startTestService(t);
+    test('refuses every key of a disabled partner, until the partner is enabled again', async (t) => {
+      const { [listing]: list, store } = await startTestService(t);
       assertRefused(await list(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
+      await store.setPartnerDisabled('closed', undefined);
+      assert.notEqual(errorsOf(await list(query, { key: keys.closed }))?.[0]?.code, 'PARTNER_DISABLED');
     });
 
     isReadOnly(listing);

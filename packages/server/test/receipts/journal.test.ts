@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { receiptsBounds } from '../../src/bounds/receipts.ts';
@@ -33,16 +34,14 @@ function rememberingStore() {
   return store;
 }
 
-function startJournal(t: TestContext, store: ReceiptWrites): Journal & { logged(): string[] } {
-  const { log, logs } = watchedLog();
+/** A journal on this store, and the lines that it logs. */
+function openJournal(t: TestContext) {
+  const store = rememberingStore();
+  const { log, lines } = watchedLog();
   const journal = createJournal(store, log);
   t.after(journal.close);
-  const logged = () =>
-    logs()
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => `${JSON.parse(line).level} ${JSON.parse(line).msg}`);
-  return { ...journal, logged };
+  const logged = () => lines().map(({ level, msg }) => `${level} ${msg}`);
+  return { store, journal: { ...journal, logged } };
 }
 
 function read({ metrics }: Journal): Record<string, number> {
@@ -56,8 +55,7 @@ function receiptsOf(count: number): Receipt[] {
 }
 
 test('writes receipts together, in order, within a second', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   const receipts = receiptsOf(10);
   for (const receipt of receipts) journal.add(receipt);
   assert.deepEqual(store.batches, []);
@@ -67,21 +65,17 @@ test('writes receipts together, in order, within a second', async (t) => {
 });
 
 test('writes many in bounded batches', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   const receipts = receiptsOf(2 * receiptsBounds.receiptsBatch + 1);
   for (const receipt of receipts) journal.add(receipt);
   await journal.close();
-  assert.deepEqual(
-    store.batches.map(({ length }) => length),
-    [receiptsBounds.receiptsBatch, receiptsBounds.receiptsBatch, 1],
-  );
+  const { receiptsBatch } = receiptsBounds;
+  assert.deepEqual(pluck(store.batches, 'length'), [receiptsBatch, receiptsBatch, 1]);
   assert.deepEqual(store.receipts(), receipts);
 });
 
 test('keeps receipts during an outage, and writes them after it', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   store.isAway = true;
   const [first, second] = [receiptAt(0), receiptAt(1)];
   journal.add(first);
@@ -101,8 +95,7 @@ test('keeps receipts during an outage, and writes them after it', async (t) => {
 });
 
 test('writes receipts even if key uses cannot be written, and logs only the key uses', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   store.refusesUses = true;
   const receipts = receiptsOf(receiptsBounds.receiptsBatch + 1);
   for (const receipt of receipts) journal.add(receipt);
@@ -119,8 +112,7 @@ test('writes receipts even if key uses cannot be written, and logs only the key 
 });
 
 test('keeps a limited number: newer receipts are dropped, counted, and logged once', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   store.isAway = true;
   const receipts = receiptsOf(receiptsBounds.receiptsWaiting + 5);
   for (const receipt of receipts) journal.add(receipt);
@@ -143,8 +135,7 @@ test('keeps a limited number: newer receipts are dropped, counted, and logged on
 });
 
 test('gives up at shutdown, and logs how many receipts are lost', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   store.isAway = true;
   journal.add(receiptAt(0));
   const startedMs = performance.now();
@@ -154,8 +145,7 @@ test('gives up at shutdown, and logs how many receipts are lost', async (t) => {
 });
 
 test('writes the use of a key at most once a minute', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   const minute = Date.parse('2026-06-01T12:34:00.000Z');
   for (const ms of [0, 1, 59_999]) journal.noteUse('KEY_1', minute + ms);
   journal.noteUse('KEY_2', minute + 5);
@@ -171,8 +161,7 @@ test('writes the use of a key at most once a minute', async (t) => {
 });
 
 test('keeps a limited number of keys in memory', async (t) => {
-  const store = rememberingStore();
-  const journal = startJournal(t, store);
+  const { store, journal } = openJournal(t);
   for (let index = 0; index < receiptsBounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);
   await journal.close();
   assert.equal(store.uses.length, receiptsBounds.keyUsesNoted);

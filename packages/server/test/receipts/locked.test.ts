@@ -2,24 +2,15 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { openServing, openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture, future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { digestOfKey } from '../../src/auth/api-key.ts';
 import { createJournal } from '../../src/receipts/journal.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 import type { Store } from '../../src/store/port.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
-
-async function openServing(t: TestContext, url: string, connections = 10): Promise<Store> {
-  const options = { ...serveOptions, connections };
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-  t.after(() => store.close());
-  return store;
-}
 
 /** A journal on a store that counts failed writes. */
 function startJournal(t: TestContext, store: Store) {
@@ -96,7 +87,7 @@ test('receipts are written again after the database was read-only for a while', 
 
 test('receipts are written even if requests use all connections', async (t) => {
   const { url, lockable } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
-  const store = await openServing(t, url, 1);
+  const store = await openServing(t, url, { connections: 1 });
   const journal = startJournal(t, store);
   const unlock = await (await lockable()).lock('brands');
   const brands = { partnerId: 'acme', referenceId: undefined, after: '', limit: 2 };

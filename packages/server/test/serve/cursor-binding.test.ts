@@ -18,14 +18,8 @@ import type { KeyOnFile, Reads } from '../../src/store/port.ts';
 
 const free = ['cursor', 'grant_id', 'limit'];
 
-const key: KeyOnFile = {
-  id: 'key',
-  partnerId: 'acme',
-  scopes,
-  expiresAt: undefined,
-  isRevoked: false,
-  isPartnerDisabled: false,
-};
+const standing = { expiresAt: undefined, isRevoked: false, isPartnerDisabled: false };
+const key: KeyOnFile = { id: 'key', partnerId: 'acme', scopes, ...standing };
 
 type Query = Readonly<Record<string, string>>;
 

@@ -2,59 +2,37 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
-import { assertUnavailable, type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
-import { commandLine, type Running, start } from '../../../testkit/fixtures/run.ts';
+import { fixtureLine, metricOf, type ServedSandbox, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { needsOwnRedis, type OwnRedis, startRedis } from '../../../testkit/servers/redis.ts';
 
 const rate = 50;
 
-interface Server extends Running {
-  readonly caller: Caller;
-  /** The sum of a metric's values whose labels contain this text. */
-  metric(name: string, labels?: string): Promise<number>;
-}
-
 interface Called extends Span {
   readonly status: number;
 }
 
-async function serveMany(t: Lifetime, redis: OwnRedis, count: number): Promise<Server[]> {
-  const line = commandLine(t);
-  await line.inside(fillFixture, 'sandbox');
-  const flags = ['--database', line.database, '--environment', 'sandbox', '--redis', redis.url];
-  const ports = ['--port', '0', '--ops-port', '0', '--drain-delay', '0'];
-  const words = ['serve', ...flags, ...ports];
-  return Promise.all(Array.from({ length: count }, () => serveOne(t, words)));
+async function serveMany(t: Lifetime, redis: OwnRedis, count: number): Promise<ServedSandbox[]> {
+  const { database } = await fixtureLine(t);
+  const servers = Array.from({ length: count }, () => serveSandbox(t, database, ['--redis', redis.url]));
+  return Promise.all(servers);
 }
 
-async function serveOne(t: Lifetime, words: string[]): Promise<Server> {
-  const running = start(t, words);
-  const said = await running.says('stderr', /listening on (\S+), operations on (\S+)\.$/m);
-  const caller = createCaller(Number(new URL(said[1]!).port));
-  t.after(() => caller.disconnect());
-  return {
-    ...running,
-    caller,
-    metric: async (name, labels = '') => {
-      const text = await (await fetch(`${said[2]}/metrics`)).text();
-      const lines = text.split('\n').filter((read) => read.startsWith(name) && read.includes(labels));
-      return lines.reduce((sum, read) => sum + Number(read.split(' ').at(-1)), 0);
-    },
-  };
-}
-
-async function untilInstancesAre(servers: readonly Server[], count: number): Promise<void> {
-  for (const { metric } of servers) {
-    await until(8_000, async () => (await metric('partner_network_limiter_instances')) === count);
+async function untilInstancesAre(servers: readonly ServedSandbox[], count: number): Promise<void> {
+  for (const { operationsUrl } of servers) {
+    await until(
+      8_000,
+      async () => (await metricOf(operationsUrl, 'partner_network_limiter_instances')) === count,
+    );
   }
 }
 
 /** Calls the servers in turn, evenly, until it is stopped. It does not catch up after a stall. */
-function startCalls(servers: readonly Server[], perSecond: number) {
+function startCalls(servers: readonly ServedSandbox[], perSecond: number) {
   const calls: Promise<Called>[] = [];
   const batch = Math.ceil(perSecond / 100);
   let longestStallMs = 0;
@@ -75,9 +53,9 @@ function startCalls(servers: readonly Server[], perSecond: number) {
   };
 }
 
-async function callOnce({ caller }: Server): Promise<Called> {
+async function callOnce({ brands }: ServedSandbox): Promise<Called> {
   const sentMs = performance.now();
-  const answer = await caller.brands('?limit=1', { key: keys.acme });
+  const answer = await brands('?limit=1', { key: keys.acme });
   if (answer.status === 503) assertUnavailable(answer);
   return { sentMs, receivedMs: performance.now(), status: answer.status };
 }
@@ -86,7 +64,7 @@ async function callOnce({ caller }: Server): Promise<Called> {
  * The admitted calls. All others must be 429. On a machine that is too busy some are 503: not more than the
  * servers' own count of shed requests.
  */
-async function admittedOf(servers: readonly Server[], calls: readonly Called[]): Promise<Called[]> {
+async function admittedOf(servers: readonly ServedSandbox[], calls: readonly Called[]): Promise<Called[]> {
   const others = calls.filter(({ status }) => status !== 200 && status !== 429);
   assert.ok(others.every(({ status }) => status === 503));
   const shed = await sumOf(servers, 'partner_network_requests_shed_total');
@@ -94,8 +72,8 @@ async function admittedOf(servers: readonly Server[], calls: readonly Called[]):
   return calls.filter(({ status }) => status === 200).sort((a, b) => a.receivedMs - b.receivedMs);
 }
 
-async function sumOf(servers: readonly Server[], name: string, labels?: string): Promise<number> {
-  const values = await Promise.all(servers.map(({ metric }) => metric(name, labels)));
+async function sumOf(servers: readonly ServedSandbox[], name: string, labels?: string): Promise<number> {
+  const values = await Promise.all(servers.map(({ operationsUrl }) => metricOf(operationsUrl, name, labels)));
   return values.reduce((sum, value) => sum + value, 0);
 }
 
@@ -105,7 +83,7 @@ async function sumOf(servers: readonly Server[], name: string, labels?: string):
  * The average must be the rate if Redis was never lost and the calls were not held up. It is lower on a busy
  * machine.
  */
-async function assertExact(t: TestContext, servers: readonly Server[], times: number): Promise<void> {
+async function assertExact(t: TestContext, servers: readonly ServedSandbox[], times: number): Promise<void> {
   const stopFirst = startCalls(servers, rate);
   await wait(1_000);
   const first = await stopFirst();
@@ -142,9 +120,9 @@ test(
   },
 );
 
-test('a server that hangs or dies takes nothing of the rate with it', needsOwnRedis, async (t) => {
+test('a server that hangs or dies does not reduce the rate', needsOwnRedis, async (t) => {
   const servers = await serveMany(t, await startRedis(t), 3);
-  const [hanging, dying, last] = servers as [Server, Server, Server];
+  const [hanging, dying, last] = servers as [ServedSandbox, ServedSandbox, ServedSandbox];
   await untilInstancesAre(servers, 3);
   hanging.signal('SIGSTOP');
   dying.signal('SIGKILL');
@@ -183,8 +161,9 @@ test(
     assert.deepEqual(refused, []);
 
     await redis.kill();
-    for (const { metric, signal, ended, texts } of servers) {
-      assert.ok((await metric('partner_network_limiter_fallbacks_total', 'operation="brands"')) > 30);
+    for (const { operationsUrl, signal, ended, texts } of servers) {
+      const fallbacks = 'partner_network_limiter_fallbacks_total';
+      assert.ok((await metricOf(operationsUrl, fallbacks, 'operation="brands"')) > 30);
       assert.match(texts().stdout, /Redis does not answer.*Redis answers again/s);
       signal('SIGTERM');
       assert.equal(await ended, 0, 'a server without Redis ends as usual');

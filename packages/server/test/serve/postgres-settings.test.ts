@@ -1,9 +1,10 @@
 /** The effect of the Postgres settings, observed on the wire between the service and its server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
-import { type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
-import { start } from '../../../testkit/fixtures/run.ts';
+import { fillDatabase } from '../../../testkit/fixtures/database.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import type { Caller } from '../../../testkit/fixtures/http.ts';
+import { serveSandbox } from '../../../testkit/fixtures/served.ts';
 import {
   emptyDatabaseOn,
   type PostgresServer,
@@ -14,8 +15,6 @@ import {
 import { type Said, saidTo } from '../../../testkit/servers/postgres-wire.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { postgresBounds } from '../../src/bounds/postgres.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 import { planSettings } from '../../src/store/postgres/connections/pool.ts';
 import * as statements from '../../src/store/postgres/statements.ts';
 
@@ -32,9 +31,7 @@ async function proxyToServer(t: TestContext) {
 async function startFilled(): Promise<PostgresServer> {
   const started = await startPostgres(wholeFile);
   await emptyDatabaseOn(started, 'network');
-  const store = await openStore(parseDatabaseUrl(started.url('network'))!, 'sandbox', 'migrate');
-  await fillFixture(store);
-  await store.close();
+  await fillDatabase(started.url('network'));
   return started;
 }
 
@@ -51,11 +48,7 @@ function urlOf({ port }: { port: number }): string {
 
 async function serve(t: TestContext, variables: Record<string, string>): Promise<Served> {
   const primary = await proxyToServer(t);
-  const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0', '--brands-rate', '0'];
-  const running = start(t, words, { variables: { DATABASE_URL: urlOf(primary), ...variables } });
-  const [, port = ''] = await running.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+),/);
-  const caller = createCaller(Number(port));
-  t.after(() => caller.disconnect());
+  const caller = await serveSandbox(t, urlOf(primary), ['--brands-rate', '0'], variables);
   const said = () =>
     primary
       .sent()
@@ -92,7 +85,7 @@ test(
     const named = said!.prepared.filter((name) => name !== '');
     // The cursor keys are read twice a second, without any request.
     assert.deepEqual(named.toSorted(), [...hotNames, 'cursor_keys'].toSorted());
-    // An API key is read once in half a second, however often it is used.
+    // A used API key is read once in half a second.
     for (const name of hotNames.filter((name) => name !== 'key_by_digest')) {
       assert.equal(said!.bound.filter((bound) => bound === name).length, 5, name);
     }

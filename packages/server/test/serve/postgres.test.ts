@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
-import { assertFailed, type Finished, run, start } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, type Finished, run, serve } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import {
   connectTo,
@@ -61,13 +61,12 @@ function lineOn(url: string) {
   return { command, json };
 }
 
-async function serve(t: TestContext, url: string) {
-  const words = ['serve', '--port', '0', '--ops-port', '0', '--drain-delay', '0', '--log-level', 'trace'];
-  const running = start(t, words, { variables: { DATABASE_URL: url } });
-  const [, port = ''] = await running.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+),/);
-  const caller = createCaller(Number(port));
+async function serveOn(t: TestContext, url: string) {
+  const flags = ['--drain-delay', '0', '--log-level', 'trace'];
+  const served = await serve(t, flags, { variables: { DATABASE_URL: url } });
+  const caller = createCaller(served.port);
   t.after(() => caller.disconnect());
-  return { ...caller, ...running };
+  return { ...caller, ...served };
 }
 
 interface Key {
@@ -90,7 +89,7 @@ function countsOf({ read, written, unchanged, rejected_count }: ImportReport): n
   return [read, written, unchanged, rejected_count];
 }
 
-test('an operator sets up, imports, serves, replaces and takes away, all by commands', limits, async (t) => {
+test('an operator sets up, imports, serves, rotates and revokes, all with commands', limits, async (t) => {
   const server = await startGuarded(t);
   const url = server.addressFor('network');
   const { command, json } = lineOn(url);
@@ -125,7 +124,7 @@ test('an operator sets up, imports, serves, replaces and takes away, all by comm
   assert.deepEqual(countsOf(await json('import grants - --skip-invalid', unknown)), [1, 0, 0, 1]);
   const { id: grantId } = await json<Listed>('grants create --partner acme --customer alice');
 
-  const service = await serve(t, url);
+  const service = await serveOn(t, url);
   const brands = async (key: string) => (await service.brands('', { key })).status;
   /** The time after which a change to a key takes effect. */
   const aMoment = () => wait(authBounds.keyCacheMs);
@@ -188,7 +187,7 @@ test(
       /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses to reader;/,
     );
     await owner.query('grant insert on receipts, key_uses to reader; grant update on key_uses to reader');
-    const service = await serve(t, server.addressFor('reader'));
+    const service = await serveOn(t, server.addressFor('reader'));
     assert.equal((await service.brands('', { key })).status, 200);
     assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);
     const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
@@ -215,7 +214,7 @@ test('prints no password, neither when the server refuses it nor when it goes aw
   assert.equal(status, 1);
   assert.match(stdout, /^✗ database .*\(password authentication failed .*\n +Correct the password:/m);
 
-  const service = await serve(t, url);
+  const service = await serveOn(t, url);
   assert.equal((await service.brands('', { key })).status, 200);
   await server.stop();
   assert.equal((await service.brands('', { key })).status, 503);

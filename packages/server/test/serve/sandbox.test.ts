@@ -25,8 +25,8 @@ async function greeted(t: TestContext, folder: string) {
   return { ...running, stdout, calls };
 }
 
-test('greets with its base URL, a demo key and calls that work as they are printed', limits, async (t) => {
-  const { stdout, calls } = await greeted(t, temporaryFolder(t));
+test('greets with its base URL, its reference, a demo key and calls that work', limits, async (t) => {
+  const { stdout, calls, signal, ended } = await greeted(t, temporaryFolder(t));
   const baseUrl = /^ *Base URL +(http:\/\/127\.0\.0\.1:\d+\/network\/v1)$/m.exec(stdout)?.[1];
   const key = /^ *Demo key +(\S+)$/m.exec(stdout)?.[1];
   assert.equal(environmentOfKey(String(key)), 'sandbox');
@@ -39,29 +39,19 @@ test('greets with its base URL, a demo key and calls that work as they are print
     const body = (await response.json()) as Record<string, unknown[]>;
     assert.ok((body.brands ?? body.balances)!.length > 0, url);
   }
-});
-
-test('greets with a reference that offers the demo key', limits, async (t) => {
-  const { stdout } = await greeted(t, temporaryFolder(t));
   const reference = /^ *Reference +(http:\/\/127\.0\.0\.1:\d+\/docs)$/m.exec(stdout)?.[1];
   assert.equal((await fetch(String(reference))).status, 200);
   const { demoKey } = (await (await fetch(`${reference}/guides.json`)).json()) as { demoKey: string };
-  assert.equal(demoKey, /^ *Demo key +(\S+)$/m.exec(stdout)?.[1]);
+  assert.equal(demoKey, key);
+  signal('SIGTERM');
+  assert.equal(await ended, 0);
 });
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`ends with status 0 on ${signal}`, limits, async (t) => {
-    const { ended, signal: send } = await greeted(t, temporaryFolder(t));
-    send(signal);
-    assert.equal(await ended, 0);
-  });
-}
 
 test('fills only an empty sandbox, and keeps changes', limits, async (t) => {
   const folder = temporaryFolder(t);
   const first = await greeted(t, folder);
   first.signal('SIGINT');
-  await first.ended;
+  assert.equal(await first.ended, 0);
   const flags = ['--environment', 'sandbox', '--database', `sqlite:${join(folder, 'sandbox.db')}`, '--json'];
   const listed = JSON.parse((await run(['partners', 'list', ...flags])).stdout) as { id: string }[];
   assert.ok(listed.length >= 2);
@@ -71,7 +61,7 @@ test('fills only an empty sandbox, and keeps changes', limits, async (t) => {
   assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
 });
 
-test('refuses a folder whose database is of production', limits, async (t) => {
+test('refuses a folder with a production database', limits, async (t) => {
   const folder = temporaryFolder(t);
   await openSqlite(join(folder, 'sandbox.db'), 'production', 'create').close();
   assertFailed(await run(['sandbox', '--port', '0', '--data', folder]), 1, /production database/);

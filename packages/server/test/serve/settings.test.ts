@@ -72,7 +72,7 @@ test('refuses each bad setting of serve by flag and by variable, all at once', a
   }
 });
 
-test('refuses one port for callers and operators, before it opens anything', async (t) => {
+test('refuses the same port for clients and operators, before it opens anything', async (t) => {
   const folder = temporaryFolder(t);
   for (const more of [[], ['--host', '0.0.0.0'], ['--ops-host', '::']]) {
     const finished = await run(['serve', '--port', '9090', ...more], { folder });
@@ -88,12 +88,8 @@ test('refuses one port for callers and operators, before it opens anything', asy
 });
 
 test('accepts an ordinary public address unchanged, and encodes or refuses unsafe characters', () => {
-  for (const url of [
-    'https://x.example',
-    'http://10.0.0.1:8080/pay/v2',
-    'http://[::1]:8080',
-    "http://x/it's",
-  ]) {
+  const urls = "https://x.example http://10.0.0.1:8080/pay/v2 http://[::1]:8080 http://x/it's";
+  for (const url of urls.split(' ')) {
     assert.equal(httpUrl(url), url);
     assert.equal(httpUrl(`${url}/`), url);
   }
@@ -129,13 +125,7 @@ test('refuses workers and replicas of the embedded database, and more than 16 re
 });
 
 /** Addresses whose password could be misread as a host. */
-const ambiguous = [
-  'u:s3cret/12@h/n',
-  'u:12/s3cret@h/n',
-  'u:p@s3cret@h/n',
-  'u:p@s3cret,x@h/n',
-  'u:1?s3cret@h',
-];
+const ambiguous = 'u:s3cret/12@h/n u:12/s3cret@h/n u:p@s3cret@h/n u:p@s3cret,x@h/n u:1?s3cret@h'.split(' ');
 
 test('refuses a Postgres address whose password is not encoded, and does not repeat it', async () => {
   const finished = await Promise.all(
@@ -150,7 +140,7 @@ test('refuses a Postgres address whose password is not encoded, and does not rep
   }
 });
 
-test('refuses a flag that is given twice, and one whose value was forgotten', async (t) => {
+test('refuses a flag that is given twice or has no value', async (t) => {
   const line = commandLine(t);
   const twice = ['partners', 'create', '--name', 'A', '--name', 'B'];
   assertFailed(await line.run(twice), 2, /--name is given twice\./);
@@ -159,7 +149,7 @@ test('refuses a flag that is given twice, and one whose value was forgotten', as
   assert.ok(!existsSync(line.databasePath));
 });
 
-test('refuses a missing argument and an extra one', async (t) => {
+test('refuses a missing argument and an extra argument', async (t) => {
   const line = commandLine(t);
   assertFailed(await line.run(['keys', 'revoke']), 2, /KEY_ID is missing\./);
   assertFailed(await line.run(['keys', 'revoke', 'a', 'b']), 2, /"b"/);
@@ -197,7 +187,7 @@ test('a good flag overrides a bad variable, and an empty variable counts as abse
   }
 });
 
-test('keeps each environment in a file of its own when no database is named', async (t) => {
+test('without --database, each environment has its own file', async (t) => {
   const folder = temporaryFolder(t);
   for (const environment of ['production', 'sandbox']) {
     const flags = environment === 'production' ? [] : ['--environment', environment];
@@ -207,7 +197,7 @@ test('keeps each environment in a file of its own when no database is named', as
   }
 });
 
-test('an unknown flag is one mistake: its value is not reported as well', async () => {
+test('an unknown flag is reported once, without its value', async () => {
   const meant = await run('partners create --nme x --name y --database sqlite:/nowhere/x'.split(' '));
   assert.equal(meant.status, 2);
   assert.match(meant.stderr, /^There is no flag --nme; did you mean --name\?\n".*lists its flags\.\n$/);

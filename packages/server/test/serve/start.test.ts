@@ -1,13 +1,13 @@
 /** What a start loads. How long it takes is measured by the bench. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
-import { createCaller } from '../../../testkit/fixtures/http.ts';
-import { commandLine, start } from '../../../testkit/fixtures/run.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { commandLine, serve } from '../../../testkit/fixtures/run.ts';
+import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 
 const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
 
-/** Modules that the first answer of an embedded database does not need. */
+/** Modules that the first response from an embedded database does not need. */
 const unneeded = [
   // The client behind fetch: a named import of node:http loads it, which takes 14 to 22 % of a start.
   /internal\/deps\/undici/,
@@ -18,19 +18,14 @@ const unneeded = [
   /src\/reference\/guides/,
 ];
 
-test('loads nothing before the first answer that it does not need', { timeout: 30_000 }, async (t) => {
-  const line = commandLine(t);
-  await line.inside(fillFixture, 'sandbox');
-  const flags = ['--database', line.database, '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+test('loads nothing that the first response does not need', { timeout: 30_000 }, async (t) => {
+  const { database } = await fixtureLine(t);
   const variables = { NODE_OPTIONS: `--import=${preload}` };
-  const serve = start(t, ['serve', ...flags], { variables });
-  const [, port] = await serve.says('stderr', /listening on http:\/\/127\.0\.0\.1:(\d+), /);
-  const caller = createCaller(Number(port));
-  t.after(() => caller.disconnect());
-  assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
-  serve.signal('SIGINT');
-  await serve.ended;
-  const loaded: string[] = JSON.parse(serve.texts().stderr.trimEnd().split('\n').at(-1)!);
+  const served = await serveSandbox(t, database, [], variables);
+  assert.equal((await served.brands('', { key: keys.acme })).status, 200);
+  served.signal('SIGINT');
+  await served.ended;
+  const loaded: string[] = JSON.parse(served.texts().stderr.trimEnd().split('\n').at(-1)!);
   for (const needed of [/serve\/app\.ts$/, /^NativeModule http$/]) {
     assert.ok(
       loaded.some((name) => needed.test(name)),
@@ -55,9 +50,7 @@ const printNewSpace = `
 
 test('serve keeps the space for new objects at 16 MiB, a quarter of what V8 allows', async (t) => {
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(printNewSpace)}` };
-  const flags = ['--database', commandLine(t).database, '--port', '0', '--ops-port', '0'];
-  const serve = start(t, ['serve', ...flags], { variables });
-  await serve.says('stderr', /listening on /);
-  serve.signal('SIGINT');
-  await serve.says('stderr', /^new space: 16$/m);
+  const served = await serve(t, ['--database', commandLine(t).database], { variables });
+  served.signal('SIGINT');
+  await served.says('stderr', /^new space: 16$/m);
 });

@@ -1,69 +1,44 @@
 /** Several real processes behind one address, on a real Postgres. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
-import { assertUnavailable, type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
-import { requestsShed } from '../../../testkit/fixtures/requests-shed.ts';
-import { assertFailed, type Running, run, start } from '../../../testkit/fixtures/run.ts';
+import { fillDatabase, fixtureDatabase } from '../../../testkit/fixtures/database.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
+import { requestsShed, type ServedSandbox, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { freePort } from '../../../testkit/servers/free-port.ts';
-import {
-  connectTo,
-  databaseLike,
-  startPostgres,
-  withoutOwnServers,
-} from '../../../testkit/servers/postgres.ts';
+import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
 import { httpBounds } from '../../src/bounds/http.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 
 const limits = { timeout: 60_000 };
 
-interface Served extends Running {
-  readonly caller: Caller;
-  readonly operationsUrl: string;
+interface Served extends ServedSandbox {
   readonly database: string;
   /** The ids of the processes that have answered so far. */
   pids(): number[];
 }
 
-async function fixtureDatabase(t: TestContext): Promise<string> {
-  return databaseLike(t, 'fixture', async (url) => {
-    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
-    await fillFixture(store);
-    await store.close();
-  });
-}
-
-async function serveWith(t: TestContext, workers: number, ...words: string[]): Promise<Served> {
-  return serveOn(t, await fixtureDatabase(t), workers, ...words);
+async function serveWith(t: TestContext, workers: number, ...flags: string[]): Promise<Served> {
+  return serveOn(t, await fixtureDatabase(t), workers, ...flags);
 }
 
 async function serveOn(
   t: TestContext,
   database: string,
   workers: number,
-  ...words: string[]
+  ...flags: string[]
 ): Promise<Served> {
-  const anyPort = words.includes('--port') ? [] : ['--port', '0'];
-  const delay = words.includes('--drain-delay') ? [] : ['--drain-delay', '0'];
-  const flags = ['--workers', String(workers), ...anyPort, '--ops-port', '0', ...delay];
-  const running = start(t, ['serve', '--database', database, '--environment', 'sandbox', ...flags, ...words]);
-  const said = new RegExp(
-    `^Serving sandbox at .*; ${workers} workers listening on (\\S+), operations on (\\S+)\\.$`,
-    'm',
-  );
-  const [, address = '', operationsUrl = ''] = await running.says('stderr', said);
-  const caller = createCaller(Number(new URL(address).port));
-  t.after(() => caller.disconnect());
+  const served = await serveSandbox(t, database, ['--workers', String(workers), ...flags]);
+  const { stderr } = served.texts();
+  assert.match(stderr, new RegExp(`^Serving sandbox at .*; ${workers} workers listening on `, 'm'));
   const pids = () =>
-    [...running.texts().stdout.matchAll(/"pid":(\d+).*"msg":"request"/g)].map(([, pid]) => Number(pid));
-  return { ...running, caller, operationsUrl, database, pids: () => [...new Set(pids())] };
+    [...served.texts().stdout.matchAll(/"pid":(\d+).*"msg":"request"/g)].map(([, pid]) => Number(pid));
+  return { ...served, database, pids: () => [...new Set(pids())] };
 }
 
 interface Called extends Span {
@@ -71,10 +46,10 @@ interface Called extends Span {
 }
 
 /** Sends requests on separate connections, so that every worker gets some. A 503 must be well formed. */
-async function callOften({ caller }: Served, count: number): Promise<Called[]> {
+async function callOften({ brands }: Served, count: number): Promise<Called[]> {
   const calls = Array.from({ length: count }, async () => {
     const sentMs = performance.now();
-    const answer = await caller.brands('?limit=1', { key: keys.acme });
+    const answer = await brands('?limit=1', { key: keys.acme });
     if (answer.status === 503) assertUnavailable(answer);
     return { status: answer.status, sentMs, receivedMs: performance.now() };
   });
@@ -134,16 +109,16 @@ test('all workers answer on one address, and count the rate of a partner togethe
   }
 });
 
-test('a killed worker is replaced while others answer; none outlives a supervisor', limits, async (t) => {
+test('a killed worker is replaced while others answer; all end with the supervisor', limits, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0');
   const before = await pidsOfAll(served, 2);
-  served.caller.disconnect();
+  served.disconnect();
   process.kill(before[0]!, 'SIGKILL');
   await served.says('stdout', /a worker ended; another takes its place/);
   // A connection that was given to the killed worker may be lost.
   await until(10_000, () => callOften(served, 20).then(areAnswered, () => false));
   await until(20_000, async () => {
-    served.caller.disconnect();
+    served.disconnect();
     areAnswered(await callOften(served, 20));
     return served.pids().length === 3;
   });
@@ -184,7 +159,7 @@ test(
   async (t) => {
     const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
     const connectionsOf = async () => {
-      const calls = Array.from({ length: 20 }, () => served.caller.brands('?limit=1', { key: keys.acme }));
+      const calls = Array.from({ length: 20 }, () => served.brands('?limit=1', { key: keys.acme }));
       return new Set((await Promise.all(calls)).map(({ headers }) => headers.connection));
     };
     assert.deepEqual([...(await connectionsOf())], ['keep-alive']);
@@ -205,9 +180,7 @@ test('workers that end while the database is away come back with it, and are not
   skip: withoutOwnServers(),
 }, async (t) => {
   const server = await startPostgres(t);
-  const store = await openStore(parseDatabaseUrl(server.url())!, 'sandbox', 'migrate');
-  await fillFixture(store);
-  await store.close();
+  await fillDatabase(server.url());
   // With port 0 the system would choose another port after all workers ended.
   const port = String(await freePort());
   const served = await serveOn(t, server.url(), 2, '--brands-rate', '0', '--port', port);
@@ -222,7 +195,7 @@ test('workers that end while the database is away come back with it, and are not
     assert.equal(await statusOf('/metrics'), 200);
     return (await statusOf('/readyz')) === 200;
   });
-  served.caller.disconnect();
+  served.disconnect();
   await until(10_000, () => callOften(served, 5).then(areAnswered, () => false));
   served.signal('SIGTERM');
   assert.equal(await served.ended, 0);
@@ -245,10 +218,7 @@ test('with Redis, workers count there, and their metrics show it', needsRedis, a
 });
 
 test('a problem that keeps workers from starting is reported once', limits, async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  t.after(() => taken.close());
-  const { port } = taken.address() as { port: number };
+  const port = await listenOnAnyPort(t, createServer());
   const database = ['--database', await fixtureDatabase(t), '--environment', 'sandbox'];
   const words = ['serve', ...database, '--workers', '3', '--port', String(port), '--ops-port', '0'];
   const finished = await run(words);

@@ -2,26 +2,21 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, get } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { createCollectorAgent } from '../../src/tracing/collector-agent.ts';
 import { selfSigned } from '../images/certificate.ts';
 
-test('uses the TLS files that the variables name, and refuses one that cannot be read', async (t) => {
+test('uses the TLS files of the variables, and rejects a file that cannot be read', async (t) => {
   const { key, cert } = selfSigned('localhost');
   const options = { key, cert, ca: cert, requestCert: true, rejectUnauthorized: false };
   const server = createServer(options, ({ socket }, response) => {
     response.end(String((socket as TLSSocket).authorized));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const url = `https://localhost:${await listenOnAnyPort(t, server)}`;
   const folder = temporaryFolder(t);
   const set = (name: string, text: string) => {
     const file = join(folder, name);

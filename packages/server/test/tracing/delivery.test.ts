@@ -8,7 +8,7 @@ import { createDelivery } from '../../src/tracing/delivery.ts';
 
 const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
 
-test('keeps a bounded number of spans for a dead collector, and logs lost ones once a minute', async () => {
+test('keeps a bounded number of spans for a dead collector, and logs lost spans once a minute', async () => {
   const refuse: (() => void)[] = [];
   let sent = 0;
   const exporter: SpanExporter = {
@@ -20,13 +20,9 @@ test('keeps a bounded number of spans for a dead collector, and logs lost ones o
     shutdown: async () => {},
   };
   const clock = { ms: 0 };
-  const { log, logs } = watchedLog();
+  const { log, logs, lines } = watchedLog();
   const delivery = createDelivery(exporter, log, () => clock.ms);
-  const logged = () =>
-    logs()
-      .trim()
-      .split('\n')
-      .map((line) => [JSON.parse(line).reason, JSON.parse(line).spans]);
+  const logged = () => lines().map(({ reason, spans }) => [reason, spans]);
 
   const count = tracingBounds.tracesBatch + tracingBounds.tracesWaiting + 10;
   for (let ended = 0; ended < count; ended += 1) delivery.onEnd(span);

@@ -1,13 +1,10 @@
 /** Tracing in a process of its own: which files it loads, and whether it ends. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
-import { createCaller } from '../../../testkit/fixtures/http.ts';
-import { commandLine, start } from '../../../testkit/fixtures/run.ts';
+import { fixtureDatabase } from '../../../testkit/fixtures/database.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { startCollector } from '../../../testkit/servers/collector.ts';
-import { databaseLike } from '../../../testkit/servers/postgres.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 
 const limits = { timeout: 30_000 };
 
@@ -24,29 +21,21 @@ const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`
 
 type Variables = Readonly<Record<string, string>>;
 
-async function serveOn(t: TestContext, database: string, variables: Variables, ...words: string[]) {
-  const flags = ['--database', database, '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
-  const running = start(t, ['serve', ...flags, ...words], {
-    variables: { NODE_OPTIONS: watchLoading, ...variables },
-  });
-  const [, address = ''] = await running.says('stderr', /listening on (\S+),/);
-  const caller = createCaller(Number(new URL(address).port));
-  t.after(() => caller.disconnect());
-  return { ...running, caller };
+function serveWatched(t: TestContext, database: string, variables: Variables, ...flags: string[]) {
+  return serveSandbox(t, database, flags, { NODE_OPTIONS: watchLoading, ...variables });
 }
 
-async function serve(t: TestContext, variables: Variables) {
-  const line = commandLine(t);
-  await line.inside(fillFixture, 'sandbox');
-  return serveOn(t, line.database, variables, '--brands-rate', '0');
+async function serveFixture(t: TestContext, variables: Variables) {
+  const { database } = await fixtureLine(t);
+  return serveWatched(t, database, variables, '--brands-rate', '0');
 }
 
 test(
   'without a collector nothing of OpenTelemetry is loaded, and no line names a trace',
   limits,
   async (t) => {
-    const { caller, signal, ended, texts } = await serve(t, { OTEL_TRACES_SAMPLER: 'always_on' });
-    assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
+    const { brands, signal, ended, texts } = await serveFixture(t, { OTEL_TRACES_SAMPLER: 'always_on' });
+    assert.equal((await brands('', { key: keys.acme })).status, 200);
     signal('SIGINT');
     assert.equal(await ended, 0);
     assert.doesNotMatch(texts().stderr, /LOADED/);
@@ -54,21 +43,17 @@ test(
   },
 );
 
-test('each worker sends its own spans, up to the last one, as the variables say', limits, async (t) => {
+test('each worker sends all of its spans, with the settings of the variables', limits, async (t) => {
   const collector = await startCollector(t);
-  const database = await databaseLike(t, 'fixture', async (url) => {
-    const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
-    await fillFixture(store);
-    await store.close();
-  });
+  const database = await fixtureDatabase(t);
   const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
     OTEL_SERVICE_NAME: 'network-of-ours',
     OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=pod-1',
   };
-  const { caller, signal, ended, texts } = await serveOn(t, database, variables, '--workers', '2');
-  const answers = await Promise.all(Array.from({ length: 10 }, () => caller.brands('', { key: keys.acme })));
+  const { brands, signal, ended, texts } = await serveWatched(t, database, variables, '--workers', '2');
+  const answers = await Promise.all(Array.from({ length: 10 }, () => brands('', { key: keys.acme })));
   signal('SIGINT');
   assert.equal(await ended, 0);
 
@@ -92,13 +77,13 @@ test(
   limits,
   async (t) => {
     const { url } = await startCollector(t, true);
-    const { caller, signal, ended, texts } = await serve(t, {
+    const { brands, signal, ended, texts } = await serveFixture(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
     });
     // More spans than fit into one batch. If requests waited for the collector, the test would time out.
     for (let calls = 0; calls < 70; calls += 1) {
-      assert.equal((await caller.brands('', { key: keys.acme })).status, 200);
+      assert.equal((await brands('', { key: keys.acme })).status, 200);
     }
     const signalledMs = performance.now();
     signal('SIGINT');

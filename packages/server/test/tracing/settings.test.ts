@@ -8,6 +8,8 @@ import { tracesOf } from '../../src/tracing/settings.ts';
 
 const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
+const invalidUrls = ['collector:4318', 'ftp://x', 'grpc://x:4317', 'http://', 'http://x/?a=b', 'http://x y'];
+
 function tracesWith(variables: Record<string, string>) {
   const { values, problems } = parseLine(serve, [], variables);
   assert.deepEqual(problems, []);
@@ -25,14 +27,7 @@ test('an invalid endpoint is reported with the other settings, and not repeated'
   );
   assert.doesNotMatch(finished.stderr, /secret/);
   for (const name of [endpoint, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) {
-    for (const url of [
-      'collector:4318',
-      'ftp://x',
-      'grpc://x:4317',
-      'http://',
-      'http://x/?a=b',
-      'http://x y',
-    ]) {
+    for (const url of invalidUrls) {
       const [problem, ...others] = parseLine(serve, [], { [name]: url }).problems;
       assert.ok(problem?.startsWith(`${name} must be an http or https address`), url);
       assert.deepEqual(others, []);
@@ -90,7 +85,7 @@ test('an invalid header, compression, exporter or share is reported, and not rep
   }
 });
 
-test('the sampler traces all requests, none, or the given share', () => {
+test('the sampler traces all requests, no requests, or the given share', () => {
   for (const [sampler, ratio, share] of [
     ['', '', 1],
     ['always_on', '', 1],

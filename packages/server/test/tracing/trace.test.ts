@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { fixtureDatabase, openServing } from '../../../testkit/fixtures/database.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { recorded } from '../../../testkit/fixtures/recorded-span.ts';
 import { type SentSpan, startCollector } from '../../../testkit/servers/collector.ts';
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
 import { digestOfKey } from '../../src/auth/api-key.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
 import { StoreUnavailable } from '../../src/store/port.ts';
 import { startTracedService } from './traced-service.ts';
 
@@ -15,10 +14,7 @@ const kinds = { internal: 1, server: 2, client: 3 };
 
 /** Checks one trace: all steps are children of the request's span, and within its time. */
 function assertTree(spans: readonly SentSpan[], names: readonly string[]): void {
-  assert.deepEqual(
-    spans.map(({ name }) => name),
-    names,
-  );
+  assert.deepEqual(pluck(spans, 'name'), names);
   const [request, ...steps] = spans;
   assert.deepEqual([request!.kind, request!.parentSpanId], [kinds.server, undefined]);
   for (const step of steps) {
@@ -87,11 +83,8 @@ test(
   },
 );
 
-test('a statement that waits for a connection has a span for the wait, others have none', async (t) => {
-  const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
-  const options = { ...serveOptions, connections: 1 };
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-  t.after(() => store.close());
+test('only a statement that waits for a connection has a span for the wait', async (t) => {
+  const store = await openServing(t, await fixtureDatabase(t), { connections: 1 });
   const find = () => store.findKey(digestOfKey(keys.acme));
   const { begun } = await recorded(() => Promise.all([find(), find()]));
   assert.deepEqual(begun, ['wait for a connection']);

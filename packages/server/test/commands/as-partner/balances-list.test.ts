@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { keys } from '../../../../testkit/fixtures/fixture.ts';
 import { partnerVariables } from '../../../../testkit/fixtures/partner.ts';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { assertFailed, run } from '../../../../testkit/fixtures/run.ts';
 import { startTestService } from '../../../../testkit/fixtures/service.ts';
 
@@ -38,7 +39,7 @@ test('--curl prints one line without the key that gets the same answer', async (
   const service = await startTestService(t);
   const variables = partnerVariables(service.port);
   const { PARTNER_NETWORK_BASE_URL = '' } = variables;
-  // It asks for nothing, and so needs no key.
+  // It sends no request, so it needs no key.
   const lineOf = async (...words: string[]) => {
     const printed = await run([...words, '--curl'], { variables: { PARTNER_NETWORK_BASE_URL } });
     assert.deepEqual([printed.status, printed.stderr], [0, '']);
@@ -48,13 +49,10 @@ test('--curl prints one line without the key that gets the same answer', async (
   const pasted = async (line: string) =>
     (await promisify(execFile)('sh', ['-c', line], { env: { ...process.env, ...variables } })).stdout;
   const printed = await lineOf(...list, '--customer', 'alice', '--limit', '2', '--grant-id', 'g-active');
-  const { balances } = JSON.parse(await pasted(printed));
-  assert.deepEqual(
-    balances.map(({ id }: { id: string }) => id),
-    ['bal1', 'bal2'],
-  );
+  const { balances }: { balances: { id: string }[] } = JSON.parse(await pasted(printed));
+  assert.deepEqual(pluck(balances, 'id'), ['bal1', 'bal2']);
 
-  // What is not quoted or not encoded finds another brand, or none.
+  // Without correct quoting and encoding, this finds another brand or no brand.
   const reference = `it's "50%" & more; $HOME \`id\` #1 + [a-b] {x} \\ 🦊 !`;
   await service.database.execute('update brands set reference_id = $1 where id = $2', reference, 'b2');
   const found = await pasted(await lineOf('brands', 'list', '--reference-id', reference));

@@ -7,6 +7,7 @@ import { keys } from '../../../../testkit/fixtures/fixture.ts';
 import { holdSecondPage, partnerVariables } from '../../../../testkit/fixtures/partner.ts';
 import { run, spawnCommand, start } from '../../../../testkit/fixtures/run.ts';
 import { startTestService } from '../../../../testkit/fixtures/service.ts';
+import { listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
 import { authBounds } from '../../../src/bounds/auth.ts';
 
 const list = ['brands', 'list'];
@@ -43,7 +44,7 @@ test('--json prints one document in the shape of an answer, for one page or for 
   assert.deepEqual(await json('--reference-id', 'of nobody'), { ids: [], cursor: undefined });
 });
 
-test('asks for no more pages if the reader of the pipe stops, and exits with 0', async (t) => {
+test('requests no more pages if the reader of the pipe stops, and exits with 0', async (t) => {
   const held = holdSecondPage();
   const { port } = await startTestService(t, { reads: held.reads });
   const child = spawnCommand([...list, '--all', '--limit', '1'], { variables: partnerVariables(port) });
@@ -57,13 +58,13 @@ test('asks for no more pages if the reader of the pipe stops, and exits with 0',
   assert.deepEqual({ status, stderr, pages: held.pages() }, { status: 0, stderr: '', pages: 2 });
 });
 
-test('says that its output is incomplete if a page is refused, and why', async (t) => {
+test('if a page is refused, says that the output is incomplete, and why', async (t) => {
   let requests = 0;
   const service = await startTestService(t, {
     reads: async ({ store }) => ({
       ...store,
       findKey: async (digest) => (++requests === 1 ? store.findKey(digest) : undefined),
-      // For so long the key is good without a look.
+      // As long as a good key is cached.
       listBrands: (query) => wait(authBounds.keyCacheMs).then(() => store.listBrands(query)),
     }),
   });
@@ -79,15 +80,11 @@ test('says that its output is incomplete if a page is refused, and why', async (
   assert.deepEqual(said.slice(3), ['']);
 });
 
-test('ends at once and silently on Ctrl-C, as a signal ends a process', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  t.after(() => silent.close());
-  await once(silent, 'listening');
-  const { port } = silent.address() as { port: number };
-  const running = start(t, list, { variables: partnerVariables(port) });
-  const [socket] = await once(silent, 'connection');
+test('Ctrl-C ends it at once, as a signal does, and it prints nothing', async (t) => {
+  const silent = createServer(() => {});
+  const running = start(t, list, { variables: partnerVariables(await listenOnAnyPort(t, silent)) });
+  await once(silent, 'connection');
   running.signal('SIGINT');
   assert.equal(await running.ended, null);
   assert.deepEqual(running.texts(), { stdout: '', stderr: '' });
-  socket.destroy();
 });

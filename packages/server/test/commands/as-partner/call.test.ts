@@ -118,7 +118,7 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
   });
 });
 
-test('says what to do if another server answers, or none', async (t) => {
+test('says what to do if another server answers, or no server', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const check = "Check that this is the service's address: PARTNER_NETWORK_BASE_URL sets it.";
   assert.match(await saidOf(nobody), /ECONNREFUSED/);
@@ -175,7 +175,7 @@ test('ends the line of an incomplete document, so that the error has its own lin
   );
 });
 
-test('says how to start a sandbox if none runs', async () => {
+test('says how to start a sandbox if no sandbox runs', async () => {
   const network = new PartnerNetwork({
     apiKey: keys.acme,
     baseUrl: sandboxAddress,
@@ -195,7 +195,7 @@ test('does not change an unexpected error', () => {
   assert.equal(explained(fault, sandbox, flagOf), fault);
 });
 
-test('tells a terminal once what it waits for, after a second', (t) => {
+test('prints on a terminal, once and after a second, what it waits for', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { remarks, output } = recordedOutput();
   const tick = (ms: number) => t.mock.timers.tick(ms);
@@ -203,7 +203,7 @@ test('tells a terminal once what it waits for, after a second', (t) => {
     const waiting = createWaitingRemark('http://here', output, isSeen);
     waiting.onRequest();
     tick(commandLineBounds.silentWaitMs - 1);
-    // While a page is printed nothing is waited for.
+    // While a page is printed, no request is under way.
     waiting.stop();
     tick(commandLineBounds.silentWaitMs);
     assert.equal(remarks.length, isSeen ? 0 : 1);

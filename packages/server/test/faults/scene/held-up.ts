@@ -12,7 +12,7 @@ export async function statementsOf(observer: pg.Client): Promise<number> {
   return rows[0].running;
 }
 
-/** Locks a table and waits until that many statements of the service need it. Returns its unlock function. */
+/** Locks a table, waits until this number of statements need it, and returns the unlock function. */
 export async function holdUp(
   t: TestContext,
   url: string,

@@ -1,7 +1,7 @@
 /** A proxy between the service and a server, which can fall silent, hang up, be slow, and lead elsewhere. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
+import { listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
 
 interface Target {
   readonly port: number;
@@ -57,14 +57,9 @@ export async function startNetwork(t: Lifetime, server: Target) {
     pass(link, near, far);
     pass(link, far, near);
     if (isSilent) for (const end of link.ends) end.pause();
-  }).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  t.after(() => {
-    listener.close();
-    for (const link of links) hangUp(link);
   });
-
-  const { port } = listener.address() as AddressInfo;
+  t.after(() => links.forEach(hangUp));
+  const port = await listenOnAnyPort(t, listener);
   return {
     port,
     /** The database's address through the proxy. */

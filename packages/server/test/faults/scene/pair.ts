@@ -31,7 +31,7 @@ export async function rename(t: TestContext, server: PostgresServer, name: strin
   await client.query(`update brands set name = $1 where partner_id = 'acme' and id = 'b1'`, [name]);
 }
 
-/** Ends all connections of the service to a server, or only that many of the newest. */
+/** Ends all connections of the service to a server, or only this number of the newest. */
 export async function hangUpOnService(
   t: TestContext,
   server: PostgresServer,

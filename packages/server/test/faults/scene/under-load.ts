@@ -3,20 +3,14 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
+import { fillDatabase } from '../../../../testkit/fixtures/database.ts';
 import { createdAt, fillFixture, keys } from '../../../../testkit/fixtures/fixture.ts';
-import {
-  type Answer,
-  assertUnavailable,
-  type Caller,
-  createCaller,
-} from '../../../../testkit/fixtures/http.ts';
-import { requestsShed } from '../../../../testkit/fixtures/requests-shed.ts';
-import { type Running, start } from '../../../../testkit/fixtures/run.ts';
+import { type Answer, assertUnavailable, type Caller } from '../../../../testkit/fixtures/http.ts';
+import { requestsShed, type ServedSandbox, serveSandbox } from '../../../../testkit/fixtures/served.ts';
 import { type PostgresServer, type Settings, startPostgres } from '../../../../testkit/servers/postgres.ts';
 import { importValues } from '../../../src/ingest/import.ts';
 import { within } from '../../../src/lib/timeout.ts';
-import { parseDatabaseUrl } from '../../../src/store/address.ts';
-import { openStore } from '../../../src/store/engines.ts';
+import type { Store } from '../../../src/store/port.ts';
 
 /** Every answer comes within 2 s, plus some time for other tests on the same machine. */
 const answerMs = 2_200;
@@ -43,15 +37,13 @@ const moreBrands = Array.from({ length: 150 }, (_, index) => ({
   metadata: { index: String(index), note: 'x'.repeat(200) },
 }));
 
-/** Migrates the database and fills it. */
-export async function fill(url: string, environment: Environment = 'sandbox'): Promise<void> {
-  const store = await openStore(parseDatabaseUrl(url)!, environment, 'migrate');
-  try {
+/** Fills a database with the fixture and a full page of brands. */
+export function fill(url: string, environment?: Environment): Promise<void> {
+  const fillBoth = async (store: Store) => {
     await fillFixture(store);
     await importValues(store, 'brands', moreBrands, 'acme');
-  } finally {
-    await store.close();
-  }
+  };
+  return fillDatabase(url, fillBoth, environment);
 }
 
 /** A server of the test's own with a filled database. */
@@ -65,22 +57,9 @@ export async function startFilled(
   return server;
 }
 
-export interface Served extends Running {
-  readonly caller: Caller;
-  readonly operationsUrl: string;
-}
-
-/** Runs `serve` on this database, without a rate limit. */
-export async function serveOn(t: TestContext, url: string, ...words: string[]): Promise<Served> {
-  const ports = ['--port', '0', '--ops-port', '0', '--drain-delay', '0', '--brands-rate', '0'];
-  const running = start(t, ['serve', '--database', url, '--environment', 'sandbox', ...ports, ...words]);
-  const [, port, operationsUrl = ''] = await running.says(
-    'stderr',
-    /listening on http:\/\/127\.0\.0\.1:(\d+), operations on (\S+)\.$/m,
-  );
-  const caller = createCaller(Number(port));
-  t.after(() => caller.disconnect());
-  return { ...running, caller, operationsUrl };
+/** Serves this database without a rate limit. */
+export function serveOn(t: TestContext, url: string, ...flags: string[]): Promise<ServedSandbox> {
+  return serveSandbox(t, url, ['--brands-rate', '0', ...flags]);
 }
 
 /** One answer: right if it is the expected page, otherwise a 503. Anything else fails the test. */
@@ -96,10 +75,11 @@ export async function loadOn(t: TestContext, url: string, ...words: string[]) {
 }
 
 /** Starts clients that call both listings again and again. Resolves at their first right answer. */
-export async function startLoad(t: TestContext, { caller, operationsUrl }: Served) {
+export async function startLoad(t: TestContext, served: ServedSandbox) {
+  const { operationsUrl } = served;
   const expected = {
-    brands: await rightPage(caller, paths.brands),
-    balances: await rightPage(caller, paths.balances),
+    brands: await rightPage(served, paths.brands),
+    balances: await rightPage(served, paths.balances),
   };
   const judged: Judged[] = [];
   const watchers = new Set<(answer: Judged) => void>();
@@ -112,7 +92,7 @@ export async function startLoad(t: TestContext, { caller, operationsUrl }: Serve
     const sentMs = performance.now();
     const answer = await within(
       lostMs,
-      caller.call(paths[listing], { key: keys.acme }),
+      served.call(paths[listing], { key: keys.acme }),
       () => new Error(`no answer in ${lostMs} ms`),
     );
     const one = { sentMs, endedMs: performance.now(), isRight: judge(answer, expected[listing]) };

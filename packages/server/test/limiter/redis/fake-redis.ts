@@ -1,7 +1,7 @@
 /** A Redis and a clock that a test controls. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
 
 // The real one, before a test replaces it.
 const { setTimeout: realTimeout } = globalThis;
@@ -51,23 +51,16 @@ export async function startFakeRedis(t: TestContext) {
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const hangUp = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  t.after(() => {
-    server.close();
-    hangUp();
-  });
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${await listenOnAnyPort(t, server)}`,
     replies,
     /** The commands received so far. */
     received: received as readonly Command[],
     /** Number of connections accepted so far. */
     connections: () => connections,
-    hangUp,
+    hangUp: () => {
+      for (const socket of sockets) socket.destroy();
+    },
     freeze: () => {
       unsent = [];
     },

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import type { Span } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
-import { watchedLog } from '../../../../testkit/watch/logs.ts';
+import { type WatchedLog, watchedLog } from '../../../../testkit/watch/logs.ts';
 import { type OpenLimiters, openLimiters } from '../../../src/limiter/open.ts';
 import type { Decided } from '../../../src/limiter/port.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
@@ -16,7 +16,8 @@ export interface TestLimiter {
   fallbacks(): number;
   instances(): number;
   close(): Promise<void>;
-  logs(): string;
+  readonly logs: WatchedLog['logs'];
+  readonly lines: WatchedLog['lines'];
 }
 
 interface Choices {
@@ -29,7 +30,7 @@ interface Choices {
 
 export async function openLimiter(t: TestContext, url: string, choices: Choices = {}): Promise<TestLimiter> {
   const { environment = 'sandbox', operation = 'brands', rate = 50, instances = 1 } = choices;
-  const { log, logs } = watchedLog();
+  const { log, logs, lines } = watchedLog();
   const config = { environment, rates: { [operation]: rate }, instances, redis: parseRedisUrl(url) };
   const opened = await openLimiters(config, log);
   t.after(opened.close);
@@ -46,6 +47,7 @@ export async function openLimiter(t: TestContext, url: string, choices: Choices 
     instances: () => sumOf(opened, 'instances'),
     close: opened.close,
     logs,
+    lines,
   };
 }
 

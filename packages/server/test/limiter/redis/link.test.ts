@@ -17,15 +17,10 @@ const lost = (reason: string) => [
 const back = [30, undefined, 'Redis answers again'];
 
 async function openLink(t: TestContext, url: string, minInstances = 1) {
-  const { log, logs } = watchedLog();
+  const { log, lines } = watchedLog();
   const link = await openRedisLink(parseRedisUrl(url)!, 'sandbox', minInstances, log);
   t.after(link.close);
-  const logged = () =>
-    logs()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line))
-      .map(({ level, reason, msg }) => [level, reason, msg]);
+  const logged = () => lines().map(({ level, reason, msg }) => [level, reason, msg]);
   return { link, logged };
 }
 
@@ -171,7 +166,7 @@ for (const state of ['answering', 'lost'] as const) {
 
 async function onRedis(t: TestContext) {
   const { url } = await startRedis(t);
-  // From here on nothing is late, however busy the machine is.
+  // From here on no reply is late, even on a busy machine.
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { link } = await openLink(t, url);
   return { link, url, client: redisClient(t, url) };

@@ -86,7 +86,7 @@ test('a share is the rate divided by the known instances, rounded down, and at l
   }
 });
 
-test('what Redis admitted here in the last second counts, and what it refused does not', async (t) => {
+test('admissions by Redis in the last second count against the share, refusals do not', async (t) => {
   const { stage, admit, admitMany } = onLink(t, 8, 2);
   for (const decision of [admitted, refused, admitted, refused, admitted]) {
     stage.decision = decision;
@@ -96,7 +96,7 @@ test('what Redis admitted here in the last second counts, and what it refused do
   assert.equal(await admitMany(5), 1);
 });
 
-test('a partner over the share waits until fewer than the share count, one in the share never', async (t) => {
+test('a partner over its share waits until fewer requests than the share count', async (t) => {
   const { stage, admit, admitMany } = onLink(t, 8, 4);
   stage.decision = admitted;
   for (let request = 0; request < 4; request += 1) {

@@ -97,7 +97,7 @@ for (const loss of ['killed', 'frozen'] as const) {
   );
 }
 
-test('restarted at once: what it forgot does not come on top of twice the rate', needsOwnRedis, async (t) => {
+test('restarted at once: with lost admissions, twice the rate is not exceeded', needsOwnRedis, async (t) => {
   const redis = await startRedis(t);
   const [busy, idle] = await openLimiterInstances(t, redis.url, 2);
   const decided = await burst(busy!, rate);
@@ -109,23 +109,6 @@ test('restarted at once: what it forgot does not come on top of twice the rate',
   const most = mostWithinASecond(admittedOf([...decided, ...(await stop())]));
   t.diagnostic(`${most} admitted in the fullest second`);
   assert.ok(most <= 2 * rate, `${most} in a second`);
-});
-
-test('its own admissions of the last second count against the share', needsOwnRedis, async (t) => {
-  const redis = await startRedis(t);
-  const [busy, idle] = await openLimiterInstances(t, redis.url, 2);
-  const [first] = await burst(busy!, rate);
-  await redis.kill();
-  const decision = await busy!.timed('p');
-  if (decision.receivedMs - first!.sentMs >= 1_000) return t.skip('the machine was too slow');
-  assert.deepEqual([decision.isAdmitted, decision.source], [false, 'local']);
-  assert.equal(
-    admittedOf(await burst(idle!, rate)).length,
-    rate / 2,
-    'the other one has used nothing of its share',
-  );
-  await wait(Math.ceil(decision.untilMoreMs) + 1);
-  assert.equal((await busy!.admit('p')).isAdmitted, true);
 });
 
 test(
@@ -150,17 +133,6 @@ test(
   },
 );
 
-test('cut off without notice: a new connection is opened', needsOwnRedis, async (t) => {
-  const proxy = await startProxy(t, (await startRedis(t)).port);
-  const limiter = await openLimiter(t, `redis://127.0.0.1:${proxy.port}`);
-  const stop = load(t, [limiter]);
-  await until(5_000, () => limiter.decisions('redis') > 0);
-  proxy.swallow();
-  await until(5_000, () => limiter.fallbacks() > 0);
-  await untilRedisDecides(t, limiter);
-  assertPrompt(t, await stop());
-});
-
 test('a reply that came while the process was busy is not late', needsOwnRedis, async (t) => {
   const limiter = await openLimiter(t, (await startRedis(t)).url);
   for (let round = 0; round < 4; round += 1) {
@@ -184,15 +156,8 @@ test(
     assert.ok(performance.now() - startedMs < 2_500);
     assert.equal(admittedOf(await burst(limiter, rate)).length, rate / 2, 'its share of two instances');
     await wait(2_500);
-    const warnings = limiter
-      .logs()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.deepEqual(
-      warnings.map(({ level, reason }) => [level, reason]),
-      [[40, 'ECONNREFUSED']],
-    );
+    const warnings = limiter.lines().map(({ level, reason }) => [level, reason]);
+    assert.deepEqual(warnings, [[40, 'ECONNREFUSED']]);
 
     await redis.start();
     const client = redisClient(t, redis.url);

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 
-const plain = {
-  host: 'cache.example',
-  port: 6379,
-  username: undefined,
-  password: undefined,
-  db: 0,
-};
+const plain = { host: 'cache.example', port: 6379, username: undefined, password: undefined, db: 0 };
 
 test('accepts a host, and optionally a port, user, password and database number', () => {
   const taken = {

@@ -1,5 +1,5 @@
 /**
- * Every statement of a request reads a short index range, with any statistics: none yet, none since a large
+ * Every statement of a request reads a short index range, with any statistics: missing, from before a large
  * import, or current ones.
  */
 import assert from 'node:assert/strict';
@@ -69,7 +69,7 @@ const shardKeys: Readonly<Record<string, string>> = {
   grants: 'customer_id',
 };
 
-/** 1,000 brands for each of 20 partners, half of them with the same reference, and as many balances. */
+/** 20 partners with 1,000 brands, half of them of one reference, and 20 customers with 1,000 balances. */
 const filling = `
   insert into partners (id, name, created_at)
   select 'p' || lpad(p::text, 2, '0'), 'Name', '2026-01-01Z' from generate_series(0, 19) as p;

@@ -1,13 +1,11 @@
 /** The pool of Postgres connections, which stay open between statements. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { migratedDatabase, serveOptions } from '../../../../testkit/fixtures/database.ts';
+import { migratedDatabase, openServing } from '../../../../testkit/fixtures/database.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { connectTo, emptyDatabase } from '../../../../testkit/servers/postgres.ts';
 import { digestOfKey } from '../../../src/auth/api-key.ts';
 import { postgresBounds } from '../../../src/bounds/postgres.ts';
-import { parseDatabaseUrl } from '../../../src/store/address.ts';
-import { openStore } from '../../../src/store/engines.ts';
 import { StoreUnavailable } from '../../../src/store/port.ts';
 import { createPool } from '../../../src/store/postgres/connections/pool.ts';
 
@@ -131,7 +129,7 @@ test('a connection is closed when it gets too old, and when it was idle for too 
   await until(5_000, () => pool.use().open === 0);
 });
 
-test('after the same server returns, busy connections finish and none is reused', async (t) => {
+test('after the same server returns, busy connections finish and no connection is reused', async (t) => {
   const { pool, backend, divide, sleep, serverReturns } = await poolOf(t, 2);
   const busy = sleep(0.2);
   const pid = await backend();
@@ -171,9 +169,7 @@ test('closing lets a running statement finish, but not for long, and rejects new
 
 test('waits for a connection are measured, and timeouts are counted', async (t) => {
   const url = await migratedDatabase(t);
-  const options = { ...serveOptions, connections: 1 };
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-  t.after(store.close);
+  const store = await openServing(t, url, { connections: 1 });
   const measured = (name: string, part?: string) =>
     store.metrics
       .find((metric) => metric.name === `partner_network_database_${name}`)!

@@ -1,7 +1,7 @@
 /** A primary with two streaming standbys, and a store that reads from them. */
 import type { TestContext } from 'node:test';
-import { serveOptions } from '../../../../testkit/fixtures/database.ts';
-import { fillFixture } from '../../../../testkit/fixtures/fixture.ts';
+import { fillDatabase, openServing } from '../../../../testkit/fixtures/database.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
 import {
   connectTo,
   emptyDatabaseOn,
@@ -10,8 +10,6 @@ import {
   startStandby,
   wholeFile,
 } from '../../../../testkit/servers/postgres.ts';
-import { parseDatabaseUrl } from '../../../src/store/address.ts';
-import { openStore } from '../../../src/store/engines.ts';
 import type { Page, Store } from '../../../src/store/port.ts';
 
 export const database = 'network';
@@ -24,18 +22,17 @@ export interface Replicated {
 
 export async function startReplicated(): Promise<Replicated> {
   const primary = await startPostgres(wholeFile);
-  await fillDatabase(primary);
+  await fillOn(primary);
   return {
     primary,
     standbys: [await startStandby(wholeFile, primary), await startStandby(wholeFile, primary)],
   };
 }
 
-export async function fillDatabase(server: PostgresServer, name = database): Promise<void> {
+/** Creates a database with the fixture. */
+export async function fillOn(server: PostgresServer, name = database): Promise<void> {
   await emptyDatabaseOn(server, name);
-  const store = await openStore(parseDatabaseUrl(server.url(name))!, 'sandbox', 'migrate');
-  await fillFixture(store);
-  await store.close();
+  await fillDatabase(server.url(name));
 }
 
 export function openOn(
@@ -44,27 +41,19 @@ export function openOn(
   servers: readonly PostgresServer[],
 ): Promise<Store> {
   const replicas = servers.map((server) => server.url(database));
-  return openAt(t, primary, replicas);
-}
-
-export async function openAt(
-  t: TestContext,
-  primary: PostgresServer,
-  replicas: readonly string[],
-): Promise<Store> {
-  const address = parseDatabaseUrl(primary.url(database))!;
-  const store = await openStore(address, 'sandbox', 'serve', { ...serveOptions, replicas });
-  t.after(() => store.close());
-  return store;
+  return openServing(t, primary.url(database), { replicas });
 }
 
 /** Grows from test to test, because they share their servers. */
 let version = 0;
 
+/** A store that uses both replicas. */
 export async function openScene(t: TestContext, { primary, standbys }: Replicated) {
   const writer = await connectTo(t, primary.url(database));
+  const store = await openOn(t, primary, standbys);
+  await until(limitMs, () => areAllUsed(store));
   return {
-    store: await openOn(t, primary, standbys),
+    store,
     /** Gives all brands the next version as their name, in one transaction. */
     write: async () => {
       version += 1;

@@ -1,26 +1,18 @@
 /** Counts the round trips to Postgres of each read, as a proxy sees them. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { openTestDatabase, serveOptions } from '../../../../testkit/fixtures/database.ts';
-import { fillFixture, future, keys } from '../../../../testkit/fixtures/fixture.ts';
+import { test } from 'node:test';
+import { fixtureDatabase, openServing } from '../../../../testkit/fixtures/database.ts';
+import { future, keys } from '../../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { startPostgres, startStandby, withoutOwnServers } from '../../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../../testkit/servers/proxy.ts';
 import { digestOfKey } from '../../../src/auth/api-key.ts';
-import { parseDatabaseUrl, type StoreOptions } from '../../../src/store/address.ts';
-import { openStore } from '../../../src/store/engines.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { areAllUsed, database, fillDatabase, pagesOfReplicas } from './replica-scene.ts';
+import { areAllUsed, database, fillOn, pagesOfReplicas } from './replica-scene.ts';
 
 const brands = { partnerId: 'acme', after: '', limit: 2, walPosition: 0n };
-const balances = {
-  partnerId: 'acme',
-  customerId: 'alice',
-  type: 'CHECKING',
-  at: future,
-  after: '',
-  limit: 2,
-};
+const alice = { customerId: 'alice', type: 'CHECKING', at: future };
+const balances = { partnerId: 'acme', ...alice, after: '', limit: 2 };
 
 const reads: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   'a key': (store) => store.findKey(digestOfKey(keys.acme)),
@@ -29,12 +21,6 @@ const reads: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   'a grant and its balances': (store) => store.listBalances({ ...balances, grantId: 'g-active' }),
   'any grant and its balances': (store) => store.listBalances({ ...balances, grantId: undefined }),
 };
-
-async function openThrough(t: TestContext, url: string, options: StoreOptions): Promise<Store> {
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'serve', options);
-  t.after(() => store.close());
-  return store;
-}
 
 function withPort(url: string, port: number): string {
   const through = new URL(url);
@@ -59,10 +45,9 @@ for (const keepsSession of [true, false]) {
   const how = keepsSession ? 'with' : 'without';
   for (const [what, read] of Object.entries(reads)) {
     test(`${what} takes one round trip, ${how} prepared statements`, async (t) => {
-      const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
+      const url = await fixtureDatabase(t);
       const { port, questions } = await startProxy(t, Number(new URL(url).port));
-      const options = { ...serveOptions, connections: 1, keepsSession };
-      const store = await openThrough(t, withPort(url, port), options);
+      const store = await openServing(t, withPort(url, port), { connections: 1, keepsSession });
       await read(store);
       assert.equal(await roundTrips(questions, () => read(store)), 1);
     });
@@ -73,11 +58,11 @@ test('a page from a replica takes two: how far it has replayed, and the page', {
   skip: withoutOwnServers(),
 }, async (t) => {
   const primary = await startPostgres(t);
-  await fillDatabase(primary);
+  await fillOn(primary);
   const standby = await startStandby(t, primary);
   const { port, questions } = await startProxy(t, standby.port);
   const replicas = [withPort(standby.url(database), port)];
-  const store = await openThrough(t, primary.url(database), { ...serveOptions, replicas });
+  const store = await openServing(t, primary.url(database), { replicas });
   await until(5_000, () => areAllUsed(store));
   const read = reads['a page of brands']!;
   await read(store);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
 import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { connectTo } from '../../../../testkit/servers/postgres.ts';
 
 /** The column by which each large table is distributed. The small tables are copied to every node. */
@@ -82,10 +83,7 @@ test('every table is either distributed by a key or copied to every node', async
     `select tablename from pg_tables where schemaname = 'public' order by tablename collate "C"`,
   );
   const known = [...Object.keys(shardKeys), ...everywhere].toSorted();
-  assert.deepEqual(
-    rows.map(({ tablename }) => tablename),
-    known,
-  );
+  assert.deepEqual(pluck(rows, 'tablename'), known);
 });
 
 test('the schema has nothing that a distributed engine rejects', async (t) => {

@@ -6,7 +6,7 @@ import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts
 import type { Examined } from '../../src/doctor/examine.ts';
 import { names } from '../doctor/examined.ts';
 
-test('prints a list of checks with --json, and exits with 0 if none failed', async (t) => {
+test('prints a list of checks with --json, and exits with 0 if no check failed', async (t) => {
   const line = commandLine(t);
   await line.inside(async () => {});
   const checks = await line.json<Examined[]>('doctor', '--public-url', 'https://network.example');

@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
-import { assertFailed, commandLine, run, spawnCommand, withPartners } from '../../../testkit/fixtures/run.ts';
+import { commandLine, run, spawnCommand, withPartners } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import type { Store } from '../../src/store/port.ts';
 import { exported } from '../store/suite/exports.ts';
 import { plainBalance, writeRows } from '../store/suite/records.ts';
 
-/** More than a pipe and whoever reads it hold together. */
+/** More than fits into a pipe and the buffer of its reader. */
 const many = Array.from({ length: 5_000 }, (_, index) => plainBalance('alice', `b${index + 10_000}`));
 
 async function fillMany(store: Store): Promise<void> {
@@ -23,7 +23,7 @@ async function databaseOfMany(t: TestContext, engine: string): Promise<string> {
   return (await openTestDatabase(t, 'many', fillMany, engine)).url;
 }
 
-/** Begins an export of balances; a test that fails half way does not leave it behind. */
+/** Starts an export of balances. It is killed after the test. */
 function spawnExport(t: TestContext, url: string, stdout?: number) {
   const words = ['export', 'balances', '--environment', 'sandbox', '--database', url];
   const child = spawnCommand(words, stdout === undefined ? {} : { stdout });
@@ -55,7 +55,7 @@ test('fails with status 1 and says that the output is incomplete when the databa
   const child = spawnExport(t, url);
   const remarks = text(child.stderr);
   await once(child.stdout, 'readable');
-  // Long enough to come to an end, for one that does not wait until it is read.
+  // An export that does not wait for its reader would be finished by now.
   assert.equal((await exported(store, 'balances')).length, many.length);
   const terminate = `
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -95,13 +95,6 @@ test('prints the same lines with --json, and only the brands of the partner', as
     ['b2', 'z1'],
   );
   assert.equal((await run([...words, '--json'])).stdout, stdout);
-});
-
-test('needs a partner for brands, and reports an unknown one', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  assertFailed(await line.run(['export', 'brands']), 2, /--partner is required/);
-  assertFailed(await line.run(['export', 'balances', '--partner', 'acme']), 2, /no flag --partner/);
-  assertFailed(await line.run(['export', 'brands', '--partner', 'nobody']), 1, /^There is no partner nobody/);
 });
 
 test('warns of an empty export, which may come from a wrong database, with status 0', async (t) => {

@@ -70,11 +70,11 @@ test('lists the commands of a group in the help of the group', async () => {
   assert.doesNotMatch(stdout, /^ {2}grants/m);
 });
 
-test('lists the commands, with status 2, if none is given', async () => {
+test('lists the commands, with status 2, if no command is given', async () => {
   assertFailed(await run([]), 2, /partners create/, /sandbox/);
 });
 
-test('suggests the nearest command for an unknown one', async () => {
+test('suggests the nearest command for an unknown command', async () => {
   assertFailed(await run(['key', 'rotat', 'KEY_1']), 2, /no command "key rotat".*"keys rotate"/);
   assertFailed(await run(['partners', 'lst', '--json']), 2, /no command "partners lst".*"partners list"/);
 });

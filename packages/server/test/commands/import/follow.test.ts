@@ -33,7 +33,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const ended = once(child, 'close');
     child.stdin.write(`${brandLine('a')}nonsense\n`);
     await until(20_000, async () => (await countBrands(line)) === 1);
-    // The half of a line is not a bad line: its other half may be on its way.
+    // Half a line is not a bad line: its other half may come later.
     child.stdin.write(`${brandLine('b')}{"id":"c","na`);
     child.kill(signal);
     assert.deepEqual(await ended, [0, null]);
@@ -54,8 +54,8 @@ test('handles signals while the embedded database is locked: the second ends it 
   t.after(() => child.kill('SIGKILL'));
   const ended = once(child, 'close');
   child.stdin.write(brandLine('a'));
-  const [told] = await once(child.stderr, 'data');
-  assert.match(String(told), /^The embedded database cannot answer now .* Trying again for 30 s\.\n$/);
+  const [text] = await once(child.stderr, 'data');
+  assert.match(String(text), /^The embedded database cannot answer now .* Trying again for 30 s\.\n$/);
   const signals = setInterval(() => child.kill('SIGTERM'), 100);
   assert.deepEqual(await ended, [null, 'SIGTERM']);
   clearInterval(signals);

@@ -95,23 +95,22 @@ test('fails with status 1 and writes nothing when a line is rejected, and report
   assert.deepEqual(await brandIds(line), []);
 });
 
-test('writes the good lines with status 0 under --skip-invalid', async (t) => {
+test('--skip-invalid writes the good lines, and --dry-run writes nothing', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const { status, stdout } = await line.run([...importBrands, '--skip-invalid'], { input: mixed });
-  const { read, written, rejected_count } = JSON.parse(stdout);
-  assert.deepEqual([status, read, written, rejected_count], [0, 4, 2, 2]);
-  assert.deepEqual(await brandIds(line), ['a', 'b']);
-});
-
-test('writes nothing in a dry run, and says what it would have done', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  const good = await line.run([...importBrands, '--dry-run'], { input: brandLines('a', 'b') });
-  assert.deepEqual([good.status, JSON.parse(good.stdout).written], [0, 2]);
-  const bad = await line.run([...importBrands, '--dry-run'], { input: mixed });
-  assert.deepEqual([bad.status, JSON.parse(bad.stdout).written], [1, 0]);
-  const skipping = await line.run([...importBrands, '--dry-run', '--skip-invalid'], { input: mixed });
-  assert.deepEqual([skipping.status, JSON.parse(skipping.stdout).written], [0, 2]);
-  assert.deepEqual(await brandIds(line), []);
+  const outcomeOf = async (input: string, ...flags: string[]) => {
+    const { status, stdout } = await line.run([...importBrands, ...flags], { input });
+    const { read, written, rejected_count } = JSON.parse(stdout);
+    return { status, counts: [read, written, rejected_count], stored: await brandIds(line) };
+  };
+  for (const [input, flags, status, counts] of [
+    [brandLines('a', 'b'), [], 0, [2, 2, 0]],
+    [mixed, [], 1, [4, 0, 2]],
+    [mixed, ['--skip-invalid'], 0, [4, 2, 2]],
+  ] as const) {
+    assert.deepEqual(await outcomeOf(input, '--dry-run', ...flags), { status, counts, stored: [] });
+  }
+  const written = { status: 0, counts: [4, 2, 2], stored: ['a', 'b'] };
+  assert.deepEqual(await outcomeOf(mixed, '--skip-invalid'), written);
 });
 
 test('prints line, field and remedy of the first rejected lines', async (t) => {
@@ -137,12 +136,6 @@ test('fails with status 1 and a sentence when it cannot read the file', async (t
   }
 });
 
-test('needs a partner for brands', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  assertFailed(await line.run(['import', 'brands', '-']), 2, /--partner is required/);
-  assertFailed(await line.run(['import', 'balances', '-', '--partner', 'acme']), 2, /no flag --partner/);
-});
-
 for (const signal of ['SIGKILL', 'SIGINT'] as const) {
   test(`writes nothing of an import that ${signal} ends half way, and runs the next one`, async (t) => {
     const line = await withPartners(t, ['acme']);
@@ -151,7 +144,7 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     let said = '';
     child.stderr.on('data', (text) => (said += text));
     const half = brandLines(...Array.from({ length: 20_000 }, (_, index) => `x${index}`));
-    // A pipe holds 64 KiB, so all but that was read, and batches of it were written, once this is through.
+    // A pipe holds 64 KiB. When this write is done, all but that was read, and batches of it were written.
     await new Promise((resolve) => child.stdin.write(half, resolve));
     child.kill(signal);
     assert.deepEqual(await ended, [null, signal]);

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { spawnCommand, withPartners } from '../../../../testkit/fixtures/run.ts';
 
-/** Makes the process tell, as its last word, how much memory it had at the most. */
-const telling = `process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS))`;
+/** Makes the process print its peak memory when it ends. */
+const printPeak = `process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS))`;
 
 const good = '{"id":"good","reference_id":"r","name":"n"}\n';
 
@@ -20,7 +20,7 @@ function* longLine(mebibytes: number): Generator<string> {
 test('rejects a line of 100 MB by its number, writes nothing, and does not hold it in memory', async (t) => {
   const line = await withPartners(t, ['acme']);
   const words = ['import', 'brands', '-', '--partner', 'acme', '--json', '--database', line.database];
-  const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(telling)}` };
+  const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(printPeak)}` };
   const child = spawnCommand(words, { variables });
   const ended = once(child, 'close');
   const [stdout, stderr] = await Promise.all([
@@ -33,6 +33,6 @@ test('rejects a line of 100 MB by its number, writes nothing, and does not hold 
   assert.deepEqual(counts, { read: 3, written: 0, unchanged: 0, rejected_count: 1 });
   assert.deepEqual([rejected[0].line, rejected[0].errors[0].code], [2, 'INVALID_JSON']);
   const peakKibibytes = Number(/peak (\d+)$/.exec(stderr)?.[1]);
-  // A process that does nothing has 60 MB; to hold the line and make a text of it would take 200 more.
+  // An idle process takes 60 MB. Keeping the line and decoding it would take 200 MB more.
   assert.ok(peakKibibytes < 200 * 1024, `${peakKibibytes} KiB`);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { assertRefused, assertTaken, checkLine, lineWith, times } from './check-line.ts';
 
-test('takes a color only as # and six hex digits', async () => {
+test('accepts a color only as # and six hex digits', async () => {
   for (const color of ['#000000', '#1A2b3C', '#ffffff']) {
     await assertTaken('brands', 'color', `"${color}"`, color);
   }
@@ -43,7 +43,7 @@ const badTimes = [
   ],
 ] as const;
 
-test('takes a time in UTC and cuts its fraction to milliseconds', async () => {
+test('accepts a time in UTC, and cuts its fraction to milliseconds', async () => {
   for (const [kind, field] of times) {
     for (const [time, stored] of goodTimes) await assertTaken(kind, field, `"${time}"`, stored);
   }
@@ -91,7 +91,7 @@ const badUrls = [
   ],
 ] as const;
 
-test('takes an http or https address of 8 to 8,000 characters as it is', async () => {
+test('accepts an http or https address of 8 to 8,000 characters unchanged', async () => {
   for (const url of goodUrls) await assertTaken('brands', 'profile_image_url', JSON.stringify(url), url);
   for (const character of ['a', '🦊']) {
     const long = `"https://x/${character.repeat(7_991)}"`;
@@ -111,7 +111,7 @@ function keysOf(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'value']));
 }
 
-test('takes metadata of 0 to 50 keys, empty texts among them, and refuses 51', async () => {
+test('accepts metadata of 0 to 50 keys and empty texts, and refuses 51 keys', async () => {
   for (const metadata of [{}, { '': '' }, { tier: 'gold' }, { __proto__key: '🦊' }]) {
     await assertTaken('brands', 'metadata', JSON.stringify(metadata), JSON.stringify(metadata));
   }

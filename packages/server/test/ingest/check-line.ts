@@ -1,5 +1,6 @@
 /** Reads and checks a line as an import does, and returns the result. */
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { createChecker } from '../../src/ingest/check.ts';
 import { kinds } from '../../src/ingest/kinds.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
@@ -24,10 +25,7 @@ export interface Outcome {
 }
 
 export async function checkLine(kind: ImportKind, line: string): Promise<Outcome> {
-  async function* bytes() {
-    yield Buffer.from(line);
-  }
-  const [[reading] = []] = await Array.fromAsync(readJsonLines(bytes()));
+  const [[reading] = []] = await Array.fromAsync(readJsonLines(Readable.from([Buffer.from(line)])));
   assert.ok(reading !== undefined);
   const { fields, faults } =
     'faults' in reading ? { fields: {}, faults: reading.faults } : checkers[kind](reading.value);

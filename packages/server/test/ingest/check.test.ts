@@ -14,7 +14,7 @@ import {
 } from './check-line.ts';
 
 for (const [kind, record] of Object.entries(smallest) as [ImportKind, Record<string, unknown>][]) {
-  test(`takes ${kind} with their required fields alone, and refuses them without any of these`, async () => {
+  test(`accepts ${kind} with only their required fields, and refuses them if one is missing`, async () => {
     const line = JSON.stringify(record);
     assert.deepEqual(await checkLine(kind, line), { fields: record, faults: [] });
     for (const field of Object.keys(record)) {
@@ -24,7 +24,7 @@ for (const [kind, record] of Object.entries(smallest) as [ImportKind, Record<str
     }
   });
 
-  test(`takes null as absent in an optional field of ${kind}, and not in a required one`, async () => {
+  test(`reads null as absent in optional fields of ${kind}, and refuses it in required fields`, async () => {
     for (const [field, { type }] of Object.entries(kinds[kind].schema.properties)) {
       const { fields, faults } = await checkLine(kind, lineWith(kind, field, 'null'));
       const code = type === 'integer' ? 'EXPECTED_INTEGER' : 'EXPECTED_STRING';
@@ -74,7 +74,7 @@ test('refuses an empty text in every field that holds text', async () => {
   for (const [kind, field] of allTexts) await assertRefused(kind, field, '""', 'VALUE_EMPTY');
 });
 
-test('refuses what is no string in every field that holds text', async () => {
+test('refuses values other than strings in every field that holds text', async () => {
   for (const [kind, field] of allTexts) {
     for (const json of ['5', '1.5', 'true', '["a"]', '{"a":"b"}', '{"toString":"a"}']) {
       await assertRefused(kind, field, json, 'EXPECTED_STRING');
@@ -91,14 +91,14 @@ test('refuses control characters and unpaired surrogates in every field that hol
   assert.match(faults[0]!.detail, /line breaks/);
 });
 
-test('takes every other character as it is', async () => {
+test('accepts every other character unchanged', async () => {
   for (const [kind, field] of stringFields) {
     for (const text of [...' \u0080\u009f\u00a0\u2028\ufeff\ufffd\uffff\u{10ffff}', '"\\/'])
       await assertTaken(kind, field, JSON.stringify(text), text);
   }
 });
 
-test('takes an amount in plain digits from the lowest to the highest that is exact', async () => {
+test('accepts an amount in plain digits from the lowest to the highest exact integer', async () => {
   for (const digits of ['0', '1', '-1', '100', '9007199254740991', '-9007199254740991']) {
     await assertTaken('balances', 'amount', digits, Number(digits));
   }
@@ -125,7 +125,7 @@ test('refuses an amount that is no number at all', async () => {
   }
 });
 
-test('takes enumerated values in exactly their spelling', async () => {
+test('accepts enumerated values only in their exact spelling', async () => {
   const allowed = [
     ['balances', 'type', ['CHECKING'], ['checking', 'SAVINGS', 'CHECKING ']],
     ['balances', 'currency', ['USD'], ['usd', 'EUR', 'US']],
@@ -138,7 +138,7 @@ test('takes enumerated values in exactly their spelling', async () => {
   }
 });
 
-test('says what to do and never repeats a value, a key of ours or what does not print', () => {
+test('says what to do, and never repeats a value, an API key or unprintable characters', () => {
   const secret = 'pn_live_0123456789';
   const texts = { name: `${secret}\n`, created_at: secret, color: secret, profile_image_url: secret };
   const metadata = { [secret]: 1, 'a\u0007b': secret };

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
-import { importRecords, type Reading } from '../../src/ingest/import.ts';
+import type { Reading } from '../../src/ingest/import.ts';
 import type { ImportRow, Store } from '../../src/store/port.ts';
-import { brand, openEmpty } from './import-into.ts';
+import { brand, importFrom, openEmpty } from './import-into.ts';
 
 /** A store that records the batches it was given. */
 function weighed(store: Store): { readonly store: Store; readonly batches: (readonly ImportRow[])[] } {
@@ -21,7 +22,6 @@ function weighed(store: Store): { readonly store: Store; readonly batches: (read
 }
 
 const note = 'x'.repeat(300_000);
-const options = { kind: 'brands', partnerId: 'acme' } as const;
 
 /** All in one piece, like the lines of one chunk. */
 async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
@@ -29,18 +29,12 @@ async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
 }
 
 const ways = {
-  'a file': (store: Store, count: number) =>
-    importRecords(store, longRecords(count), { ...options, skipInvalid: false, dryRun: false }),
+  'a file': (store: Store, count: number) => importFrom(store, longRecords(count)),
   'a feed': (store: Store, count: number) => {
-    const stop = new AbortController();
-    const nothing = () => assert.fail('nothing to report');
-    return followRecords(store, longRecords(count), {
-      ...options,
-      stop,
-      rejected: nothing,
-      waiting: nothing,
-      answering: nothing,
-    });
+    const fail = () => assert.fail('nothing to report');
+    const listeners = { rejected: fail, waiting: fail, answering: fail };
+    const options = { kind: 'brands', partnerId: 'acme', stop: new AbortController() } as const;
+    return followRecords(store, longRecords(count), { ...options, ...listeners });
   },
 };
 
@@ -49,9 +43,6 @@ for (const [what, write] of Object.entries(ways)) {
     const { store, batches } = weighed(await openEmpty(t));
     assert.equal((await write(store, 10)).written, 10);
     const most = Math.ceil(ingestBounds.importBatchCharacters / note.length);
-    assert.deepEqual(
-      batches.map(({ length }) => length),
-      [most, most, 10 - 2 * most],
-    );
+    assert.deepEqual(pluck(batches, 'length'), [most, most, 10 - 2 * most]);
   });
 }

@@ -1,8 +1,14 @@
 /** Imports into a new database, and reads the result. */
+import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { type ImportOptions, type ImportReport, importRecords } from '../../src/ingest/import.ts';
+import {
+  type ImportOptions,
+  type ImportReport,
+  importRecords,
+  type Reading,
+} from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import { publicAddressMark, type Store } from '../../src/store/port.ts';
 
@@ -22,22 +28,27 @@ export function linesOf(records: readonly unknown[]): Buffer {
   return Buffer.from(records.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n'));
 }
 
+/** Imports brands of acme, unless the choices say otherwise. */
+export function importFrom(store: Store, readings: AsyncIterable<readonly Reading[]>, choices: Choices = {}) {
+  const usual = { kind: 'brands', partnerId: 'acme', skipInvalid: false, dryRun: false } as const;
+  return importRecords(store, readings, { ...usual, pace: 'fast', ...choices });
+}
+
+export function importBytes(store: Store, bytes: Uint8Array, choices?: Choices): Promise<ImportReport> {
+  return importFrom(store, readJsonLines(Readable.from([bytes])), choices);
+}
+
 export function importInto(
   store: Store,
   records: readonly unknown[],
-  choices: Choices = {},
+  choices?: Choices,
 ): Promise<ImportReport> {
-  async function* bytes() {
-    yield linesOf(records);
-  }
-  const usual = {
-    kind: 'brands',
-    partnerId: 'acme',
-    skipInvalid: false,
-    dryRun: false,
-    pace: 'fast',
-  } as const;
-  return importRecords(store, readJsonLines(bytes()), { ...usual, ...choices });
+  return importBytes(store, linesOf(records), choices);
+}
+
+/** The number, fields and codes of each rejected line. */
+export function faultsOf({ rejected }: ImportReport): unknown[] {
+  return rejected.map(({ line, errors }) => [line, ...errors.map(({ field, code }) => [field, code])]);
 }
 
 export async function brandsOf(store: Store, partnerId = 'acme'): Promise<Record<string, unknown>[]> {

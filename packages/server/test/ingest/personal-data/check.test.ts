@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { ingestBounds } from '../../../src/bounds/ingest.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
 import { importFault } from '../../../src/ingest/faults.ts';
@@ -85,8 +86,5 @@ test('reports a bounded number of findings, and keeps them apart from the faults
   const metadata = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`key${index}`, mail]));
   const { faults, personal } = check({ ...smallest, extra: 1, metadata });
   assert.equal(personal.length, ingestBounds.importFaultsOfLine);
-  assert.deepEqual(
-    faults.map(({ code }) => code),
-    ['TOO_MANY_KEYS', 'UNKNOWN_FIELD'],
-  );
+  assert.deepEqual(pluck(faults, 'code'), ['TOO_MANY_KEYS', 'UNKNOWN_FIELD']);
 });

@@ -45,10 +45,3 @@ test('with "warn" writes lines with personal data, and still rejects other fault
   assert.deepEqual(fieldsOf(refused.rejected), [[1, 'color INVALID_COLOR']]);
   assert.equal(warned.length, 3);
 });
-
-test('with "allow" does not look for personal data', async (t) => {
-  const store = await openEmpty(t);
-  const warn = () => assert.fail('there is nothing to warn of');
-  const report = await importInto(store, lines, { personalData: 'allow', warn });
-  assert.deepEqual([report.written, report.rejected_count], [4, 0]);
-});

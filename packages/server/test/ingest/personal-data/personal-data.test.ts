@@ -109,7 +109,7 @@ for (const [what, kinds] of Object.entries(caught)) {
   }
 }
 
-test('catches none of more than a thousand innocent values', () => {
+test('reports none of more than a thousand harmless values', () => {
   assert.ok(new Set(pickedInnocents).size >= 150);
   assert.ok(new Set(filledInnocents.map(([, value]) => value)).size >= 1_000);
   const values = [...pickedInnocents.map((value) => ['picked', value] as const), ...filledInnocents];
@@ -120,7 +120,7 @@ test('catches none of more than a thousand innocent values', () => {
   );
 });
 
-test('catches no id of ours, no UUID and no time, alone or in a text', () => {
+test('reports no id of this service, no UUID and no time, alone or in a text', () => {
   const ids = fc
     .tuple(
       fc.constantFrom('BRAND', 'BAL', 'GRANT', 'KEY', 'PARTNER'),
@@ -151,7 +151,7 @@ test('catches no id of ours, no UUID and no time, alone or in a text', () => {
   );
 });
 
-test('tells a card by its check digit, in any spelling', () => {
+test('recognizes a card by its check digit, in any spelling', () => {
   const fifteen = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 15, maxLength: 15 });
   fc.assert(
     fc.property(fifteen, fc.constantFrom('', ' ', '-'), (digits, separator) => {
@@ -171,17 +171,17 @@ const adversaries = [
   ...['１', '٤', '\u200b', '🦊'],
 ];
 
-test('judges a mebibyte of anything at once', () => {
+test('checks a mebibyte of any text within a second', () => {
   for (const piece of adversaries) {
     const text = piece.repeat((1024 * 1024) / Buffer.byteLength(piece));
     const before = process.cpuUsage();
     assert.equal(findPersonalData(text), undefined, piece);
-    // It takes 5 to 40 ms of work. What looks back or ahead without a bound would take minutes.
+    // It takes 5 to 40 ms of CPU. A pattern without a bound on its lookahead would take minutes.
     assert.ok(process.cpuUsage(before).user < 1_000_000, piece);
   }
 });
 
-test('finds what stands at the end of a mebibyte', () => {
+test('finds personal data at the end of a mebibyte', () => {
   for (const piece of ['a@', '1-', '+44 ', 'x', 'é']) {
     const text = piece.repeat((1024 * 1024) / Buffer.byteLength(piece));
     assert.equal(findPersonalData(`${text} 123-45-6789`), 'a US social security number', piece);

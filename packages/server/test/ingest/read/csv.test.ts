@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { ingestBounds } from '../../../src/bounds/ingest.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
-import { importRecords } from '../../../src/ingest/import.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
 import { readCsv } from '../../../src/ingest/read/csv.ts';
-import { brandsOf, openEmpty } from '../import-into.ts';
+import { brandsOf, importFrom, openEmpty } from '../import-into.ts';
 import { type Bytes, chunksOf, outcomesOf, saidOf } from './read-csv.ts';
 
 const head = 'id,name,reference_id,metadata.tier,metadata.shop\n';
@@ -203,9 +203,8 @@ test('stops reading in a quote that is never closed', async () => {
 
 test('writes nothing of a faulty file; skipping works unless the rest is unreadable', async (t) => {
   const store = await openEmpty(t);
-  const options = { kind: 'brands', partnerId: 'acme', dryRun: false } as const;
   const load = (text: string, skipInvalid: boolean) =>
-    importRecords(store, readCsv(chunksOf([text]), kinds.brands.schema), { ...options, skipInvalid });
+    importFrom(store, readCsv(chunksOf([text]), kinds.brands.schema), { skipInvalid });
   const cases = [
     [`${head}1,a,r,,\n2,b\n3,c,r,,\n`, 3, 1, undefined],
     [`${head}1,a,r,,\n2,"b,r,,\n3,c,r,,\n`, 2, 1, 'record'],
@@ -222,8 +221,5 @@ test('writes nothing of a faulty file; skipping works unless the rest is unreada
   }
   const { written, cutAt } = await load(cases[0][0], true);
   assert.deepEqual([written, cutAt], [2, undefined]);
-  assert.deepEqual(
-    (await brandsOf(store)).map(({ id }) => id),
-    ['1', '3'],
-  );
+  assert.deepEqual(pluck(await brandsOf(store), 'id'), ['1', '3']);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { anyText } from '../../../../../fuzz/words.ts';
 import { InexactNumber, readAnyJson, readJson } from '../../../src/ingest/read/json.ts';
 
-test('takes a number only in plain digits that JavaScript holds exactly', () => {
+test('accepts a number only in plain digits that JavaScript stores exactly', () => {
   for (const digits of ['0', '1', '-1', '10', '9007199254740991', '-9007199254740991']) {
     assert.deepEqual(readJson(digits), { value: Number(digits) });
   }
@@ -92,7 +92,7 @@ const spelled = (text: string, isEscaped: readonly boolean[]) =>
 
 const escapes = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 
-test('finds a repeated key in any spelling, and only a repeated one', () => {
+test('finds repeated keys in any spelling, and reports no other keys', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(anyText(6), { minLength: 1, maxLength: 6 }),

@@ -8,12 +8,7 @@ import { ingestBounds } from '../../../src/bounds/ingest.ts';
 import type { Reading } from '../../../src/ingest/import.ts';
 import { readJsonLines } from '../../../src/ingest/read/json-lines.ts';
 import { type Line, readLines } from '../../../src/ingest/read/lines.ts';
-
-type Bytes = string | Uint8Array;
-
-async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) yield Buffer.from(chunk);
-}
+import { type Bytes, chunksOf } from './read-csv.ts';
 
 async function linesOf(...chunks: Bytes[]): Promise<Line[]> {
   return (await Array.fromAsync(readLines(chunksOf(chunks)))).flat();

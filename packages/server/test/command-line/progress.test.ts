@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgress } from '../../src/command-line/progress.ts';
 
-/** A screen that keeps what was written on it, and a clock that stands still until it is set. */
+/** A screen that records its output, and a clock that the test sets. */
 function createScene(size: number | undefined, isTTY = true, columns = 80) {
   const written: string[] = [];
   const clock = { ms: 0 };
@@ -10,7 +10,7 @@ function createScene(size: number | undefined, isTTY = true, columns = 80) {
   return { written, clock, progress: createProgress(screen, 'read', size, () => clock.ms) };
 }
 
-/** What a person sees: the lines that are left after all that was written. */
+/** What a person sees at the end. */
 function seen(written: readonly string[]): string[] {
   const lines = [''];
   for (const part of written.join('').split(/(\r\u001b\[K|\u001b\[1A|\n)/)) {

@@ -28,7 +28,7 @@ test('has some hundred brands a partner, with and without each optional field', 
   }
 });
 
-test('has balances above, at and below zero, and grants of every standing', () => {
+test('has balances above, at and below zero, and grants of every status', () => {
   const signs = new Set(demoBalances().map((balance) => Math.sign((balance as { amount: number }).amount)));
   assert.deepEqual([...signs].toSorted(), [-1, 0, 1]);
   const statuses = new Set(demoGrants().map((grant) => (grant as { status?: string }).status));
@@ -36,7 +36,7 @@ test('has balances above, at and below zero, and grants of every standing', () =
     assert.ok(statuses.has(status));
 });
 
-test('fills an empty sandbox once, and leaves one with partners alone', async (t) => {
+test('fills an empty sandbox once, and leaves a sandbox with partners unchanged', async (t) => {
   const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
   t.after(() => store.close());
   await fillWithDemo(store);
@@ -46,11 +46,11 @@ test('fills an empty sandbox once, and leaves one with partners alone', async (t
   assert.equal((await store.findKey(digestOfKey(demoKeys[0].text)))?.isRevoked, true);
 });
 
-test('goes on where an earlier fill was cut off', async (t) => {
+test('completes an earlier fill that was cut off', async (t) => {
   const path = join(temporaryFolder(t), 'demo.db');
   const store = openSqlite(path, 'sandbox', 'create');
   t.after(() => store.close());
-  // A real failure in the last step: somebody took the table away, and brings it back.
+  // A real failure in the last step: the table is renamed, and renamed back later.
   const db = new DatabaseSync(path);
   t.after(() => db.close());
   db.exec('alter table grants rename to hidden');

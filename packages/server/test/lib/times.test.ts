@@ -6,7 +6,7 @@ import { normalizeTime } from '../../src/lib/times.ts';
 const digits = (count: number) =>
   fc.nat(10 ** count - 1).map((number) => String(number).padStart(count, '0'));
 
-/** Fields that are in their range more often than not, and all that can be just outside. */
+/** Fields that are mostly within their range, sometimes just outside. */
 const times = fc
   .tuple(
     fc.oneof(digits(4), fc.constantFrom('0000', '0001', '1900', '2000', '2023', '2024', '9999')),
@@ -22,7 +22,7 @@ const times = fc
     return `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}.${millisecond}Z`;
   });
 
-test('takes a time exactly where the calendar and the clock have it', () => {
+test('accepts a time exactly if it exists in the calendar', () => {
   fc.assert(
     fc.property(times, (text) => {
       const instant = new Date(text);

@@ -19,7 +19,7 @@ test('values and failures go to callers in the order in which they came', async 
   assert.equal(queue.give('nobody'), false);
 });
 
-test('a caller that waited too long is refused and takes no later value', async () => {
+test('a caller that waited too long is refused and gets no later value', async () => {
   const queue = createWaitQueue<string>(5, late);
   await assert.rejects(queue.wait(), { message: 'late' });
   assert.equal(queue.length, 0);

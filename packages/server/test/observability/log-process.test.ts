@@ -30,7 +30,7 @@ test('a line is written at once, and before the process ends, even if it fails',
   }
 });
 
-test('a process whose log pipe is closed ends all the same', async () => {
+test('a process ends normally if its log pipe is closed', async () => {
   // A pipe of the shell: Node would give the process a socket, which fails in another way.
   const pipe = 'set -o pipefail; "$1" --input-type=module --eval "$2" | true';
   const script = programOf(`setTimeout(() => { log.info('last'); process.exit(3); }, 100);`);

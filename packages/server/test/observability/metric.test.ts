@@ -70,7 +70,7 @@ partner_network_things_total NaN
   ]);
 });
 
-test('what several processes measure under one name is one metric', async () => {
+test('readings of several processes under one name become one metric', async () => {
   const description = { name: 'partner_network_things', help: 'Things.', type: 'gauge' } as const;
   const alone = { ...description, readings: [{ labels: {}, value: 1 }] };
   const numbered = { ...description, readings: [{ labels: { worker: '2' }, value: 3 }] };

@@ -7,6 +7,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { demoKeys } from '../../src/demo/data.ts';
 import type { Exchange } from '../../src/http/handle.ts';
@@ -143,11 +144,7 @@ test('a demo key that is the subject of a guide is not replaced', async () => {
   for (const environment of ['production', 'sandbox'] as const) {
     const { guides } = await guidesOf(environment);
     const about = guides.filter(({ text }) => text.includes('KEY_JUNIPER'));
-    assert.deepEqual(
-      about.map(({ name }) => name),
-      ['sandbox'],
-      'what is done in a sandbox only is in its own guide',
-    );
+    assert.deepEqual(pluck(about, 'name'), ['sandbox'], 'what is done in a sandbox only is in its own guide');
     assert.ok(about[0]!.text.includes(`old=${juniper}`), environment);
   }
 });

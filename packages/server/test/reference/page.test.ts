@@ -68,7 +68,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.ok(await isInSight(client.getByText('200 OK')), 'it is in sight also on a phone');
   });
 
-  await t.test('the key can be removed, and then the 401 says what to do about it', async () => {
+  await t.test('the key can be removed, and then the 401 says what to do', async () => {
     await client.getByRole('button', { name: 'Clear Value' }).click();
     const call = await send(client);
     assert.equal(await call.headerValue('authorization'), 'Bearer');
@@ -77,7 +77,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.match(await client.innerText(), /"detail": "Send /);
   });
 
-  await t.test('a typed key is the one that is sent', async () => {
+  await t.test('the typed key is sent', async () => {
     await box.pressSequentially(keys.neverIssued);
     const call = await send(client);
     assert.equal(await call.headerValue('authorization'), `Bearer ${keys.neverIssued}`);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { cursorsBounds } from '../../src/bounds/cursors.ts';
 import { toTime } from '../../src/lib/times.ts';
 import { livingKeys, planRotation, type StoredCursorKey } from '../../src/store/sql/cursor-keys.ts';
@@ -86,10 +87,7 @@ test('discarding uses the current time again after keys from a clock that was ah
 test('ids are reused in turn, never while in use; without a free id the error says when one is free', () => {
   const all = Array.from({ length: 256 }, (_, made) => keyAt((250 + made) % 256, made)).toReversed();
   const stored = rotated(rotated(all.slice(2), 254), 255);
-  assert.deepEqual(
-    stored.slice(0, 3).map(({ id }) => id),
-    [249, 248, 247],
-  );
+  assert.deepEqual(pluck(stored.slice(0, 3), 'id'), [249, 248, 247]);
   assert.throws(() => planRotation(stored, start + 256, 'keep'), {
     name: 'Error',
     message: new RegExp(`rotate again after ${toTime(start + 1 + end)}, or with --discard-old\\.$`),

@@ -15,6 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { createdAt } from '../../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
 import { backUpSqlite } from '../../../src/store/sqlite/backup.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
@@ -68,10 +69,7 @@ test('copies the database and its receipts for the owner alone, and leaves nothi
 
   const restored = openSqlite(target, 'sandbox', 'serve');
   t.after(() => restored.close());
-  assert.deepEqual(
-    (await restored.listPartners()).map(({ id }) => id),
-    ['acme'],
-  );
+  assert.deepEqual(pluck(await restored.listPartners(), 'id'), ['acme']);
   assert.equal((await restored.listReceipts({ limit: 10 })).length, 1);
 });
 
@@ -113,7 +111,7 @@ test('replaces no file and no link, even a broken one', async (t) => {
   }
 });
 
-test('of two simultaneous backups under one name, one fails and the other is complete', async (t) => {
+test('of two simultaneous backups to one file, the second fails and the first is complete', async (t) => {
   const { path, target } = await madeDatabase(t);
   const first = backUp(path, target);
   await refusesToCopy(
@@ -162,7 +160,7 @@ test('reports a damaged database, and makes no copy', async (t) => {
   }
 });
 
-test('says when only the receipts are damaged, so that the database need not be restored', async (t) => {
+test('reports that only the receipts are damaged, so that the database need not be restored', async (t) => {
   const { path, target } = await madeDatabase(t);
   overwrite(`${path}-receipts`, 0);
   await refusesToCopy(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { AlreadyExists, type ApiKey } from '../../../src/store/port.ts';
-import { createPartners, grant, type StoreTests } from './records.ts';
+import { createPartners, grant, openWith, type StoreTests } from './records.ts';
 
 function keyOf(id: string, more: Partial<ApiKey> = {}): ApiKey {
   const key = { id, partner_id: 'acme', last_four: 'abcd', created_at: createdAt };
@@ -23,22 +24,17 @@ export const accountTests: StoreTests = {
       await store.createPartner({ id, name: 'é "\\', created_at: createdAt });
     assert.deepEqual(await store.findPartner('🦊'), { id: '🦊', name: 'é "\\', created_at: createdAt });
     assert.equal(await store.findPartner('ACME'), undefined);
-    assert.deepEqual(
-      (await store.listPartners()).map(({ id }) => id),
-      ids,
-    );
+    assert.deepEqual(pluck(await store.listPartners(), 'id'), ids);
   },
 
   'rejects a partner whose id is taken, and keeps the first': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await assert.rejects(store.createPartner({ id: 'acme', name: 'Other', created_at: past }), taken);
     assert.equal((await store.findPartner('acme'))?.name, 'The acme');
   },
 
   'disables and enables a partner for every open store': async (open) => {
-    const [store, other] = [await open(), await open()];
-    await createPartners(store, 'acme', 'zenith');
+    const [store, other] = [await openWith(open, 'acme', 'zenith'), await open()];
     await store.createKey(keyOf('k'), digest(1));
     await store.setPartnerDisabled('acme', past);
     assert.equal((await other.findPartner('acme'))?.disabled_at, past);
@@ -78,21 +74,16 @@ export const accountTests: StoreTests = {
   },
 
   'rejects a key whose id or digest is taken, or whose partner does not exist': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await store.createKey(keyOf('k1'), digest(1));
     await assert.rejects(store.createKey(keyOf('k1'), digest(2)), taken);
     await assert.rejects(store.createKey(keyOf('k2'), digest(1)), taken);
     await assert.rejects(store.createKey(keyOf('k3', { partner_id: 'nobody' }), digest(3)));
-    assert.deepEqual(
-      (await store.listKeys('acme')).map(({ id }) => id),
-      ['k1'],
-    );
+    assert.deepEqual(pluck(await store.listKeys('acme'), 'id'), ['k1']);
   },
 
   "lists a partner's own keys, without optional fields that have no value": async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     const full = keyOf('k2', { name: 'ci', expires_at: future, revoked_at: past });
     await store.createKey(full, digest(2));
     await store.createKey(keyOf('k1'), digest(1));
@@ -104,8 +95,7 @@ export const accountTests: StoreTests = {
   },
 
   'revokes a key for every open store, and keeps the time of the first revocation': async (open) => {
-    const [store, other] = [await open(), await open()];
-    await createPartners(store, 'acme');
+    const [store, other] = [await openWith(open, 'acme'), await open()];
     await store.createKey(keyOf('k1'), digest(1));
     await store.createKey(keyOf('k2'), digest(2));
     await store.revokeKey('k1', past);
@@ -116,8 +106,7 @@ export const accountTests: StoreTests = {
   },
 
   'rotates a key in one transaction': async (open) => {
-    const [store, other] = [await open(), await open()];
-    await createPartners(store, 'acme');
+    const [store, other] = [await openWith(open, 'acme'), await open()];
     await store.createKey(keyOf('old'), digest(1));
     await store.createKey(keyOf('taken'), digest(2));
     await assert.rejects(store.rotateKey('old', future, keyOf('taken'), digest(3)), taken);
@@ -129,8 +118,7 @@ export const accountTests: StoreTests = {
   },
 
   'finds a grant under every customer that has its id': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     const ofZoe = { ...grant, customer_id: 'zoe', partner_id: 'zenith', expires_at: future };
     await store.createGrant(ofZoe);
     await store.createGrant(grant);
@@ -139,8 +127,7 @@ export const accountTests: StoreTests = {
   },
 
   "lists a partner's own grants by customer and id, or those of one customer": async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     const grants = ['zoe', '🦊'].flatMap((customer_id) =>
       ['a', 'b'].map((id) => ({ ...grant, customer_id, id })),
     );
@@ -152,8 +139,7 @@ export const accountTests: StoreTests = {
   },
 
   'rejects a grant whose id the customer already has, or whose partner does not exist': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     await store.createGrant(grant);
     await assert.rejects(store.createGrant({ ...grant, partner_id: 'zenith' }), taken);
     await assert.rejects(store.createGrant({ ...grant, id: 'h', partner_id: 'nobody' }));
@@ -161,8 +147,7 @@ export const accountTests: StoreTests = {
   },
 
   "revokes one customer's grant and no other's": async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     const ofZoe = { ...grant, customer_id: 'zoe' };
     await store.createGrant(grant);
     await store.createGrant(ofZoe);

@@ -5,6 +5,7 @@ import {
   brandRow,
   createPartners,
   grant,
+  openWith,
   plainBalance,
   plainBrand,
   type StoreTests,
@@ -56,8 +57,7 @@ const withoutKeys: PartnerWithKeys = { id: 'zenith', name: 'Zenith', created_at:
 export const exportTests: StoreTests = {
   'exports records as the API sends them, one per line in the order of ids, without a placeholder image':
     async (open) => {
-      const store = await open();
-      await createPartners(store, 'acme', 'zenith');
+      const store = await openWith(open, 'acme', 'zenith');
       for (const kind of ['brands', 'balances', 'grants'] as const) {
         assert.deepEqual(await exported(store, kind, 'acme'), []);
       }
@@ -114,7 +114,7 @@ export const exportTests: StoreTests = {
     await store.exportRecords({ kind: 'balances', partnerId: '' }, async () => {
       pieces += 1;
       underWay += 1;
-      // Long enough for another piece.
+      // This takes long enough for another piece to come.
       assert.equal((await exported(other, 'balances')).length, many.length);
       assert.equal(underWay, 1);
       underWay -= 1;
@@ -154,10 +154,10 @@ export const exportTests: StoreTests = {
 
   'applies disabling, revocation and an earlier expiry from the file': async (open) => {
     const store = await open();
-    const [, open2] = partner.keys;
+    const [, valid] = partner.keys;
     const { disabled_at: _, ...enabled } = partner;
-    await store.writePartnersWithKeys([{ ...enabled, keys: [{ ...open2!, expires_at: future }] }]);
-    const later = { ...partner, keys: [{ ...open2!, expires_at: past, revoked_at: past }] };
+    await store.writePartnersWithKeys([{ ...enabled, keys: [{ ...valid!, expires_at: future }] }]);
+    const later = { ...partner, keys: [{ ...valid!, expires_at: past, revoked_at: past }] };
     await store.writePartnersWithKeys([later]);
     assert.deepEqual(await store.partnersWithKeys(), [later]);
   },

@@ -3,8 +3,8 @@ import { createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts
 import type { Grant, Store } from '../../../src/store/port.ts';
 import {
   brandRow,
-  createPartners,
   grant,
+  openWith,
   plainBalance,
   plainBrand,
   type StoreTests,
@@ -26,9 +26,8 @@ async function balanceTexts(store: Store): Promise<string> {
 const full = { color: '#000000', profile_image_url: 'https://x.example/', metadata: { a: '1' } };
 
 export const importTests: StoreTests = {
-  'shows staged rows to nobody before they are written': async (open) => {
-    const [writer, reader] = [await open(), await open()];
-    await createPartners(writer, 'acme');
+  'staged rows are invisible until they are written': async (open) => {
+    const [writer, reader] = [await openWith(open, 'acme'), await open()];
     const run = await writer.beginImport('brands');
     await run.stage([brandRow('acme', plainBrand('a'))]);
     assert.equal(await brandTexts(reader), '');
@@ -39,9 +38,8 @@ export const importTests: StoreTests = {
     assert.match(await brandTexts(reader), /"id":"a".*"id":"b"/);
   },
 
-  'changes nothing when an import is only tried, and lets the next one in': async (open) => {
-    const [writer, reader] = [await open(), await open()];
-    await createPartners(writer, 'acme');
+  'a tried import changes nothing, and the next import can begin': async (open) => {
+    const [writer, reader] = [await openWith(open, 'acme'), await open()];
     await writeBrands(writer, ['a']);
     const before = await brandTexts(reader);
     const run = await writer.beginImport('brands');
@@ -57,8 +55,7 @@ export const importTests: StoreTests = {
   },
 
   'lets others write while its rows are staged': async (open) => {
-    const [importer, other] = [await open(), await open()];
-    await createPartners(importer, 'acme');
+    const [importer, other] = [await openWith(open, 'acme'), await open()];
     const run = await importer.beginImport('brands');
     await run.stage([brandRow('acme', plainBrand('a'))]);
     await other.setPartnerDisabled('acme', past);
@@ -68,8 +65,7 @@ export const importTests: StoreTests = {
   },
 
   'stages and writes repeatedly in one run, and counts rows since the last write': async (open) => {
-    const [store, other] = [await open(), await open()];
-    await createPartners(store, 'acme');
+    const [store, other] = [await openWith(open, 'acme'), await open()];
     const run = await store.beginImport('brands');
     await run.stage(['a', 'b', 'c'].map((id) => brandRow('acme', plainBrand(id))));
     assert.deepEqual(await run.write('keep'), { written: 3, unchanged: 0 });
@@ -84,8 +80,7 @@ export const importTests: StoreTests = {
   },
 
   'writes rows of a fast import in turn, sorted or not': async (open) => {
-    const [store, other] = [await open(), await open()];
-    await createPartners(store, 'acme');
+    const [store, other] = [await openWith(open, 'acme'), await open()];
     const rows = (names: string, name: string) =>
       [...names].map((id) => brandRow('acme', plainBrand(id, { name })));
     await writeRows(store, 'brands', rows('b', 'Old'));
@@ -105,8 +100,7 @@ export const importTests: StoreTests = {
   },
 
   'writes nothing of a fast import when the table rejects a row, and lets others in': async (open) => {
-    const [store, other] = [await open(), await open()];
-    await createPartners(store, 'acme');
+    const [store, other] = [await openWith(open, 'acme'), await open()];
     const run = await store.beginImport('brands', 'fast');
     const stageAndWrite = async () => {
       await run.stage([brandRow('acme', plainBrand('a'))]);
@@ -122,8 +116,7 @@ export const importTests: StoreTests = {
   },
 
   'counts a brand that differs only in its times as unchanged, and keeps it': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     const rows = [brandRow('acme', plainBrand('a', full)), brandRow('acme', plainBrand('b'))];
     assert.deepEqual(await writeRows(store, 'brands', rows), { written: 2, unchanged: 0 });
     const before = await brandTexts(store);
@@ -133,8 +126,7 @@ export const importTests: StoreTests = {
   },
 
   'replaces all of a brand except its created_at': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await writeBrands(store, ['a'], full);
     const bare = plainBrand('a', { created_at: past, updated_at: future });
     assert.deepEqual(await writeBrands(store, ['a'], bare), { written: 1, unchanged: 0 });
@@ -147,8 +139,7 @@ export const importTests: StoreTests = {
   },
 
   'counts a change of any single field, also from and to no value': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     const changed = { name: 'Other', reference_id: 'other', ...full };
     const changes = Object.entries(changed).map(([field, value]) => ({ [field]: value }));
     await writeBrands(store, ['a']);
@@ -161,8 +152,7 @@ export const importTests: StoreTests = {
   },
 
   'replaces a balance when its amount changes, and only then': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await store.createGrant(grant);
     const first = plainBalance('alice', 'b', 1);
     const later = { created_at: past, updated_at: future };
@@ -176,8 +166,7 @@ export const importTests: StoreTests = {
   },
 
   'replaces a grant when its partner, status or expiry changes, and only then': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     const later = { created_at: past, updated_at: future };
     const changes = [{ partner_id: 'zenith' }, { status: 'REVOKED' }, { expires_at: future }] as const;
     for (const [index, change] of changes.entries()) {
@@ -192,8 +181,7 @@ export const importTests: StoreTests = {
   },
 
   'writes rows with the same id in turn, and counts each that changes something': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await store.createGrant(grant);
     const minute = (number: number) => new Date(Date.parse(createdAt) + number * 60_000).toISOString();
     const line = (amount: number, number: number) => ({

@@ -9,6 +9,7 @@ import {
   brands,
   byBytes,
   createPartners,
+  openWith,
   plainBalance,
   plainBrand,
   type StoreTests,
@@ -75,8 +76,7 @@ function balancesQuery(customerId: string, more: Partial<BalancesQuery> = {}): B
 
 export const pageTests: StoreTests = {
   'lists brands in the byte order of their ids': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await writeBrands(store, sortedIds.toReversed());
     assert.deepEqual(idsOf(await brandsPage(store, 100)), sortedIds);
   },
@@ -95,8 +95,7 @@ export const pageTests: StoreTests = {
   },
 
   'continues from an id that does not exist': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await writeBrands(store, ['a', 'c']);
     assert.deepEqual(idsOf(await brandsPage(store, 10, 'b')), ['c']);
     assert.deepEqual(idsOf(await brandsPage(store, 10, 'a\u{10ffff}')), ['c']);
@@ -117,8 +116,7 @@ export const pageTests: StoreTests = {
   },
 
   'lists only brands with exactly this reference_id, page by page': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     await writeBrands(store, ['a', 'c', 'e'], { reference_id: 'ref \u00e9' });
     await writeBrands(store, ['b', 'd', 'f'], { reference_id: 'ref e\u0301' });
     const others = ['REF \u00e9', 'ref \u00e9 ', 'ref', 'ref _', '%'];
@@ -136,8 +134,7 @@ export const pageTests: StoreTests = {
   },
 
   "lists a partner's own brands only": async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     await writeRows(store, 'brands', [
       brandRow('zenith', plainBrand('a', { name: 'Of Zenith' })),
       brandRow('acme', plainBrand('a', { name: 'Of Acme' })),
@@ -167,8 +164,7 @@ export const pageTests: StoreTests = {
   },
 
   'renders a balance byte for byte as JSON.stringify does': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     let count = 0;
     const property = fc.asyncProperty(balances, async (balance) => {
       const customer_id = `${balance.customer_id}${++count}`;
@@ -183,8 +179,7 @@ export const pageTests: StoreTests = {
   },
 
   "returns each of a customer's own balances exactly once, in byte order": async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await store.createGrant(grantOf('alice', { id: 'g' }));
     const rows = sortedIds.toReversed().map((id) => plainBalance('alice', id));
     await writeRows(store, 'balances', [...rows, plainBalance('zoe', 'zoe-1'), plainBalance('ali', 'ali-1')]);
@@ -198,8 +193,7 @@ export const pageTests: StoreTests = {
   },
 
   'lists balances only under a named grant that is active at that instant': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     await writeRows(store, 'balances', [plainBalance('alice', 'b')]);
     const grants = standings.map(([grant]) => grantOf('alice', grant));
     await writeRows(store, 'grants', grants);
@@ -212,8 +206,7 @@ export const pageTests: StoreTests = {
   },
 
   'finds no grant of another partner, customer or id': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme', 'zenith');
+    const store = await openWith(open, 'acme', 'zenith');
     await writeRows(store, 'balances', [plainBalance('alice', 'b'), plainBalance('zoe', 'b')]);
     await writeRows(store, 'grants', [
       grantOf('alice', { id: 'zenith-alice' }, 'zenith'),
@@ -226,8 +219,7 @@ export const pageTests: StoreTests = {
   },
 
   'uses any active grant if the request names none': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     for (const [grant, standing] of standings) {
       await writeRows(store, 'grants', [grantOf(grant.id, grant)]);
       const answer = await store.listBalances(balancesQuery(grant.id));
@@ -242,8 +234,7 @@ export const pageTests: StoreTests = {
   },
 
   'checks the grant on every page, so a revocation stops a walk': async (open) => {
-    const store = await open();
-    await createPartners(store, 'acme');
+    const store = await openWith(open, 'acme');
     const rows = ['a', 'b', 'c'].map((id) => plainBalance('alice', id));
     await writeRows(store, 'balances', rows);
     await store.createGrant(grantOf('alice', { id: 'g', created_at: createdAt }));

@@ -101,6 +101,13 @@ export function writeBrands(store: Store, ids: readonly string[], more: Partial<
   return writeRows(store, 'brands', rows);
 }
 
+/** Opens the test's database and creates partners. */
+export async function openWith(open: OpenHandle, ...partnerIds: string[]): Promise<Store> {
+  const store = await open();
+  await createPartners(store, ...partnerIds);
+  return store;
+}
+
 export async function createPartners(store: Store, ...ids: string[]): Promise<void> {
   for (const id of ids) await store.createPartner({ id, name: `The ${id}`, created_at: createdAt });
 }

@@ -65,6 +65,7 @@ export type Claims = [
   Holds<Same<Parameters<PartnerNetwork['brands']['list']>[0], ListBrandsParams | undefined>>,
   Holds<Same<Parameters<PartnerNetwork['balances']['list']>[0], ListBalancesParams>>,
   Holds<Same<ErrorCategory, (typeof contract.errorCategories)[number]>>,
+  // If this line fails, add the code to `ErrorCode` in packages/client/src/wire.ts.
   Holds<Same<ErrorCode, contract.ErrorCode>>,
   // A newer service may know more codes than the client, so a record's code is any string.
   Holds<Same<Omit<ErrorRecord, 'code'>, Omit<XStatic<typeof errorRecordSchema>, 'code'>>>,

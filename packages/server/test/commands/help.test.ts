@@ -6,7 +6,8 @@ const database = '--environment --database';
 const onDatabase = `${database} --json`;
 const imported = `FILE --skip-invalid --dry-run --personal-data ${onDatabase}`;
 const listening = '--host --port --public-url --brands-rate --balances-rate --log-level';
-const serving = `${database} ${listening} --redis --ops-host --ops-port --drain-delay`;
+const scaling = '--redis --instances --replica --connections --prepared-statements --workers';
+const serving = `${database} ${listening} ${scaling} --ops-host --ops-port --drain-delay`;
 const address = '--base-url [PARTNER_NETWORK_BASE_URL] PARTNER_NETWORK_API_KEY';
 const calling = `--limit --cursor --all --json --curl ${address}`;
 

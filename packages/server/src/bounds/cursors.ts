@@ -10,7 +10,7 @@ export const cursorsBounds = {
   cursorKeysRetryMs: 100,
   /** Milliseconds for which a reading is valid. After that, requests that need a cursor are answered 503. */
   cursorKeysStaleMs: 5_000,
-  /** Milliseconds until a new key seals: by then all instances have read it. It opens cursors at once. */
+  /** Milliseconds until a new key seals cursors: by then all instances can open them. */
   cursorKeySettleMs: 15_000,
   /** Milliseconds for which a key opens cursors after the next one seals: a cursor's life, and clock skew. */
   cursorKeyRestMs: cursorLifetimeMs + 60_000,

@@ -2,7 +2,7 @@ export const limiterBounds = {
   /** Window in which admissions are counted. The specification's rate is per second. */
   rateWindowMs: 1_000,
   /** Highest rate that can be set. A partner's admissions take 8 bytes for each request of the rate. */
-  ratePerSecond: 10_000,
+  mostRatePerSecond: 10_000,
   /** Number of partners in memory from which idle ones are removed. */
   limiterSweepPartners: 1_024,
   /** Time that Redis has for a reply. After it the instance decides by itself. */
@@ -20,7 +20,7 @@ export const limiterBounds = {
   /** Redis deletes a partner's admissions this long after the last one. */
   redisLogLifeMs: 2_000,
   /** Highest number of instances that can be set. */
-  instances: 1_000,
+  mostInstances: 1_000,
   /** Time between two heartbeats while Redis answers. */
   heartbeatMs: 1_000,
   /** An instance whose last heartbeat is older than this no longer counts. */

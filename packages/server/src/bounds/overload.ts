@@ -16,8 +16,8 @@ export const overloadBounds = {
   requestsWaiting: 1_000,
   /** Milliseconds between checks for requests that waited too long, while no place is free. */
   waitingSweepMs: 10,
-  /** 503s that are sent without delay: in a second, and at once. A thousand clients, each held for half a
-   * second, cost a tenth of the good answers: they retry, and reading a request costs more than a 503. */
+  /** 503s that are sent without delay: in a second, and at once. When `shedHoldMs` was 500, a thousand
+   * clients that retried cost a tenth of the good answers: reading a request costs more than a 503. */
   shedPerSecond: 500,
   shedBurst: 100,
   /** Milliseconds by which the other 503s are delayed at most. */

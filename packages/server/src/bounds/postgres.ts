@@ -36,7 +36,7 @@ export const postgresBounds = {
   /** How long past log positions of the primary are remembered to measure a replica's lag, in ms. */
   replicaMarksMs: 60_000,
   /** Largest number of replicas. */
-  replicas: 16,
+  mostReplicas: 16,
   /** How long a migration waits for another one on the same database, in ms. Enough for twenty at once. */
   migrationWaitMs: 60_000,
   /** How long a migration waits for a lock on a table, in ms: all other statements queue behind it. */

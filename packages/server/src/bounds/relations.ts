@@ -21,7 +21,8 @@ const relations: Readonly<Record<string, boolean>> = {
   'a request is answered within 2 s': http.answerMs < 2_000,
   'headers are a part of the request': http.headersTimeoutMs <= http.requestTimeoutMs,
   'the longest reference_id fits': http.requestHeadBytes > lengths.referenceId * 12 + 1024,
-  'each error takes a name and an & of the query': http.requestHeadBytes <= 2 * errorsOfAnswer,
+  'a request cannot name more parameters than a response has errors: each takes 2 bytes':
+    http.requestHeadBytes <= 2 * errorsOfAnswer,
   'a revocation counts within a second': auth.keyCacheMs < 1_000,
 
   'the requests of a second can wait at once': overload.partnerQueue > brandsPerSecond,
@@ -46,9 +47,11 @@ const relations: Readonly<Record<string, boolean>> = {
     limiter.redisReconnectMs >= limiter.rateWindowMs,
   'an instance survives one lost heartbeat': limiter.instanceStaleMs > 2 * limiter.heartbeatMs,
 
-  'imported metadata can be sent': ingest.importLineBytes <= lengths.metadataValue,
-  'a line of a feed is committed within 100 ms': ingest.followCommitMs <= 50,
-  'a stopped feed retries for a shorter time': ingest.followStoppedMs < ingest.followRetryLimitMs,
+  'a metadata value of an imported line is not longer than the contract allows':
+    ingest.importLineBytes <= lengths.metadataValue,
+  'a feed has half of the 100 ms for the commit itself': ingest.followCommitMs <= 50,
+  'a feed that is told to stop retries for a shorter time than one that runs':
+    ingest.followStoppedMs < ingest.followRetryLimitMs,
   'a kill loses less than a second of receipts':
     receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
   'a slow image does not stop the others': images.imageResultsAhead > images.imageDownloads,
@@ -59,5 +62,5 @@ const relations: Readonly<Record<string, boolean>> = {
 };
 
 for (const [promise, holds] of Object.entries(relations)) {
-  if (!holds) throw new Error(`bounds.ts: ${promise}`);
+  if (!holds) throw new Error(`bounds/relations.ts: this does not hold: ${promise}`);
 }

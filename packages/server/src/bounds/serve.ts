@@ -1,10 +1,10 @@
 export const serveBounds = {
   /** Most workers of a supervisor. */
-  workers: 64,
+  mostWorkers: 64,
   /** Milliseconds before a worker that ended is replaced, so that one that always fails costs little. */
   workerRestartMs: 500,
   /** Milliseconds that a worker has to send its metrics before it is left out. */
   workerAnswerMs: 500,
   /** Longest drain delay that an operator can set, in seconds. */
-  drainDelaySeconds: 3_600,
+  mostDrainDelaySeconds: 3_600,
 } as const;

@@ -62,7 +62,7 @@ const postgresSettings = {
     'URL',
     'DATABASE_REPLICA_URLS',
     replicaUrl,
-    postgresBounds.replicas,
+    postgresBounds.mostReplicas,
     'streaming standby that list brands may read from',
   ),
   connections: setting(
@@ -95,7 +95,7 @@ const rateSettings = Object.fromEntries(
     setting(
       'N',
       `${name.toUpperCase()}_RATE`,
-      wholeNumber(0, limiterBounds.ratePerSecond),
+      wholeNumber(0, limiterBounds.mostRatePerSecond),
       defaultRate,
       `list-${name} requests a second of one partner; 0 is off (${defaultRate})`,
     ),
@@ -129,7 +129,7 @@ const sharedSettings = {
   workers: setting(
     'N',
     'WORKERS',
-    wholeNumber(1, serveBounds.workers),
+    wholeNumber(1, serveBounds.mostWorkers),
     1,
     'processes that answer together; several need a Postgres database (1)',
   ),
@@ -143,7 +143,7 @@ const sharedSettings = {
   instances: setting(
     'N',
     'INSTANCES',
-    wholeNumber(1, limiterBounds.instances),
+    wholeNumber(1, limiterBounds.mostInstances),
     1,
     'how many there are that share the rate limit, for when Redis cannot tell (1)',
   ),
@@ -161,7 +161,7 @@ const operationsSettings = {
   'drain-delay': setting(
     'SECONDS',
     'DRAIN_DELAY',
-    wholeNumber(0, serveBounds.drainDelaySeconds),
+    wholeNumber(0, serveBounds.mostDrainDelaySeconds),
     5,
     'seconds to go on accepting after SIGTERM (5)',
   ),

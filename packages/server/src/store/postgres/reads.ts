@@ -30,7 +30,7 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
       const values = [partnerId, after, limit, ...(referenceId === undefined ? [] : [referenceId])];
       const rows =
         (await replicas?.query(statement, values, walPosition)) ?? (await onPrimary(statement, values));
-      return { ...pageOf(rows), walPosition: BigInt(rows[0]!.wal_position as string) };
+      return { ...pageFrom(rows), walPosition: BigInt(rows[0]!.wal_position as string) };
     },
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
@@ -40,7 +40,7 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
         : onPrimary(balancesUnderGrant, [...whose, grantId]));
       const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
       return grant === 'ACTIVE'
-        ? { grant, grantId: rows[0]!.grant_id as string, page: pageOf(rows) }
+        ? { grant, grantId: rows[0]!.grant_id as string, page: pageFrom(rows) }
         : { grant };
     },
 
@@ -52,7 +52,7 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
   };
 }
 
-function pageOf(rows: Rows): Page {
+function pageFrom(rows: Rows): Page {
   const { records, bytes, has_more, last_id } = rows[0]!;
   return {
     records: (records as string | null) ?? '',

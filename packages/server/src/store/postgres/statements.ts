@@ -32,15 +32,15 @@ export const replayed: Statement = {
 };
 
 /** Reads the records of a page as one text, and whether another record follows. */
-function pageOf(
+function pageStatement(
   table: string,
   condition: string,
-  more: string,
+  columns: string,
   order = 'id',
   after = (id: string) => `id > ${id}`,
 ): string {
   return `
-    select ${more}
+    select ${columns}
       page.records,
       octet_length(page.records) as bytes,
       page.last_id,
@@ -60,7 +60,7 @@ export const keyByDigest: Statement = { name: 'key_by_digest', text: nearestKey(
 /** $1 partner, $2 after, $3 limit. */
 export const brandsPage: Statement = {
   name: 'brands_page',
-  text: pageOf('brands', 'partner_id = $1', walPosition),
+  text: pageStatement('brands', 'partner_id = $1', walPosition),
 };
 
 const hash = 'hashtextextended(reference_id, 0)';
@@ -73,7 +73,7 @@ const wanted = 'hashtextextended($4, 0)';
  */
 export const brandsPageByReference: Statement = {
   name: 'brands_page_by_reference',
-  text: pageOf(
+  text: pageStatement(
     'brands',
     `partner_id = $1 and ${hash} <= ${wanted} and reference_id = $4`,
     walPosition,
@@ -84,11 +84,11 @@ export const brandsPageByReference: Statement = {
 
 /** Reads the grant and the page in one statement, so that a revocation cannot happen between them. */
 function balancesUnder(permit: string): string {
-  const more = '(select standing from permit) as standing, (select id from permit) as grant_id,';
+  const columns = '(select standing from permit) as standing, (select id from permit) as grant_id,';
   const condition = `customer_id = $1 and type = $4 and (select standing from permit) = 'ACTIVE'`;
   return `
     with permit as (${permit})
-    ${pageOf('balances', condition, more)}`;
+    ${pageStatement('balances', condition, columns)}`;
 }
 
 /**

@@ -24,7 +24,10 @@ export type StoredCursorKey = Pick<CursorKey, 'id' | 'secret' | 'created_at'>;
 /** A cursor has one byte for the key's id. */
 const idCount = 256;
 
-/** The keys that are not past: the sealing key first, then the others, newest first. */
+/**
+ * The keys that are not past: the sealing key first, then the others, newest first. Past keys are the oldest,
+ * so they are last in `stored`, and a living key has the same index in both lists.
+ */
 export function livingKeys(stored: readonly StoredCursorKey[], nowMs: number): CursorKey[] {
   const living = stored.filter((_key, index) => opensUntilMs(stored, index) > nowMs);
   const settled = living.findIndex((key) => sealsFromMs(key) <= nowMs);
@@ -42,7 +45,7 @@ function sealsFromMs({ created_at }: StoredCursorKey): number {
   return Date.parse(created_at) + cursorsBounds.cursorKeySettleMs;
 }
 
-/** When the last cursor that the key has sealed is expired. */
+/** When the last cursor of a key expires. `stored` is newest first: the key before this one replaced it. */
 function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number {
   const next = stored[index - 1];
   return next === undefined ? Number.POSITIVE_INFINITY : sealsFromMs(next) + cursorsBounds.cursorKeyRestMs;
@@ -51,7 +54,6 @@ function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number
 /** Plans a rotation. The engine reads the keys and applies the plan under a lock. */
 export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, old: 'keep' | 'discard') {
   const living = livingKeys(stored, nowMs);
-  // Past keys are the oldest, so they come last.
   const kept = old === 'keep' ? stored.slice(0, living.length) : [];
   const key: StoredCursorKey = {
     id: freeId(kept, stored[0]),

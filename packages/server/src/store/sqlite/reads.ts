@@ -18,14 +18,14 @@ export function createReads(db: DatabaseSync): Reads {
 
   const keyByDigest = db.prepare(nearestKey('$digest'));
 
-  const brandsPage = prepare(pageOf('brands', 'partner_id = ?3'));
+  const brandsPage = prepare(pageStatement('brands', 'partner_id = ?3'));
 
   // Without this, SQLite uses the primary key for the order, and scans all brands of a partner.
   const brandsPageByReference = prepare(
-    pageOf('brands indexed by brands_by_reference', 'partner_id = ?3 and reference_id = ?4'),
+    pageStatement('brands indexed by brands_by_reference', 'partner_id = ?3 and reference_id = ?4'),
   );
 
-  const balancesPage = prepare(pageOf('balances', 'customer_id = ?3 and type = ?4'));
+  const balancesPage = prepare(pageStatement('balances', 'customer_id = ?3 and type = ?4'));
 
   const namedGrant = prepare(`
     select id, case when status = 'ACTIVE' and expires_at <= ?3 then 'EXPIRED' else status end as standing
@@ -101,7 +101,7 @@ export function createReads(db: DatabaseSync): Reads {
  * Joins the records of a page in the database. ?1 is `after`, ?2 is `limit`. The limit is an expression:
  * SQLite plans a statement again for each value of a plain limit parameter, for half the time of a page.
  */
-function pageOf(table: string, condition: string): string {
+function pageStatement(table: string, condition: string): string {
   return `
     select
       records,

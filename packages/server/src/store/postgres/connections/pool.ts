@@ -137,10 +137,10 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
   }
 
   /** Busy connections may finish, unless they lead to a server that is gone. */
-  function retireAll(isGone: boolean): void {
+  function retireAll(isOther: boolean): void {
     for (const connection of all) {
       retire(connection);
-      if (isGone) connection.abandon();
+      if (isOther) connection.abandon();
     }
   }
 

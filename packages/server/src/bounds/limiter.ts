@@ -23,6 +23,8 @@ export const limiterBounds = {
   mostInstances: 1_000,
   /** Time between two heartbeats while Redis answers. */
   heartbeatMs: 1_000,
+  /** Heartbeats after which a Redis that returned counts all instances: they reconnect within two seconds. */
+  heartbeatsUntilComplete: 3,
   /** An instance whose last heartbeat is older than this no longer counts. */
   instanceStaleMs: 3_000,
 } as const;

@@ -45,6 +45,8 @@ const relations: Readonly<Record<string, boolean>> = {
   'a log outlives the admissions that count': limiter.redisLogLifeMs > limiter.rateWindowMs,
   'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass':
     limiter.redisReconnectMs >= limiter.rateWindowMs,
+  'all instances have reconnected when their number may fall':
+    limiter.heartbeatsUntilComplete * limiter.heartbeatMs > limiter.redisReconnectMs + limiter.heartbeatMs,
   'an instance survives one lost heartbeat': limiter.instanceStaleMs > 2 * limiter.heartbeatMs,
 
   'a metadata value of an imported line is not longer than the contract allows':

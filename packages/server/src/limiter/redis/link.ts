@@ -46,6 +46,8 @@ export async function openRedisLink(
   const outage = createOutageLog(limiterBounds.redisSilenceMs);
   let state: 'answering' | 'lost' | 'closed' = 'lost';
   let knownInstances = minInstances;
+  /** Heartbeats since Redis returned. A restarted Redis counts all instances only after a few of them. */
+  let heartbeats = 0;
   let reason: string | undefined;
   let nextHeartbeat: NodeJS.Timeout | undefined;
 
@@ -71,7 +73,9 @@ export async function openRedisLink(
     reply.catch(noteReason);
     const count = await inTime(reply);
     if (count === undefined) return lose();
-    knownInstances = Math.max(count, minInstances);
+    heartbeats = state === 'answering' ? heartbeats + 1 : 1;
+    const isComplete = heartbeats > limiterBounds.heartbeatsUntilComplete;
+    knownInstances = Math.max(count, isComplete ? minInstances : knownInstances);
     reason = undefined;
     enter('answering');
     outage.recovered(() => log.info('Redis answers again'));

@@ -64,10 +64,25 @@ test('a heartbeat a second reports the instances, which are at least the set num
   assert.deepEqual([count('heartbeat'), link.knownInstances()], [1, 2]);
   await pass(10);
   assert.deepEqual([count('heartbeat'), link.knownInstances()], [2, 5]);
+  await pass(2 * heartbeatMs);
   redis.replies.heartbeat = ':3';
   await pass(heartbeatMs);
-  assert.deepEqual([count('heartbeat'), link.knownInstances()], [3, 3]);
+  assert.deepEqual([count('heartbeat'), link.knownInstances()], [5, 3]);
   assert.deepEqual(logged(), []);
+});
+
+test('a restarted Redis that does not count all instances yet does not raise the share of one', async (t) => {
+  const { link, redis, pass, isAnswering } = await openAnswering(t);
+  redis.replies.heartbeat = ':4';
+  await pass(4 * heartbeatMs);
+  redis.hangUp();
+  redis.replies.heartbeat = ':1';
+  await pass(redisReconnectMs + 2 * redisProbeMs);
+  assert.deepEqual([await isAnswering(), link.knownInstances()], [true, 4]);
+  await pass(2 * heartbeatMs);
+  assert.equal(link.knownInstances(), 4);
+  await pass(heartbeatMs);
+  assert.equal(link.knownInstances(), 1);
 });
 
 test('a reply that our script never gives is no decision, and does not lose Redis', async (t) => {

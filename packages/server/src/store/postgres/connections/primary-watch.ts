@@ -102,7 +102,10 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
       follow({ url, connection, server });
       enterFound();
     } catch (error) {
-      connection?.abandon();
+      if (connection !== undefined) {
+        attempts.delete(connection);
+        connection.abandon();
+      }
       faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }

@@ -18,7 +18,7 @@ const store = new URL('../packages/server/src/store/', import.meta.url);
 export const postgresSchemaPath = new URL('postgres/schema.sql', store);
 export const sqliteSchemaPath = new URL('sqlite/schema.sql', store);
 
-const heading = '-- What the migrations amount to, made by "npm run schema". Nothing runs it.';
+const heading = '-- The schema that the migrations create, written by "npm run schema". Nothing runs it.';
 
 // Read from the catalogs, because the output of pg_dump depends on its version.
 

@@ -1,4 +1,4 @@
--- What the migrations amount to, made by "npm run schema". Nothing runs it.
+-- The schema that the migrations create, written by "npm run schema". Nothing runs it.
 
 CREATE OR REPLACE FUNCTION public.balance_record(id text, customer_id text, type text, currency text, amount bigint, created_at timestamp with time zone, updated_at timestamp with time zone)
  RETURNS text

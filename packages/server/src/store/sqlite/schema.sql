@@ -1,4 +1,4 @@
--- What the migrations amount to, made by "npm run schema". Nothing runs it.
+-- The schema that the migrations create, written by "npm run schema". Nothing runs it.
 
 CREATE TABLE settings (
   name text primary key,

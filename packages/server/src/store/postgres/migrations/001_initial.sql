@@ -1,9 +1,10 @@
--- Times are instants of whole milliseconds, in the years that the wire can write, 0001 to 9999. Lengths are
--- in code points. Texts compare by their bytes, whatever the database's own collation is.
+-- Times have whole milliseconds, in the years 0001 to 9999, which RFC 3339 can express. Lengths are in code
+-- points. Texts are compared by their bytes, whatever the database's own collation is.
 --
--- Primary keys begin with what spreads a table over many nodes, and every hot query names it: the partner of
--- a brand, the customer of a balance or grant. Partners, keys and settings are small and go to every node.
--- There are no triggers and no sequences: a distributed engine refuses them.
+-- Primary keys begin with the column that distributes a table over nodes: the partner of a brand, the
+-- customer of a balance or grant. Every statement of a request has a value for it. Partners, keys and
+-- settings are small and are on every node. There are no triggers and no sequences: a distributed engine
+-- rejects them.
 
 create function is_text(value text, longest integer) returns boolean
   language sql immutable parallel safe
@@ -13,7 +14,7 @@ create function is_time(value timestamptz) returns boolean
   language sql immutable parallel safe
   return value >= '0001-01-01 00:00:00+00'::timestamptz and value < '10000-01-01 00:00:00+00'::timestamptz;
 
--- A check cannot look inside the metadata, a function can.
+-- A function, because a check cannot have a subquery.
 create function is_metadata(value json) returns boolean
   language sql immutable parallel safe
   return json_typeof(value) = 'object' and (
@@ -71,8 +72,8 @@ create table grants (
 
 create index grants_of_customer on grants (customer_id, partner_id, status, expires_at);
 
--- The record as it goes over the wire is rendered here, once, when a row is written. Postgres calls its own
--- rendering of times and JSON only stable, since formats could depend on settings; these ones do not.
+-- The JSON of a record is rendered once, when its row is written. Postgres marks its own rendering of times
+-- and JSON as stable, because some formats depend on settings. The formats used here do not.
 create function wire_time(value timestamptz) returns text
   language sql immutable parallel safe
   return to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
@@ -109,7 +110,7 @@ create table balances (
   primary key (customer_id, id)
 );
 
--- chr(1) stands where the public address of the instance that answers goes; no string may hold it otherwise.
+-- chr(1) is a placeholder for the public address of the instance that answers. No other text contains it.
 create function brand_record(
   id text,
   name text,
@@ -150,5 +151,5 @@ create table brands (
   primary key (partner_id, id)
 );
 
--- By a hash: a reference_id may take 4,096 bytes, and an index row has room for 2,704.
+-- A hash, because a reference_id may take 4,096 bytes, and an index row has room for 2,704.
 create index brands_by_reference on brands (partner_id, hashtextextended(reference_id, 0), id);

@@ -11,7 +11,7 @@ export type ImportRequest = { readonly rows: string } | { readonly mode: 'keep' 
 
 /**
  * Slow imports and single batches are written by this thread. From the second batch of a file on, another
- * thread writes while this one reads on: to start it takes as long as to write a few thousand rows.
+ * thread writes while this one reads on: starting it takes as long as writing a few thousand rows.
  */
 export function createImports(db: DatabaseSync, path: string): Imports {
   return {

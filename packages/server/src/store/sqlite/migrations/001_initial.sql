@@ -1,9 +1,9 @@
--- Times are text, RFC 3339 in UTC with milliseconds: they sort as they stand and go out as they are.
--- strftime gives null for what is no time, and a check that is null passes, so times are compared with "is";
--- adding no seconds makes it count the date anew, so that 24:00 does not pass for the next day.
--- Lengths are in code points, as length() counts them. Every text refuses control characters.
--- Primary keys begin with what a query always knows: the partner of a brand, the customer of a balance or
--- grant.
+-- Times are text, RFC 3339 in UTC with milliseconds, so they are sorted and sent as they are stored.
+-- strftime returns null for an invalid time, and a check that is null passes: times are compared with "is".
+-- '+0 seconds' makes strftime normalize the time, so that 24:00 becomes the next day and fails the check.
+-- Lengths are in code points, as length() counts them. No text may contain control characters.
+-- Primary keys begin with the column that every query has a value for: the partner of a brand, the customer
+-- of a balance or grant.
 
 create table settings (
   name text primary key,
@@ -64,11 +64,11 @@ create table grants (
 
 create index grants_of_customer on grants (customer_id, partner_id, status, expires_at);
 
--- The record as it goes over the wire is rendered here, once, when a row is written.
+-- The JSON of a record is rendered once, when its row is written.
 --
--- Balances come by the million, and to check one took as long as to write it: its ids are looked through
--- together, and a time that is the same as the one before it not again. In databases that are older than this
--- each is checked by itself, with the same outcome.
+-- Imports write millions of balances, and checking a row took as long as writing it. So both ids are checked
+-- in one expression, and updated_at only if it differs from created_at. Older databases check each column
+-- separately, with the same outcome.
 create table balances (
   customer_id text not null check (length(customer_id) between 1 and 128),
   id text not null check (length(id) between 1 and 256),
@@ -92,7 +92,7 @@ create table balances (
     and instr(customer_id || id, char(0)) = 0)
 ) strict, without rowid;
 
--- char(1) stands where the public address of the instance that answers goes; no string may hold it otherwise.
+-- char(1) is a placeholder for the public address of the instance that answers. No other text contains it.
 create table brands (
   partner_id text not null references partners (id),
   id text not null
@@ -135,7 +135,7 @@ create table brands (
 
 create index brands_by_reference on brands (partner_id, reference_id, id);
 
--- A check cannot look inside the metadata, a trigger can.
+-- Triggers check the metadata, because a check cannot have a subquery.
 create trigger brands_metadata_on_insert before insert on brands when new.metadata is not null
 begin
   select raise(abort, 'metadata: at most 50 keys, strings only, no control characters')

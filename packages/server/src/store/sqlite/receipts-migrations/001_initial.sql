@@ -1,13 +1,14 @@
--- Who asked for whose balances, and what came of it, in a file of its own: an import may keep the other one
--- locked for longer than a receipt may wait. There are no references and no checks: what comes here was read
--- from the other file or checked before, and one row that was refused would keep all after it waiting.
+-- Receipts: which partner requested which customer's balances, and the outcome. They have their own file,
+-- because an import may lock the database for longer than a receipt may wait. There are no references and no
+-- checks: all values were read from the database or checked before, and a rejected row would block all
+-- receipts after it.
 
 create table settings (
   name text primary key,
   value text not null
 ) strict, without rowid;
 
--- In the order of time, in which they are written and removed. No customer is the empty text.
+-- Ordered by time, as they are written and deleted. A missing customer is stored as ''.
 create table receipts (
   at text not null,
   request_id text not null,

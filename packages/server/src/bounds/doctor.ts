@@ -7,7 +7,7 @@ export const doctorBounds = {
   doctorStatementMs: 1_000,
   /** Milliseconds that `doctor` waits for a statement, network included. */
   doctorAnswerMs: 1_500,
-  /** Milliseconds between two looks at whether a replica has caught up. */
+  /** Milliseconds between two checks whether a replica has caught up. */
   doctorLagMs: 50,
   /** Milliseconds before its expiry in which a key is reported. */
   expiryWarningMs: 7 * 24 * 3_600_000,

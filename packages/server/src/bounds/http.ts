@@ -39,6 +39,6 @@ export const httpBounds = {
   /** Milliseconds for which queued connections are still accepted before the listener is closed. */
   lastAcceptsMs: 250,
   /** Shares of the open files for clients and for operators. The rest is for databases and others. */
-  callersShare: 0.75,
+  clientsShare: 0.75,
   operatorsShare: 0.05,
 } as const;

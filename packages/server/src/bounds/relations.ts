@@ -42,7 +42,7 @@ const relations: Readonly<Record<string, boolean>> = {
   'a replica survives one failed check': postgres.replicaWatchMs * 3 < postgres.replicaLagMs,
   'a server ends a statement before we do': doctor.doctorStatementMs < doctor.doctorAnswerMs,
 
-  'a log outlives the admissions that count': limiter.redisLogLifeMs > limiter.rateWindowMs,
+  'Redis keeps admissions for as long as they count': limiter.redisLogLifeMs > limiter.rateWindowMs,
   'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass':
     limiter.redisReconnectMs >= limiter.rateWindowMs,
   'all instances have reconnected when their number may fall':
@@ -52,7 +52,7 @@ const relations: Readonly<Record<string, boolean>> = {
   'a metadata value of an imported line is not longer than the contract allows':
     ingest.importLineBytes <= lengths.metadataValue,
   'a feed has half of the 100 ms for the commit itself': ingest.followCommitMs <= 50,
-  'a feed that is told to stop retries for a shorter time than one that runs':
+  'a stopped feed retries for a shorter time than a running feed':
     ingest.followStoppedMs < ingest.followRetryLimitMs,
   'a kill loses less than a second of receipts':
     receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,

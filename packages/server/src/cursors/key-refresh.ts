@@ -7,9 +7,9 @@ import { type CursorKey, type Store, StoreUnavailable } from '../store/port.ts';
 import { type CursorScope, type Cursors, createCursors, type Position } from './cursors.ts';
 
 /**
- * A cursor that one instance seals must open on all others. So a reading is valid for `cursorKeysStaleMs`
- * only, by a clock that cannot be set, and without a valid reading an instance neither seals nor opens. A new
- * key seals after `cursorKeySettleMs`: by then every instance has read it, or has no valid reading.
+ * A cursor that one instance seals must open on all others. So the keys that were read are valid for only
+ * `cursorKeysStaleMs` of the monotonic clock; without valid keys an instance neither seals nor opens. A new
+ * key seals after `cursorKeySettleMs`: by then every instance has read it, or has no valid keys.
  */
 export async function openCursors(
   store: Pick<Store, 'cursorKeys' | 'environment'>,

@@ -26,7 +26,7 @@ export function failedBy({ fact, remedy }: Fault): Finding {
   return failed(`${fact}.`, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`);
 }
 
-/** The server reads its clock between question and answer. */
+/** Assumes that the server read its clock halfway between the query and its answer. */
 export async function checkClock({ engine, rows }: Inspection, nowMs: () => number): Promise<Finding> {
   if (engine === 'sqlite') return ok("The database has this machine's clock.");
   const askedMs = nowMs();

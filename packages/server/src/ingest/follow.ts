@@ -36,6 +36,7 @@ export async function followRecords(
       }
     }
   } catch (error) {
+    // A stop ends the input with an error, which is expected.
     broken = options.stop.signal.aborted && !isOutage(error) ? undefined : error;
   }
   // Lines that came before the feed stopped or broke are committed, too.

@@ -47,8 +47,10 @@ export function readPartner(
   if (!Array.isArray(keys)) return { partner: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
   const read = keys.map(readKey);
   for (const [index, { faults: ofKey }] of read.entries()) {
-    for (const fault of ofKey)
-      faults.push({ ...fault, field: ['keys', index, fault.field ?? []].flat().join('.') });
+    for (const fault of ofKey) {
+      const field = fault.field === undefined ? `keys.${index}` : `keys.${index}.${fault.field}`;
+      faults.push({ ...fault, field });
+    }
   }
   return { partner: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
 }

@@ -15,5 +15,5 @@ export function operatorsWithin(openFiles = Number.POSITIVE_INFINITY): number {
 
 /** The number of connections of clients that this limit of open files allows. */
 export function connectionsWithin(openFiles = Number.POSITIVE_INFINITY): number {
-  return Math.min(httpBounds.connections, Math.floor(openFiles * httpBounds.callersShare));
+  return Math.min(httpBounds.connections, Math.floor(openFiles * httpBounds.clientsShare));
 }

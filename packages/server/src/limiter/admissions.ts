@@ -2,7 +2,7 @@ import { limiterBounds } from '../bounds/limiter.ts';
 import type { Decision } from './port.ts';
 
 /** The times of one partner's admissions in the last second, in a ring buffer as large as the rate. */
-export interface Admissions {
+interface Admissions {
   readonly timesMs: Float64Array;
   /** Index of the oldest time. */
   oldest: number;

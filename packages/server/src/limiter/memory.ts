@@ -2,8 +2,8 @@ import { createAdmissions, decide } from './admissions.ts';
 import { counted, type Limiter, tallyOf } from './port.ts';
 
 /**
- * A rate limit for this process alone, exact: no span of one second, wherever it starts, has more admissions
- * than the rate. The clock must never go back, so it is not the time of day.
+ * An exact rate limit for this process alone: no span of one second, wherever it starts, has more admissions
+ * than the rate. `nowMs` is a monotonic clock, because the time of day can be set back.
  */
 export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number = () => performance.now()) {
   const partners = createAdmissions(ratePerSecond);

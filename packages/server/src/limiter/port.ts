@@ -2,7 +2,7 @@ export interface Decision {
   readonly isAdmitted: boolean;
   /** Number of further requests that would be admitted now. */
   readonly left: number;
-  /** Milliseconds until one more request would be admitted. 0 if nothing counts against the partner. */
+  /** Milliseconds until `left` grows by one, because an admission no longer counts. */
   readonly untilMoreMs: number;
 }
 

@@ -42,7 +42,7 @@ export const tracingSettings = {
   'traces-sampler-arg': unchecked('OTEL_TRACES_SAMPLER_ARG', 'share of requests, 0 to 1 (1)'),
 };
 
-export type TracingConfig = Values<typeof tracingSettings>;
+type TracingConfig = Values<typeof tracingSettings>;
 
 /** `parentbased_` makes no difference: every trace begins here, so that no span has a parent elsewhere. */
 const samplers = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);

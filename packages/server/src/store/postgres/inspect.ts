@@ -9,7 +9,7 @@ import { addressOf, type Connection } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { positionOf } from './connections/replicas.ts';
 import { examine, examineReplica } from './connections/server.ts';
-import { ours, stampOf, traitsOf, unfitness } from './migrate.ts';
+import { faultOfServer, migrations, stampOf, traitsOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';
 
@@ -48,7 +48,7 @@ export async function inspectPostgres(
   const { connection, url } = primary;
   const inspection = {
     engine: 'postgres' as const,
-    currentVersion: ours.current,
+    currentVersion: migrations.current,
     rows: (text: string, ...values: unknown[]) =>
       readOnly(connection, async () => (await connection.query(text, values)).rows),
     stamp: () => readOnly(connection, () => stampOf(connection)),
@@ -64,8 +64,8 @@ export async function inspectPostgres(
 /** `away` are the other addresses of the database that cannot be reached. */
 async function inspectServer(connection: Connection, url: string, away: readonly Miss[]): Promise<Finding> {
   const traits = await traitsOf(connection);
-  const unfit = unfitness(traits);
-  if (unfit !== undefined) return failed(`${unfit.fact}.`, `Instead, ${unfit.remedy}.`);
+  const fault = faultOfServer(traits);
+  if (fault !== undefined) return failed(`${fault.fact}.`, `Instead, ${fault.remedy}.`);
   const reached = `Postgres ${traits.version_name} at ${addressOf(url)} is reached`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');

@@ -8,15 +8,15 @@ import type { Migration } from '../port.ts';
 import {
   type Fault,
   faultOfOldVersion,
+  foreignDatabase,
   type Migrations,
   migrationsIn,
   refuse,
   type Stamp,
-  stranger,
   usableVersion,
 } from '../sql/schema.ts';
 
-export const ours = migrationsIn(new URL('./migrations/', import.meta.url));
+export const migrations = migrationsIn(new URL('./migrations/', import.meta.url));
 
 /** Postgres 15, as `server_version_num` writes it. */
 const oldestServer = 150_000;
@@ -39,9 +39,9 @@ const takeTurn = `
 export async function migrate(
   client: Client,
   environment: Environment,
-  { scripts, current }: Migrations = ours,
+  { scripts, current }: Migrations = migrations,
 ): Promise<Migration> {
-  refuse(unfitness(await traitsOf(client)));
+  refuse(faultOfServer(await traitsOf(client)));
   try {
     await client.query(takeTurn);
   } catch (error) {
@@ -75,9 +75,9 @@ export async function migrate(
 export async function requireCurrent(
   client: Client,
   environment: Environment,
-  { current }: Migrations = ours,
+  { current }: Migrations = migrations,
 ): Promise<Migration> {
-  refuse(unfitness(await traitsOf(client)));
+  refuse(faultOfServer(await traitsOf(client)));
   // For this transaction only: behind a pooler the session then serves another client.
   await client.query(`begin; ${limitLocks}`);
   const version = usableVersion(await stampOf(client), environment, current);
@@ -104,10 +104,10 @@ export async function stampOf(client: Client): Promise<Stamp | undefined> {
     from pg_attribute where attrelid = to_regclass('settings') and attnum > 0`);
   const columns: string[] | null = found[0].columns;
   if (columns === null) return undefined;
-  if (columns.join() !== 'name,value') refuse(stranger);
+  if (columns.join() !== 'name,value') refuse(foreignDatabase);
   const { rows } = await client.query('select name, value from settings');
   const settings = new Map(rows.map(({ name, value }) => [name, value]));
-  if (!settings.has('environment') || !settings.has('schema')) refuse(stranger);
+  if (!settings.has('environment') || !settings.has('schema')) refuse(foreignDatabase);
   return { environment: settings.get('environment'), version: Number(settings.get('schema')) };
 }
 
@@ -121,7 +121,7 @@ export async function traitsOf(client: Client): Promise<Traits> {
   return rows[0];
 }
 
-export function unfitness({ version, version_name, encoding }: Traits): Fault | undefined {
+export function faultOfServer({ version, version_name, encoding }: Traits): Fault | undefined {
   if (Number(version) < oldestServer) {
     return { fact: `The database is Postgres ${version_name}`, remedy: 'use version 15 or later' };
   }

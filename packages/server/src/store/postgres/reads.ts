@@ -34,10 +34,10 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
     },
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
-      const whose = [customerId, after, limit, type, partnerId, at];
+      const values = [customerId, after, limit, type, partnerId, at];
       const rows = await (grantId === undefined
-        ? onPrimary(balancesUnderAnyGrant, whose)
-        : onPrimary(balancesUnderGrant, [...whose, grantId]));
+        ? onPrimary(balancesUnderAnyGrant, values)
+        : onPrimary(balancesUnderGrant, [...values, grantId]));
       const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
       return grant === 'ACTIVE'
         ? { grant, grantId: rows[0]!.grant_id as string, page: pageFrom(rows) }

@@ -2,7 +2,7 @@
 import { AlreadyExists, type PartnerWithKeys, type Store } from '../port.ts';
 import { insertKey, type Row, type Sql, type Statement, withoutNulls } from './accounts.ts';
 
-/** One statement, so that all rows are of one snapshot: no key comes without its partner. */
+/** One statement reads one snapshot, so every key comes with its partner. */
 const partnersAndKeys = `
   select p.id as partner_id, p.name as partner_name, p.created_at as partner_created_at, p.disabled_at,
     k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at, k.expires_at, k.revoked_at
@@ -33,7 +33,7 @@ export function createMoves({ rows, write }: Sql): Pick<Store, 'partnersWithKeys
     },
 
     writePartnersWithKeys: async (partners) => {
-      refuseForeignKeys(await rows('select id, partner_id, digest from api_keys'), partners);
+      refuseTakenKeyIds(await rows('select id, partner_id, digest from api_keys'), partners);
       await write(
         ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): Statement[] => [
           [writePartner, id, name, created_at, disabled_at ?? null],
@@ -48,7 +48,7 @@ export function createMoves({ rows, write }: Sql): Pick<Store, 'partnersWithKeys
 }
 
 /** A key never changes its partner: its holder would see another partner's records. */
-function refuseForeignKeys(stored: readonly Row[], partners: readonly PartnerWithKeys[]): void {
+function refuseTakenKeyIds(stored: readonly Row[], partners: readonly PartnerWithKeys[]): void {
   const owners = new Map(stored.map(({ id, partner_id, digest }) => [id, `${partner_id} ${hex(digest)}`]));
   for (const partner of partners) {
     for (const { id, digest } of partner.keys) {
@@ -69,9 +69,7 @@ function partnerOf(rows: readonly Row[]): PartnerWithKeys {
   return withoutNulls({ id, name, created_at, disabled_at, keys }) as PartnerWithKeys;
 }
 
-function keyOf({ id, name, digest, last_four, scopes, created_at, expires_at, revoked_at }: Row): object {
-  return withoutNulls({
-    ...{ id, name, digest: hex(digest), last_four },
-    ...{ scopes: (scopes as string).split(' '), created_at, expires_at, revoked_at },
-  });
+function keyOf({ id, name, last_four, created_at, expires_at, revoked_at, ...row }: Row): object {
+  const [digest, scopes] = [hex(row.digest), (row.scopes as string).split(' ')];
+  return withoutNulls({ id, name, digest, last_four, scopes, created_at, expires_at, revoked_at });
 }

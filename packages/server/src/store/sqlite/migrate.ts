@@ -3,12 +3,19 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
-import { type Migrations, migrationsIn, refuse, type Stamp, stranger, usableVersion } from '../sql/schema.ts';
+import {
+  foreignDatabase,
+  type Migrations,
+  migrationsIn,
+  refuse,
+  type Stamp,
+  usableVersion,
+} from '../sql/schema.ts';
 import { insertCursorKey } from './cursor-keys.ts';
 import { transaction } from './engine.ts';
 
 /** One of the two kinds of database files. */
-export interface FileSchema extends Migrations {
+interface FileSchema extends Migrations {
   /** Stored in the file header, to recognize our files. */
   readonly applicationId: number;
   /** Adds the first rows of a new file. */
@@ -59,7 +66,7 @@ export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): 
     from pragma_user_version, pragma_application_id`);
   const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
   if (version === 0 && owner === 0 && used === 0) return undefined;
-  if (owner !== schema.applicationId) refuse(stranger);
+  if (owner !== schema.applicationId) refuse(foreignDatabase);
   const row = db.prepare(`select value from settings where name = 'environment'`).get();
   return { environment: row?.value, version };
 }

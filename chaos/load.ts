@@ -8,7 +8,7 @@ import {
   PartnerNetworkError,
 } from '@partner-network/client';
 import type { Chance } from './chance.ts';
-import type { Question, Recorder } from './recorder.ts';
+import type { PageRequest, Recorder } from './recorder.ts';
 import {
   allCustomers,
   customersOf,
@@ -18,23 +18,23 @@ import {
   references,
   steadyKeys,
 } from './world.ts';
-import type { PassingKeys } from './writers.ts';
+import type { ReplacedKeys } from './writers.ts';
 
 interface Loading {
   readonly baseUrl: string;
   readonly recorder: Recorder;
   readonly chance: Chance;
-  readonly keys: PassingKeys;
+  readonly keys: ReplacedKeys;
   isOver(): boolean;
 }
 
-/** The listing of one walk. */
-type Errand = Pick<Question, 'listing' | 'limit' | 'referenceId' | 'customerId'> & {
+/** What a walk reads, and with which key. */
+type Search = Pick<PageRequest, 'listing' | 'limit' | 'referenceId' | 'customerId'> & {
   readonly key: IssuedKey;
 };
 
 interface Walker {
-  readonly errand: () => Errand | undefined;
+  readonly nextSearch: () => Search | undefined;
   /** The mean pause between pages. */
   readonly pauseMs: number;
 }
@@ -49,21 +49,21 @@ const timeoutMs = 6_000;
 let walks = 0;
 
 function walkersOf({ chance, keys }: Loading): readonly Walker[] {
-  const brands = (key: IssuedKey | undefined): Errand | undefined => {
+  const brands = (key: IssuedKey | undefined): Search | undefined => {
     const referenceId =
       chance.fraction() < 0.3 ? `reference ${chance.between(0, references - 1)}` : undefined;
     return key && { listing: 'brands', key, limit: chance.oneOf(limits), referenceId };
   };
-  const balances = (partnerId: PartnerId, customers: readonly string[]): Errand => ({
+  const balances = (partnerId: PartnerId, customers: readonly string[]): Search => ({
     listing: 'balances',
     key: steadyKeys[partnerId],
     customerId: chance.oneOf(customers),
     limit: chance.between(4, 30),
   });
-  const calm = (errand: Walker['errand']): Walker => ({ errand, pauseMs: calmPauseMs });
+  const calm = (nextSearch: Walker['nextSearch']): Walker => ({ nextSearch, pauseMs: calmPauseMs });
   return [
     ...Array.from({ length: busyWalkers }, () => ({
-      errand: () => brands(steadyKeys.acme),
+      nextSearch: () => brands(steadyKeys.acme),
       pauseMs: busyPauseMs,
     })),
     ...partners.flatMap((partnerId) => [
@@ -79,13 +79,13 @@ function walkersOf({ chance, keys }: Loading): readonly Walker[] {
 }
 
 /** Walks until the run is over. */
-export async function walkOn(loading: Loading): Promise<void> {
+export async function keepWalking(loading: Loading): Promise<void> {
   await Promise.all(
     walkersOf(loading).map(async (walker) => {
       while (!loading.isOver()) {
-        const errand = walker.errand();
+        const search = walker.nextSearch();
         const pauseMs = () => loading.chance.between(0, 2 * walker.pauseMs);
-        if (errand !== undefined) await walk(loading, errand, pauseMs);
+        if (search !== undefined) await walk(loading, search, pauseMs);
         await wait(pauseMs());
       }
     }),
@@ -107,36 +107,37 @@ export async function walkThroughAll(loading: Loading): Promise<void> {
 /** Walks through a listing. A walk without pauses is a last walk, which must reach the last page. */
 async function walk(
   { baseUrl, recorder, isOver }: Loading,
-  errand: Errand,
+  search: Search,
   pauseMs?: () => number,
 ): Promise<void> {
   walks += 1;
-  const { key, ...asked } = errand;
+  const { key, ...parameters } = search;
   const isLast = pauseMs === undefined;
-  let question: Question = { ...asked, walk: walks, partnerId: key.partnerId, keyId: key.id, page: 0 };
+  const { id: keyId, partnerId } = key;
+  let request: PageRequest = { ...parameters, walk: walks, partnerId, keyId, page: 0 };
   const network = new PartnerNetwork({
     apiKey: key.text,
     baseUrl,
     maxRate: 0,
     timeoutMs,
-    fetch: recorder.fetchFor(() => question),
+    fetch: recorder.fetchFor(() => request),
   });
   const isGivenUp = () => isOver() && !isLast;
-  let page = await withRetries(() => firstPage(network, errand), isGivenUp);
+  let page = await withRetries(() => firstPage(network, search), isGivenUp);
   while (page?.cursor !== undefined) {
     await wait(pauseMs?.() ?? 0);
     const { next } = page;
     const items: readonly { id: string }[] = 'brands' in page ? page.brands : page.balances;
-    question = { ...question, page: question.page + 1, after: items.at(-1)?.id };
+    request = { ...request, page: request.page + 1, after: items.at(-1)?.id };
     page = isGivenUp() ? undefined : await withRetries<Page>(next, isGivenUp);
   }
-  recorder.end({ walk: question.walk, isComplete: page !== undefined, isLast });
+  recorder.end({ walk: request.walk, isComplete: page !== undefined, isLast });
 }
 
 type Page = BrandsPage | BalancesPage;
 
-async function firstPage(network: PartnerNetwork, errand: Errand): Promise<Page> {
-  const { listing, limit, customerId, referenceId } = errand;
+async function firstPage(network: PartnerNetwork, search: Search): Promise<Page> {
+  const { listing, limit, customerId, referenceId } = search;
   if (listing === 'brands') return network.brands.list({ limit, reference_id: referenceId });
   return network.balances.list({ limit, customer_id: customerId!, type: 'CHECKING' });
 }

@@ -11,7 +11,7 @@ import { needsOwnRedis } from '../packages/testkit/servers/redis.ts';
 import { judge } from './judge/judge.ts';
 import { describe, planOf, quietEndMs, quietStartMs } from './plan.ts';
 import { reportOf } from './report.ts';
-import { runCourse } from './run.ts';
+import { runPlan } from './run.ts';
 
 const shortestMinutes = (quietStartMs + quietEndMs) / 60_000;
 
@@ -50,10 +50,10 @@ async function runSeed(seed: number, minutes: number, keepsFiles: boolean): Prom
     if (keepsFiles || !(areKept || isStopped())) say(`Seed ${seed}: answers and logs are in ${folder}.`);
     else rmSync(folder, { recursive: true, force: true });
   });
-  const course = await runCourse(lifetime, folder, seed, minutes, plan);
-  const verdicts = judge(course);
+  const run = await runPlan(lifetime, folder, seed, minutes, plan);
+  const verdicts = judge(run);
   areKept = verdicts.every(({ violations }) => violations.length === 0);
-  const text = reportOf(course, verdicts);
+  const text = reportOf(run, verdicts);
   print(`\nSeed ${seed}\n\n${text}`);
   writeFileSync(join(folder, 'verdict.txt'), text);
   await lifetime[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { PartnerId } from './world.ts';
 
 /** A request for a page. A walk requests many pages, one after the other. */
-export interface Question {
+export interface PageRequest {
   readonly walk: number;
   readonly listing: 'brands' | 'balances';
   readonly partnerId: PartnerId;
@@ -18,7 +18,7 @@ export interface Question {
   readonly after?: string | undefined;
 }
 
-export interface Answer extends Question {
+export interface Answer extends PageRequest {
   readonly sentMs: number;
   readonly receivedMs: number;
   /** 0 without a complete answer. */
@@ -52,16 +52,16 @@ export function createRecorder(logPath?: string) {
     answers,
     walks,
     end: (walk: Walk) => walks.push(walk),
-    /** A fetch function that records the answers to this question. */
-    fetchFor: (question: () => Question) => async (url: string, init: RequestInit) => {
-      const asked = question();
+    /** A fetch function that records each answer with its request. */
+    fetchFor: (currentRequest: () => PageRequest) => async (url: string, init: RequestInit) => {
+      const request = currentRequest();
       const sentMs = now();
       try {
         const response = await fetch(url, init);
         const body = await response.text();
         const { status, headers } = response;
         keep({
-          ...asked,
+          ...request,
           sentMs,
           receivedMs: now(),
           status,
@@ -73,7 +73,7 @@ export function createRecorder(logPath?: string) {
         return new Response(body, { status, headers });
       } catch (error) {
         const body = String((error as Error).cause ?? error);
-        keep({ ...asked, sentMs, receivedMs: now(), status: 0, isLimited: false, body });
+        keep({ ...request, sentMs, receivedMs: now(), status: 0, isLimited: false, body });
         throw error;
       }
     },

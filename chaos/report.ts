@@ -2,7 +2,7 @@
 import { markdown } from '../bench/lib/table.ts';
 import type { Verdict } from './judge/verdict.ts';
 import type { Answer } from './recorder.ts';
-import type { Course } from './run.ts';
+import type { Run } from './run.ts';
 
 const shownViolations = 5;
 
@@ -16,9 +16,9 @@ const outcomes: readonly [heading: string, statuses: readonly number[]][] = [
   ['none', [0]],
 ];
 
-export function reportOf(course: Course, verdicts: readonly Verdict[]): string {
-  const judged = verdicts.flatMap((verdict) => linesOf(verdict, course.startedMs)).join('\n');
-  return `${faultsTable(course)}\n\n${stallsText(course)}${judged}\n`;
+export function reportOf(run: Run, verdicts: readonly Verdict[]): string {
+  const judged = verdicts.flatMap((verdict) => linesOf(verdict, run.startedMs)).join('\n');
+  return `${faultsTable(run)}\n\n${stallsText(run)}${judged}\n`;
 }
 
 function sharesOf(answers: readonly Answer[]): string[] {
@@ -28,7 +28,7 @@ function sharesOf(answers: readonly Answer[]): string[] {
   });
 }
 
-function faultsTable({ faults, recorder, startedMs, endedMs }: Course): string {
+function faultsTable({ faults, recorder, startedMs, endedMs }: Run): string {
   const row = (name: string, beganMs: number, overMs: number) => {
     const answers = recorder.answers.filter(
       ({ sentMs, receivedMs }) => sentMs <= overMs && receivedMs >= beganMs,
@@ -44,7 +44,7 @@ function faultsTable({ faults, recorder, startedMs, endedMs }: Course): string {
 }
 
 /** Says how much of a run on a busy machine is not judged. */
-function stallsText({ stalls }: Course): string {
+function stallsText({ stalls }: Run): string {
   if (stalls.length === 0) return '';
   const longestMs = Math.max(...stalls.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
   return (

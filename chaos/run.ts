@@ -14,16 +14,16 @@ import { createHistory, type History } from './history.ts';
 import { recoveryMs } from './judge/answers.ts';
 import { decisionsIn, sourceOf, watchRedisSwitches } from './judge/redis-switches.ts';
 import { watchStalls } from './judge/stalls.ts';
-import { walkOn, walkThroughAll } from './load.ts';
+import { keepWalking, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
 import { type Answer, createRecorder, type Walk } from './recorder.ts';
 import { type Applied, applyFaults } from './stage/faults.ts';
 import { type Stage, startStage } from './stage/stage.ts';
 import { steadyKeys } from './world.ts';
-import { type PassingKeys, writeOn } from './writers.ts';
+import { keepWriting, type ReplacedKeys } from './writers.ts';
 
 /** The record of a run, which is judged. */
-export interface Course {
+export interface Run {
   readonly startedMs: number;
   /** When load and writers stopped. The last walks come later. */
   readonly endedMs: number;
@@ -47,17 +47,17 @@ export interface Course {
 const receiptsMs = 2_000;
 const retryMs = 200;
 
-export async function runCourse(
+export async function runPlan(
   t: Lifetime,
   folder: string,
   seed: number,
   minutes: number,
   plan: readonly Fault[],
-): Promise<Course> {
+): Promise<Run> {
   const stage = await startStage(t, folder);
   const history = createHistory(join(folder, 'history.jsonl'));
   const recorder = createRecorder(join(folder, 'answers.jsonl'));
-  const keys: PassingKeys = { current: new Map(), revoked: [] };
+  const keys: ReplacedKeys = { current: new Map(), revoked: [] };
   const stalls = watchStalls();
   const redis = watchRedisSwitches(stage.instances);
   const startedMs = now();
@@ -66,7 +66,7 @@ export async function runCourse(
   const isOver = () => isStopped;
   const loading = { baseUrl: stage.baseUrl, recorder, chance: chanceOf(seed + 1), keys, isOver };
   const writing = { url: stage.primary.url(), history, chance: chanceOf(seed + 2), isOver };
-  const load = Promise.all([walkOn(loading), writeOn(writing, keys)]);
+  const load = Promise.all([keepWalking(loading), keepWriting(writing, keys)]);
   load.catch(() => {});
 
   const progress = setInterval(() => {

@@ -31,7 +31,7 @@ interface Writing {
 }
 
 /** Keys that are replaced during the run. The load also tries revoked keys. */
-export interface PassingKeys {
+export interface ReplacedKeys {
   readonly current: Map<PartnerId, IssuedKey>;
   readonly revoked: IssuedKey[];
 }
@@ -40,7 +40,7 @@ export interface PassingKeys {
 const pauseMs = { brands: 200, balances: 250, feed: 4_000, grant: 3_000, key: 5_000 };
 
 /** Writes until the run is over; resolves when all changes are confirmed. */
-export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void> {
+export async function keepWriting(writing: Writing, keys: ReplacedKeys): Promise<void> {
   const repeat = async (ms: number, work: (round: number) => Promise<void>) => {
     for (let round = 1; !writing.isOver(); round += 1) {
       await work(round);
@@ -61,7 +61,7 @@ export async function writeOn(writing: Writing, keys: PassingKeys): Promise<void
   await Promise.all(idle.splice(0).map((store) => store.close()));
 }
 
-/** Open stores that are not in use, for reuse: to open a store takes longer than a few changes. */
+/** Open stores that are not in use, for reuse: opening a store takes longer than a few changes. */
 const idle: Store[] = [];
 
 async function inStore(url: string, work: (store: Store) => Promise<unknown>): Promise<void> {
@@ -163,7 +163,7 @@ async function toggleGrant(
 /** Creates a key, then revokes the previous key. */
 async function replaceKey(
   { url, history }: Writing,
-  { current, revoked }: PassingKeys,
+  { current, revoked }: ReplacedKeys,
   partnerId: PartnerId,
   round: number,
 ): Promise<void> {

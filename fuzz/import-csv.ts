@@ -67,11 +67,11 @@ export function rejectedRows(given: Table, isPartner: (id: string) => boolean): 
     const own = line;
     line += 1 + row.join('').split('\n').length - 1;
     if (row.every((text) => text.trim() === '')) return [];
-    return isTaken(given, row, isPartner) ? [] : [own];
+    return isAccepted(given, row, isPartner) ? [] : [own];
   });
 }
 
-function isTaken(
+function isAccepted(
   { kind, columns }: Table,
   row: readonly string[],
   isPartner: (id: string) => boolean,

@@ -87,14 +87,14 @@ export function lineOf(members: readonly Member[], space: string): string {
   return `{${written.join(`,${space}`)}}`;
 }
 
-/** Pieces inserted into a line; the result is mostly no JSON. */
+/** Pieces of a typing mistake. A line with one is usually no JSON. */
 const pieces = [...'" \\ { } [ ] : , 0 1 e . - \\u0061 null'.split(' '), '\t', '\u0001', '\u00a0'];
-export const slip = fc.record(
+export const typo = fc.record(
   { at: fc.nat(200), drop: fc.nat(2), piece: fc.constantFrom('', ...pieces) },
   { noNullPrototype: true },
 );
 
-export function slipped(
+export function withTypo(
   line: string,
   { at, drop, piece }: { at: number; drop: number; piece: string },
 ): string {

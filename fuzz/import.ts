@@ -11,7 +11,7 @@ import { readJsonLines } from '../packages/server/src/ingest/read/json-lines.ts'
 import type { Store } from '../packages/server/src/store/port.ts';
 import { openFuzzStore } from './http-service.ts';
 import { csvOf, rejectedRows, type Table, table } from './import-csv.ts';
-import { lineOf, type Member, personal, recordOf, slip, slipped } from './import-lines.ts';
+import { lineOf, type Member, personal, recordOf, typo, withTypo } from './import-lines.ts';
 import { fieldsOf, type Kind, wrongFieldsOf } from './import-model.ts';
 import { isOtherNumber, parseWhole } from './json-model.ts';
 import type { Target } from './target.ts';
@@ -62,11 +62,11 @@ function fileOf(kind: Kind): fc.Arbitrary<Lines> {
     .tuple(
       recordOf(kind),
       fc.constantFrom('', ' ', '\t'),
-      fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, slip),
+      fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, typo),
     )
     .map(([members, space, mistake]) => {
       const written = lineOf(members, space);
-      return mistake === undefined ? written : slipped(written, mistake);
+      return mistake === undefined ? written : withTypo(written, mistake);
     });
   return fc.tuple(fc.constant(kind), fc.array(line, { minLength: 1, maxLength: 5 }), cuts);
 }
@@ -109,7 +109,7 @@ async function judgeLines(store: Store, kind: Kind, lines: readonly string[], pl
 
 const noRecord = ['(no record)'];
 const repeated = ['(a key twice)'];
-/** The reported name of a field: cut, and without what does not print. */
+/** Stands for any unknown field: its reported name is cut, and has no control characters. */
 const unknown = '(unknown)';
 
 function namesOf(errors: ImportReport['rejected'][number]['errors']): string[] {
@@ -153,8 +153,8 @@ function judgeEcho(lines: readonly string[], report: string): void {
   for (const line of lines) {
     for (const [, text = ''] of line.matchAll(/:[ \t]?"([^"\\]{9,})"/g)) {
       // Reports may contain field names and allowed words, as in "Use CHECKING, in exactly this spelling."
-      const isSaid = /^[A-Z_]+,?$/.test(text) || lines.some((other) => other.includes(`"${text}":`));
-      assert.ok(isSaid || !report.includes(text), 'a value is repeated');
+      const mayBeRepeated = /^[A-Z_]+,?$/.test(text) || lines.some((other) => other.includes(`"${text}":`));
+      assert.ok(mayBeRepeated || !report.includes(text), 'a value is repeated');
     }
   }
 }
@@ -237,6 +237,6 @@ async function judgePerson(store: Store, { person, members }: PersonalBrand): Pr
   const lines = readJsonLines(chunksOf(lineOf(members, ''), []));
   const report = await importFrom(store, lines, 'brands', 'reject');
   const codes = report.rejected.flatMap(({ errors }) => errors.map(({ code }) => code));
-  assert.ok(codes.includes('PERSONAL_DATA'), `${person} is taken`);
+  assert.ok(codes.includes('PERSONAL_DATA'), `${person} is accepted`);
   assert.ok(!JSON.stringify(report).includes(person), `${person} is repeated`);
 }

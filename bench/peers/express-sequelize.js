@@ -2,7 +2,7 @@
 import express from 'express';
 import { DataTypes, Op, Sequelize } from 'sequelize';
 import { recordOf } from './brand-record.js';
-import { pageAsked } from './page-asked.js';
+import { pageParameters } from './page-parameters.js';
 
 const { DATABASE_URL, PARTNER_ID } = process.env;
 
@@ -27,7 +27,7 @@ const Brand = sequelize.define(
 const app = express();
 
 app.get('/network/v1/brands', async (request, response) => {
-  const { after, limit } = pageAsked(request.query);
+  const { after, limit } = pageParameters(request.query);
   const found = await Brand.findAll({
     where: { partner_id: PARTNER_ID, ...(after !== undefined && { id: { [Op.gt]: after } }) },
     order: [['id', 'ASC']],

@@ -2,7 +2,7 @@
 import express from 'express';
 import { DataSource, EntitySchema, MoreThan } from 'typeorm';
 import { recordOf } from './brand-record.js';
-import { pageAsked } from './page-asked.js';
+import { pageParameters } from './page-parameters.js';
 
 const { DATABASE_URL, PARTNER_ID } = process.env;
 
@@ -29,7 +29,7 @@ const brands = source.getRepository(Brand);
 const app = express();
 
 app.get('/network/v1/brands', async (request, response) => {
-  const { after, limit } = pageAsked(request.query);
+  const { after, limit } = pageParameters(request.query);
   const found = await brands.find({
     where: { partner_id: PARTNER_ID, ...(after !== undefined && { id: MoreThan(after) }) },
     order: { id: 'ASC' },

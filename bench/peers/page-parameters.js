@@ -1,6 +1,6 @@
 /** Checks the parameters of a page, for the peers whose framework does not. */
 
-export function pageAsked({ after, limit = '50' }) {
+export function pageParameters({ after, limit = '50' }) {
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100) {
     throw Object.assign(new Error('limit must be 1 to 100.'), { status: 400 });
   }

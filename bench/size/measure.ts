@@ -55,11 +55,11 @@ type Turn = Awaited<ReturnType<typeof takeTurn>>;
  * Reads one page. Ten of the same kind in a row would favor the small database, which fits better into the
  * processor's caches (up to 1.3 to 1 was measured). In production, requests of many clients alternate.
  */
-async function takeTurn({ reads, cpuTimeUs }: SizedDatabase, { asks }: PageKind, random: () => number) {
-  const ask = asks[Math.floor(random() * asks.length)]!;
+async function takeTurn({ reads, cpuTimeUs }: SizedDatabase, { queries }: PageKind, random: () => number) {
+  const query = queries[Math.floor(random() * queries.length)]!;
   const cpuBeforeUs = cpuTimeUs?.() ?? 0;
-  const askedMs = performance.now();
-  await ask(reads);
-  const timeUs = (performance.now() - askedMs) * 1_000;
+  const startedMs = performance.now();
+  await query(reads);
+  const timeUs = (performance.now() - startedMs) * 1_000;
   return { timeUs, cpuUs: (cpuTimeUs?.() ?? 0) - cpuBeforeUs };
 }

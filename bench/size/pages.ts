@@ -26,7 +26,7 @@ type Listing = (reads: Listings, after: string) => Promise<Page>;
 export interface PageKind {
   readonly listing: string;
   readonly position: 'first' | 'middle' | 'last' | 'only';
-  readonly asks: readonly ((reads: Listings) => Promise<Page>)[];
+  readonly queries: readonly ((reads: Listings) => Promise<Page>)[];
 }
 
 export type SizedDatabase = Awaited<ReturnType<typeof openSized>>;
@@ -107,7 +107,7 @@ async function kindsOf(
   const kind = (position: PageKind['position'], pickStart: (starts: string[]) => string): PageKind => ({
     listing,
     position,
-    asks: walks.map(({ list, starts }) => {
+    queries: walks.map(({ list, starts }) => {
       const after = pickStart(starts);
       return (reads) => list(reads, after);
     }),
@@ -135,7 +135,7 @@ async function walk(list: Listing, store: Listings, records: number): Promise<st
 }
 
 /** Runs the service's reads on a pool that also explains each statement. */
-async function countBlocks(client: pg.Client, { asks }: PageKind): Promise<number> {
+async function countBlocks(client: pg.Client, { queries }: PageKind): Promise<number> {
   let blocks = 0;
   const query: Pool['query'] = async ({ name, text }, values) => {
     const { rows: known } = await client.query('select from pg_prepared_statements where name = $1', [name]);
@@ -147,8 +147,8 @@ async function countBlocks(client: pg.Client, { asks }: PageKind): Promise<numbe
     return (await client.query(text, [...values])).rows;
   };
   const reads = createReads({ query } as Pool, undefined);
-  for (const ask of asks) await ask(reads);
-  return blocks / asks.length;
+  for (const read of queries) await read(reads);
+  return blocks / queries.length;
 }
 
 /** Reads the CPU time of the connection that served the pages; the kernel counts it in nanoseconds. */

@@ -4,7 +4,7 @@ import type { Span } from '../../packages/testkit/fixtures/spans.ts';
 import { active, mayHaveBeen } from '../history.ts';
 import { requestIn } from '../log-lines.ts';
 import type { Answer } from '../recorder.ts';
-import type { Course } from '../run.ts';
+import type { Run } from '../run.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /** By the instance's clock: 2 s, and half a second for a busy machine. */
@@ -20,20 +20,20 @@ const stalledMs = 2_000;
 const expectedStatuses = [200, 401, 403, 429, 503];
 const quietStatuses = [200, 401, 403, 429];
 
-export function judgeAnswers(course: Course): Verdict[] {
-  const { answers } = course.recorder;
+export function judgeAnswers(run: Run): Verdict[] {
+  const { answers } = run.recorder;
   const whole = answers.filter(({ status }) => status !== 0);
-  const quiet = answers.filter((answer) => isQuiet(answer, course));
+  const quiet = answers.filter((answer) => isQuiet(answer, run));
   return [
     judgeEach('only answers of the catalogue', whole, catalogueFault),
-    judgeTimes(course),
+    judgeTimes(run),
     judgeEach('keys and grants are respected, and revocations within a second', whole, (answer) =>
-      accessFault(answer, course),
+      accessFault(answer, run),
     ),
     judgeEach('nothing but 200 and 429 before the first fault, and after the last one', quiet, quietFault),
-    verdictOf('all parts recover, and no instance ends by itself', 'instances', course.instances.length, [
-      ...course.unrecovered.map((text) => ({ atMs: course.endedMs, text })),
-      ...course.instances.flatMap(({ name, endings }) =>
+    verdictOf('all parts recover, and no instance ends by itself', 'instances', run.instances.length, [
+      ...run.unrecovered.map((text) => ({ atMs: run.endedMs, text })),
+      ...run.instances.flatMap(({ name, endings }) =>
         endings
           .filter(({ how }) => how === 'by itself')
           .map(({ atMs }) => ({ atMs, text: `instance ${name} ended by itself` })),
@@ -77,7 +77,7 @@ function firstErrorIn(body: string): { category?: string; code?: string } | unde
 }
 
 /** By the logs of instances: clients share the machine with all parts, which delays what they see. */
-function judgeTimes({ faults, logs, stalls }: Course): Verdict {
+function judgeTimes({ faults, logs, stalls }: Run): Verdict {
   const requests = logs.flatMap(requestIn).filter((request) => !isStalled(request, stalls));
   const late = requests.filter(({ sentMs, receivedMs }) => {
     const isFrozen = faults.some(
@@ -97,7 +97,7 @@ function judgeTimes({ faults, logs, stalls }: Course): Verdict {
   );
 }
 
-function accessFault(answer: Answer, { history }: Course): string | undefined {
+function accessFault(answer: Answer, { history }: Run): string | undefined {
   const { status, partnerId, keyId, listing, customerId, sentMs, receivedMs } = answer;
   const key = history.rows('keys', partnerId).get(keyId) ?? [];
   const grant = history.rows('grants', partnerId).get(customerId ?? '') ?? [];
@@ -116,7 +116,7 @@ function accessFault(answer: Answer, { history }: Course): string | undefined {
   return undefined;
 }
 
-function isQuiet(answer: Answer, { faults, stalls }: Course): boolean {
+function isQuiet(answer: Answer, { faults, stalls }: Run): boolean {
   if (isStalled(answer, stalls)) return false;
   const firstMs = Math.min(Infinity, ...faults.map(({ beganMs }) => beganMs));
   const lastMs = Math.max(-Infinity, ...faults.map(({ overMs }) => overMs));

@@ -1,5 +1,5 @@
 /** Checks all promises against the record of a run. */
-import type { Course } from '../run.ts';
+import type { Run } from '../run.ts';
 import { judgeAnswers } from './answers.ts';
 import { judgePages } from './pages.ts';
 import { judgeRate } from './rate.ts';
@@ -7,6 +7,6 @@ import { judgeReceipts } from './receipts.ts';
 import type { Verdict } from './verdict.ts';
 import { judgeWalks } from './walks.ts';
 
-export function judge(course: Course): Verdict[] {
-  return [judgePages, judgeWalks, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) => part(course));
+export function judge(run: Run): Verdict[] {
+  return [judgePages, judgeWalks, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) => part(run));
 }

@@ -1,7 +1,7 @@
 /** Judges every page: it shows the data of one moment, and a walk does not go back in time. */
 import { type Rows, spansOf } from '../history.ts';
 import type { Answer } from '../recorder.ts';
-import type { Course } from '../run.ts';
+import type { Run } from '../run.ts';
 import { partners, referenceOf } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
@@ -43,8 +43,8 @@ export function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, rea
   return walks;
 }
 
-export function judgePages(course: Course): Verdict[] {
-  const { history, recorder } = course;
+export function judgePages(run: Run): Verdict[] {
+  const { history, recorder } = run;
   const moments = new Map<number, number>();
   const [wrong, foreign]: [Violation[], Violation[]] = [[], []];
   let judged = 0;
@@ -52,8 +52,8 @@ export function judgePages(course: Course): Verdict[] {
     if (answer.status !== 200) continue;
     judged += 1;
     const shown = shownBy(answer);
-    const stranger = strangerOn(shown, course);
-    if (stranger !== undefined) foreign.push(violationOf(answer, stranger));
+    const foreignRecord = foreignRecordOn(shown, run);
+    if (foreignRecord !== undefined) foreign.push(violationOf(answer, foreignRecord));
     const owner = answer.listing === 'brands' ? answer.partnerId : answer.customerId!;
     const earliestMs =
       answer.listing === 'balances'
@@ -71,8 +71,8 @@ export function judgePages(course: Course): Verdict[] {
 
 function violationOf(answer: Answer, text: string): Violation {
   const { walk, page, listing, partnerId, customerId = '' } = answer;
-  const whose = `${partnerId}${customerId && ` of ${customerId}`}`;
-  return { atMs: answer.sentMs, text: `walk ${walk}, page ${page}, ${listing} for ${whose}: ${text}` };
+  const owner = `${partnerId}${customerId && ` of ${customerId}`}`;
+  return { atMs: answer.sentMs, text: `walk ${walk}, page ${page}, ${listing} for ${owner}: ${text}` };
 }
 
 /** The first time at which the data equalled the page, or a sentence about why the page is wrong. */
@@ -142,7 +142,7 @@ export function isOfReference(id: string, referenceId: string | undefined): bool
 }
 
 /** Finds a record of another partner or customer. Names contain the partner. */
-function strangerOn({ answer, records }: Shown, { history }: Course): string | undefined {
+function foreignRecordOn({ answer, records }: Shown, { history }: Run): string | undefined {
   for (const [id, record] of records) {
     if (answer.listing === 'balances') {
       if (JSON.parse(record).customer_id !== answer.customerId) return `${id} of another customer`;

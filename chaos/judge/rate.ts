@@ -3,7 +3,7 @@ import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
 import { type Span, secondsOf } from '../../packages/testkit/fixtures/spans.ts';
 import { requestIn } from '../log-lines.ts';
-import type { Course } from '../run.ts';
+import type { Run } from '../run.ts';
 import { partners } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
@@ -14,7 +14,7 @@ const promise =
   `never more than ${brandsPerSecond} brands requests of a partner admitted in a second ` +
   `(${2 * brandsPerSecond} if Redis is lost or returns)`;
 
-export function judgeRate({ recorder, logs, redisSwitches }: Course): Verdict[] {
+export function judgeRate({ recorder, logs, redisSwitches }: Run): Verdict[] {
   const byClients = recorder.answers.filter(
     ({ listing, isLimited, status }) => listing === 'brands' && isLimited && status !== 429,
   );

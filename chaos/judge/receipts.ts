@@ -1,18 +1,16 @@
 /** Judges that answered balances have a receipt, except in the last second before a kill. */
 import type { Answer } from '../recorder.ts';
-import type { Course } from '../run.ts';
+import type { Run } from '../run.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /** The documented loss of a kill: receipts of its last second. */
 const lostMs = 1_000;
 
-export function judgeReceipts(course: Course): Verdict[] {
-  const served = course.recorder.answers.filter(
+export function judgeReceipts(run: Run): Verdict[] {
+  const served = run.recorder.answers.filter(
     ({ listing, status, requestId }) => listing === 'balances' && status === 200 && requestId !== undefined,
   );
-  const lost = served.filter(
-    (answer) => !course.receipts.has(answer.requestId!) && !isExcused(answer, course),
-  );
+  const lost = served.filter((answer) => !run.receipts.has(answer.requestId!) && !isExcused(answer, run));
   return [
     verdictOf(
       'balances that were answered left a receipt, but for the second before a kill',
@@ -30,7 +28,7 @@ export function judgeReceipts(course: Course): Verdict[] {
  * Whether the receipt may be lost. Receipts wait in memory while the database is down and for a second after
  * its return, and while the instance is frozen.
  */
-function isExcused({ sentMs, receivedMs, servedBy }: Answer, { faults, instances }: Course): boolean {
+function isExcused({ sentMs, receivedMs, servedBy }: Answer, { faults, instances }: Run): boolean {
   const endings = instances.find(({ name }) => name === servedBy)?.endings ?? [];
   return endings.some(({ how, atMs }) => {
     const outages = faults.filter(

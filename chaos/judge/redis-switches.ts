@@ -50,10 +50,12 @@ export function decisionsIn(metrics: string): Decisions {
  * what the process before it admitted.
  */
 export function switchesIn(readings: readonly (Decisions & Span)[]): Span[] {
+  const [first, ...later] = readings;
+  if (first === undefined) return [];
   const switches: Span[] = [];
-  let before = readings[0]!;
-  let last = { source: 'redis', fromMs: before?.sentMs };
-  for (const reading of readings.slice(1)) {
+  let before = first;
+  let last = { source: 'redis', fromMs: first.sentMs };
+  for (const reading of later) {
     const isNewProcess = reading.redis < before.redis || reading.local < before.local;
     if (isNewProcess) last = { source: 'redis', fromMs: before.sentMs };
     const source = sourceOf(isNewProcess ? { redis: 0, local: 0 } : before, reading);

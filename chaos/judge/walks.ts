@@ -1,11 +1,11 @@
 /** Judges complete walks: every record that existed during the whole walk is in it exactly once. */
 import { type History, mayHaveBeen } from '../history.ts';
 import type { Walk } from '../recorder.ts';
-import type { Course } from '../run.ts';
+import type { Run } from '../run.ts';
 import { isOfReference, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
-export function judgeWalks({ history, recorder }: Course): Verdict[] {
+export function judgeWalks({ history, recorder }: Run): Verdict[] {
   const pages = pagesByWalk(recorder.answers);
   const complete = recorder.walks.filter(({ isComplete }) => isComplete);
   const last = recorder.walks.filter(({ isLast }) => isLast);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createHistory, type History } from '../../chaos/history.ts';
 import { judge } from '../../chaos/judge/judge.ts';
 import type { Answer } from '../../chaos/recorder.ts';
-import type { Course } from '../../chaos/run.ts';
+import type { Run } from '../../chaos/run.ts';
 import type { Applied } from '../../chaos/stage/faults.ts';
 import { balanceIndexes, balanceOf, brandsWith, brandText, type PartnerId } from '../../chaos/world.ts';
 
@@ -74,12 +74,12 @@ const fault: Applied = {
   overMs: startedMs + 200_000,
 };
 
-interface Choices extends Partial<Course> {
+interface Choices extends Partial<Run> {
   readonly answers?: readonly Answer[];
   readonly isComplete?: boolean;
 }
 
-function courseOf({ answers, isComplete = true, ...change }: Choices = {}): Course {
+function runOf({ answers, isComplete = true, ...change }: Choices = {}): Run {
   return {
     startedMs,
     endedMs: startedMs + 120_000,
@@ -100,7 +100,7 @@ function courseOf({ answers, isComplete = true, ...change }: Choices = {}): Cour
 }
 
 const brokenIn = (choices: Choices) =>
-  judge(courseOf(choices))
+  judge(runOf(choices))
     .filter(({ violations }) => violations.length > 0)
     .map(({ promise }) => promise);
 
@@ -116,7 +116,7 @@ const assertKept = (choices: Choices) => assert.deepEqual(brokenIn(choices), [])
 
 test('finds no fault in a run that kept all promises', () => {
   assertKept({});
-  assert.ok(judge(courseOf()).reduce((sum, { judged }) => sum + judged, 0) > 20);
+  assert.ok(judge(runOf()).reduce((sum, { judged }) => sum + judged, 0) > 20);
 });
 
 const one = acme.length - 1;
@@ -186,7 +186,7 @@ test('finds 51 admitted requests in a second of the logs', () => {
 test('accepts twice the rate only in a second in which Redis was lost or returned', () => {
   const brokenWith = (count: number, ...[sentMs, receivedMs]: [number, number]) =>
     brokenIn(
-      courseOf({
+      runOf({
         answers: [...walkThrough(acme), ...admitted(count), balancesPage()],
         redisSwitches: [{ sentMs: startedMs + sentMs, receivedMs: startedMs + receivedMs }],
       }),
@@ -220,7 +220,7 @@ test('finds a lost receipt, except in the second before a kill', () => {
   const receipts = new Set<string>();
   const lost = /left a receipt/;
   assertBroken({ receipts }, lost);
-  const killed = (how: 'kill' | 'terminate', afterMs: number): Partial<Course> => ({
+  const killed = (how: 'kill' | 'terminate', afterMs: number): Partial<Run> => ({
     receipts,
     faults: [{ ...fault, part: 'instance a' }],
     instances: [{ name: 'a', endings: [{ how, atMs: balancesPage().receivedMs + afterMs }] }],

@@ -23,7 +23,7 @@ test('every program has --help, and refuses unknown flags with status 2', async 
     assert.match(stdout, /\n {2}--help +this text\n$/);
   }
   const refused = { code: 2, stderr: 'There is no flag --bogus.\n' };
-  await assert.rejects(run('rolling', '--bogus'), refused);
+  for (const name of ['rolling', 'client:runtimes']) await assert.rejects(run(name, '--bogus'), refused);
 });
 
 test('a program that gets a signal twice, as from npm and a terminal, removes what it made', async (t) => {

@@ -5,6 +5,7 @@ export function closest(name: string, candidates: readonly string[]): string {
 
 /** The closest candidate for "did you mean", if at least half of what was typed is right. */
 export function suggest(name: string, candidates: readonly string[]): string | undefined {
+  if (candidates.length === 0) return undefined;
   const { candidate, distance } = measure(name, candidates);
   return distance <= name.length / 2 ? candidate : undefined;
 }

@@ -42,7 +42,7 @@ function judgeAdmissions(
 ): Verdict {
   const ofPartners = partners.map((id) => secondsOf(admissions.filter(({ partnerId }) => partnerId === id)));
   // Reported, because a run far below the rate proves nothing.
-  const fullest = Math.max(0, ...ofPartners.flat().map(({ count }) => count));
+  const fullest = ofPartners.flat().reduce((most, { count }) => Math.max(most, count), 0);
   const violations = ofPartners.flatMap((seconds) =>
     fullestOf(seconds.filter(({ atMs, count }) => count > limitAt(atMs, redisSwitches))),
   );

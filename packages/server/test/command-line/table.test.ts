@@ -47,6 +47,11 @@ test('a whole table is as wide as its content, each row on one line', () => {
   ]);
 });
 
+test('prints any number of rows', () => {
+  const records = Array<string>(200_000).fill('x');
+  assert.equal(table(records, { ID: (id) => id }).split('\n').length, 200_001);
+});
+
 test('has one heading, and widens its columns with later rows', () => {
   const later = [{ name: 'a longer name', amount: '$2.00', id: 'b3' }];
   assert.deepEqual(tableOf(80, [rows[0]!], later, [rows[0]!]), [

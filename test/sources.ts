@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from './documents/clone.ts';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Every file of the repository that git does not ignore, committed or not. */
 export const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

@@ -1,11 +1,11 @@
 /** What is installed, and that docs/security.md names existing tests. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { productionSbom } from '../scripts/sbom.ts';
-import { root } from './documents/clone.ts';
+import { read, root } from './sources.ts';
 
 interface Locked {
   readonly version?: string;
@@ -26,7 +26,6 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const manifestOf = (file: string): Manifest => JSON.parse(read(file));
 const manifests = ['package.json', ...globSync('{packages/*,bench,tools/*}/package.json', { cwd: root })].map(
   manifestOf,

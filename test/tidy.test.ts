@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { slugOf } from '../packages/server/src/reference/guides.ts';
-import { root } from './documents/clone.ts';
-import { files, read, sources } from './sources.ts';
+import { files, read, root, sources } from './sources.ts';
 
 /** Files that people write. */
 const written = sources.filter((file) => !file.endsWith('/schema.sql'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
-import { root } from '../documents/clone.ts';
+import { root } from '../sources.ts';
 
 const skip = process.env.TEST_DATABASE_URL ? false : withoutOwnServers();
 const positions = ['first', 'middle', 'last'];
@@ -45,6 +45,6 @@ test('a page touches the same number of blocks at each position, even with five 
   assert.ok(ofOneBrand > 0 && ofOneBrand < 10, `${ofOneBrand} blocks for one brand`);
 });
 
-test('the size bench refuses a scale that is no number', async () => {
+test('the size bench refuses a scale that is not a number', async () => {
   await assert.rejects(bench('--scale', 'big'), { code: 2, stderr: /^--scale must be a number .*\n$/ });
 });

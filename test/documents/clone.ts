@@ -1,24 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { watchCommand } from '../../packages/testkit/watch/logs.ts';
-
-export const root = fileURLToPath(new URL('../..', import.meta.url));
+import { read, root } from '../sources.ts';
 
 export type Clone = Awaited<ReturnType<typeof openTerminal>>;
 
@@ -87,7 +76,7 @@ export async function openTerminal(folder: string) {
         const child = spawnShell(script);
         const closed = once(child, 'close');
         let printed = '';
-        const read = (chunk: Buffer) => {
+        const onOutput = (chunk: Buffer) => {
           printed += chunk;
           if (!ready.test(printed)) return;
           const stop = async () => {
@@ -96,8 +85,8 @@ export async function openTerminal(folder: string) {
           };
           resolve({ printed, stop });
         };
-        child.stdout.on('data', read);
-        child.stderr.on('data', read);
+        child.stdout.on('data', onOutput);
+        child.stderr.on('data', onOutput);
         child.on('error', reject);
         child.on('close', (status) => reject(new Error(`status ${status}: ${script}\n${printed}`)));
       }),
@@ -151,8 +140,7 @@ export interface Block {
 
 /** The fenced blocks of a document. */
 export function blocksOf(document: string): Block[] {
-  const text = readFileSync(join(root, document), 'utf8');
-  const found = text.matchAll(/^```(\w*)\n(.*?)^```$/gms);
+  const found = read(document).matchAll(/^```(\w*)\n(.*?)^```$/gms);
   return [...found].map(([, language = '', block = '']) => ({ language, text: block.trim() }));
 }
 

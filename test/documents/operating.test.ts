@@ -8,8 +8,7 @@ import { slugOf } from '../../packages/server/src/reference/guides.ts';
 import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
-import { read, sources } from '../sources.ts';
-import { root } from './clone.ts';
+import { read, root, sources } from '../sources.ts';
 
 const alerts = read('docs/operators/alerts.yml');
 const dashboard = read('docs/operators/dashboard.json');

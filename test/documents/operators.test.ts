@@ -3,7 +3,7 @@
  * with the data of those before. `.ci/run` runs the test command.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { until } from '../../packages/testkit/fixtures/until.ts';
@@ -11,7 +11,8 @@ import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
 import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
 import { needsPromtool } from '../../packages/testkit/servers/promtool.ts';
-import { type Clone, makeClone, type RunningScript, root, shellBlocks } from './clone.ts';
+import { read, root } from '../sources.ts';
+import { type Clone, makeClone, type RunningScript, shellBlocks } from './clone.ts';
 import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
 import { openPage, type Page } from './page.ts';
 
@@ -61,14 +62,14 @@ test('the first command of the README serves a sandbox, and its curl line works 
   assert.equal(brandsLine, clone.here(readmeCurl));
   assert.equal(JSON.parse(await clone.run(balancesLine)).balances.length, 3);
 
-  const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+  const shown = /^```json\n(.*?)^```$/ms.exec(read('README.md'))?.[1] ?? '';
   const answer = JSON.parse(await clone.run(readmeCurl));
   assert.deepEqual({ ...answer, cursor: '' }, { ...JSON.parse(shown), cursor: '' });
 });
 
 test('CI runs the test command of the README', () => {
   assert.equal(testCommand, 'npm ci && npm test');
-  assert.ok(readFileSync(join(root, '.ci/run'), 'utf8').split('\n').includes(testCommand));
+  assert.ok(read('.ci/run').split('\n').includes(testCommand));
 });
 
 test('run.md sets up a production service, up to the answer to a partner', async () => {

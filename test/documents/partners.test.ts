@@ -3,7 +3,7 @@
  * folder with nothing but the installed packages, as a partner has.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,8 @@ import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
-import { type Block, blocksOf, type Clone, openTerminal, type RunningScript, root } from './clone.ts';
+import { read, root } from '../sources.ts';
+import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 
 interface Expected {
   /** The output of each command block. */
@@ -154,7 +155,7 @@ test('docs/partners/sandbox.md has the right answers to its keys, customers and 
     const answer = (await response.json()) as { errors?: { code: string }[] };
     return answer.errors?.[0]?.code;
   };
-  const text = readFileSync(join(root, documentOf('sandbox.md')), 'utf8');
+  const text = read(documentOf('sandbox.md'));
   const rows = (shape: RegExp) => [...text.matchAll(shape)].map(([, ...cells]) => cells);
 
   const keys = rows(/^\| `(pn_test_\w+)` \| [^`|]*(?:`(\w+)`)?/gm);
@@ -215,7 +216,7 @@ function runProgram(document: string): Promise<string> {
 
 test('pages for partners have one title, no HTML, narrow tables and short lines', () => {
   for (const page of Object.keys(pages)) {
-    const text = readFileSync(join(root, documentOf(page)), 'utf8');
+    const text = read(documentOf(page));
     const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');
     assert.equal(prose.match(/^# /gm)?.length, 1, `${page} has one title`);
     assert.doesNotMatch(prose, /<\/?[a-z]/i, `${page} has no HTML`);

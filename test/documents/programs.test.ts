@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { root } from './clone.ts';
+import { read, root } from '../sources.ts';
 
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { scripts } = JSON.parse(read('package.json'));
 
 const run = (name: string, flag: string) =>
   promisify(execFile)(process.execPath, [join(root, scripts[name].replace('node ', '')), flag]);

@@ -122,13 +122,13 @@ for (const fault of ['silence', 'silence in the body'] as const) {
     const onResponse = () => {
       answers += 1;
     };
-    const { network, way } = await startFaultyNetwork(t, [fault, fault], { onResponse });
+    const { network, proxy } = await startFaultyNetwork(t, [fault, fault], { onResponse });
     await endsAtOnce(
       (signal) => network.brands.list({}, { signal }),
-      () => (fault === 'silence' ? way.targets.length === 1 : answers === 1),
+      () => (fault === 'silence' ? proxy.targets.length === 1 : answers === 1),
     );
-    await until(5_000, () => way.open() === 0);
+    await until(5_000, () => proxy.open() === 0);
     await rejectionOf(network.brands.list({}, { timeoutMs: 20, maxRetries: 0 }));
-    await until(5_000, () => way.open() === 0);
+    await until(5_000, () => proxy.open() === 0);
   });
 }

@@ -46,7 +46,7 @@ for (const [promise, headers, expected] of [
   ['takes the first of two values', { 'retry-after': '1, 2' }, 1_000],
   ['compares a time with the clock of the server', atAnHourAgo(2_000), 2_000],
   ['ignores an invalid date', { 'retry-after': 'Sun, 99 Foo 2099 GMT' }, backoff],
-  ['ignores a value that is no time', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, backoff],
+  ['ignores a value that is not a time', { 'retry-after-ms': '-1', 'retry-after': 'soon' }, backoff],
   ['ignores an empty value', { 'retry-after-ms': '', 'retry-after': '' }, backoff],
   ["ignores a date that is not in HTTP's format", { 'retry-after': '2099-01' }, backoff],
   ['backs off from 0 ms', { 'retry-after-ms': '0' }, backoff],

@@ -101,8 +101,8 @@ const foreign: readonly [promise: string, status: number, body: string, kind: ty
   ['a 418 with a category that is a name in Object.prototype', 418, records('constructor', 'X'), ApiError],
   ['a 403 of a firewall', 403, '<html></html>', ApiError],
   ['a 409 with a new code of a known category', 409, records('GRANT_ERROR', 'NEW_CODE'), GrantError],
-  ['errors that are no list', 422, '{"errors":{}}', ApiError],
-  ['errors that are no records', 422, '{"errors":[null,1,{}]}', ApiError],
+  ['errors that are not a list', 422, '{"errors":{}}', ApiError],
+  ['errors that are not records', 422, '{"errors":[null,1,{}]}', ApiError],
 ];
 
 function records(category: string, code: string): string {
@@ -121,7 +121,7 @@ for (const [promise, status, body, kind] of foreign) {
   });
 }
 
-test('ignores fields of an error record that are no strings, and records without a code', async () => {
+test('ignores fields of an error record that are not strings, and records without a code', async () => {
   const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
   const errors = [
     null,
@@ -173,10 +173,10 @@ for (const [status, what, kind, attempts] of [
 }
 
 test('a redirect is an error, and is not followed', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['redirect']);
+  const { network, proxy } = await startFaultyNetwork(t, ['redirect']);
   const error = await rejectionOf(network.brands.list(), ApiError);
   assert.match(error.message, /^301: a redirect, .*check baseUrl\.$/);
-  assert.equal(way.targets.length, 1);
+  assert.equal(proxy.targets.length, 1);
 });
 
 test('the stack of an error contains the line of the call', async () => {

@@ -26,7 +26,7 @@ test('awaits one page, with the records as they are on the wire', async (t) => {
 });
 
 test('next() goes from page to page with the same parameters, until it is null', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, []);
+  const { network, proxy } = await startFaultyNetwork(t, []);
   const first = await network.balances.list({
     customer_id: 'alice',
     type: 'CHECKING',
@@ -37,7 +37,7 @@ test('next() goes from page to page with the same parameters, until it is null',
   const second = await first.next();
   assert.deepEqual(second?.balances, balances.slice(2, 3));
   assert.equal(await second?.next(), null);
-  const queries = way.targets.map((target) => new URLSearchParams(target.split('?')[1]));
+  const queries = proxy.targets.map((target) => new URLSearchParams(target.split('?')[1]));
   assert.equal(queries[1]?.get('cursor'), first.cursor);
   queries[1]?.delete('cursor');
   assert.equal(String(queries[1]), String(queries[0]));
@@ -59,19 +59,19 @@ test('pages() iterates over the pages', async (t) => {
 });
 
 test('sends nothing before it is awaited, and requests the first page once', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, []);
+  const { network, proxy } = await startFaultyNetwork(t, []);
   const params = { limit: 2 };
   const list = network.brands.list(params);
   params.limit = 1;
   list.pages();
   await new Promise(setImmediate);
-  assert.equal(way.targets.length, 0);
+  assert.equal(proxy.targets.length, 0);
 
   const [one, two] = await Promise.all([list, list]);
   assert.equal(one, two);
-  assert.deepEqual(way.targets, ['/network/v1/brands?limit=2'], 'as the parameters were at the call');
+  assert.deepEqual(proxy.targets, ['/network/v1/brands?limit=2'], 'as the parameters were at the call');
   assert.deepEqual(await idsOf(list), ['b1', 'b2', 'b3']);
-  assert.equal(way.targets.length, 2, 'the first page is not requested again');
+  assert.equal(proxy.targets.length, 2, 'the first page is not requested again');
 });
 
 test('works like a promise: then, catch and finally', async (t) => {
@@ -91,9 +91,9 @@ test('works like a promise: then, catch and finally', async (t) => {
 });
 
 test('begins at a given cursor, and omits undefined parameters', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, []);
+  const { network, proxy } = await startFaultyNetwork(t, []);
   const { cursor } = await network.brands.list({ limit: 1, reference_id: undefined });
-  assert.equal(way.targets[0], '/network/v1/brands?limit=1');
+  assert.equal(proxy.targets[0], '/network/v1/brands?limit=1');
   assert.deepEqual(await idsOf(network.brands.list({ cursor, limit: 100 })), ['b2', 'b3']);
 });
 
@@ -119,15 +119,15 @@ test('reads a character that arrives in two pieces', async () => {
 });
 
 test('sends no more requests when the caller stops iterating, and reuses connections', async (t) => {
-  const { network, way, service } = await startFaultyNetwork(t, []);
+  const { network, proxy, service } = await startFaultyNetwork(t, []);
   for await (const _ of network.brands.list({ limit: 1 })) break;
-  assert.equal(way.targets.length, 1);
-  way.targets.length = 0;
+  assert.equal(proxy.targets.length, 1);
+  proxy.targets.length = 0;
   await addBrands(service, 20);
   await idsOf(network.brands.list({ limit: 1 }));
-  assert.equal(way.targets.length, 23);
+  assert.equal(proxy.targets.length, 23);
   // Node's fetch opens a second connection if the next request is sent before the first is idle again.
-  assert.ok(way.connections() <= 2, `${way.connections()} connections`);
+  assert.ok(proxy.connections() <= 2, `${proxy.connections()} connections`);
 });
 
 test('the cursor alone ends a walk: empty pages do not, an empty cursor and null do', async () => {

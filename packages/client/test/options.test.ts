@@ -43,7 +43,7 @@ test('says in a sentence what is wrong with a number, of the client or of a call
   assertRefused({ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647\.$/);
 });
 
-test('says in a sentence that an option is no function or no signal', () => {
+test('says in a sentence that an option is not a function or not a signal', () => {
   for (const name of ['fetch', 'onRequest', 'onResponse']) {
     assertRefused({ [name]: 'https://network.example' }, new RegExp(`^${name} must be a function\\.$`));
   }

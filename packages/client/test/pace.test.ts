@@ -36,8 +36,8 @@ function paceOf(t: TestContext, rate: number) {
   const pace = createPace(rate);
   return {
     admitted,
-    take: async (name: string, signal?: AbortSignal, isAgain = false) => {
-      const release = await pace(signal, isAgain);
+    take: async (name: string, signal?: AbortSignal, isRetry = false) => {
+      const release = await pace(signal, isRetry);
       admitted.push(name);
       releases.push(release);
     },
@@ -52,7 +52,7 @@ function paceOf(t: TestContext, rate: number) {
   };
 }
 
-/** Lets every promise that can go on do so. */
+/** Waits until all promises that can settle have settled. */
 function settled(): Promise<void> {
   return new Promise(setImmediate);
 }

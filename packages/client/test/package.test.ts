@@ -83,12 +83,12 @@ test('every way to resolve modules finds the right types', async () => {
 
 test('types of ES modules import no types of CommonJS, and vice versa', () => {
   const folder = join(packed.installed, 'types');
-  const led = new Set<string>();
+  const imports = new Set<string>();
   for (const file of readdirSync(folder)) {
     const text = readFileSync(join(folder, file), 'utf8');
-    for (const [, kind] of text.matchAll(/'\.\/[\w-]+(\.\w+)'/g)) led.add(`${extname(file)} to ${kind}`);
+    for (const [, kind] of text.matchAll(/'\.\/[\w-]+(\.\w+)'/g)) imports.add(`${extname(file)} to ${kind}`);
   }
-  assert.deepEqual(led, new Set(['.cts to .cjs', '.ts to .js']));
+  assert.deepEqual(imports, new Set(['.cts to .cjs', '.ts to .js']));
 });
 
 /** A program of these lines, as a bundler makes it for a page. */

@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
 import { ConnectionError, type RequestEvent, ServerError, TimeoutError } from '../src/index.ts';
-import { type Fault, latenessMs, startFaultyWay } from './support/faulty-way.ts';
+import { type Fault, latenessMs, startFaultyProxy } from './support/faulty-proxy.ts';
 import { addBrands, connectTo, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
 import { rejectionOf } from './support/rejection.ts';
 
-const passing: readonly Fault[] = [
+/** Faults that a retry overcomes. */
+const transient: readonly Fault[] = [
   'cut before the answer',
   'reset before the answer',
   'cut in the head',
@@ -23,14 +24,14 @@ const passing: readonly Fault[] = [
 
 test('a walk continues after a fault, with the same request', async (t) => {
   const faults: Fault[] = [];
-  const { network, way } = await startFaultyNetwork(t, faults);
-  for (const fault of passing) {
+  const { network, proxy } = await startFaultyNetwork(t, faults);
+  for (const fault of transient) {
     await t.test(`after ${fault}`, async () => {
       faults.push('none', fault);
-      way.targets.length = 0;
+      proxy.targets.length = 0;
       assert.deepEqual(await idsOf(network.brands.list({ limit: 2 })), ['b1', 'b2', 'b3']);
-      assert.equal(way.targets.length, 3);
-      assert.equal(way.targets[2], way.targets[1]);
+      assert.equal(proxy.targets.length, 3);
+      assert.equal(proxy.targets[2], proxy.targets[1]);
     });
   }
 });
@@ -44,60 +45,60 @@ for (const [promise, fault] of [
   test(`a walk continues after ${promise} than timeoutMs`, async (t) => {
     const attempts: number[] = [];
     const onRequest = ({ attempt }: RequestEvent) => void attempts.push(attempt);
-    const { network, way } = await startFaultyNetwork(t, ['none', fault], { onRequest });
+    const { network, proxy } = await startFaultyNetwork(t, ['none', fault], { onRequest });
     const list = network.brands.list({ limit: 2 }, { timeoutMs: latenessMs - 100, maxRetries: 100 });
     assert.deepEqual(await idsOf(list), ['b1', 'b2', 'b3']);
     assert.ok(attempts.includes(2));
     // On a busy machine any attempt may take too long. All attempts for a page send the same request.
     assert.equal(attempts.filter((attempt) => attempt === 1).length, 2);
-    assert.equal(new Set(way.targets).size, 2);
+    assert.equal(new Set(proxy.targets).size, 2);
   });
 }
 
 for (const fault of ['late', 'late in the body'] as const) {
   test(`an answer that is ${fault}, and within timeoutMs, is waited for`, async (t) => {
-    const { network, way } = await startFaultyNetwork(t, ['none', fault]);
+    const { network, proxy } = await startFaultyNetwork(t, ['none', fault]);
     const startedMs = performance.now();
     assert.deepEqual(await idsOf(network.brands.list({ limit: 2 })), ['b1', 'b2', 'b3']);
-    assert.equal(way.targets.length, 2);
+    assert.equal(proxy.targets.length, 2);
     // A timer may come a millisecond early.
     assert.ok(performance.now() - startedMs > latenessMs - 10);
   });
 }
 
 test('a lasting fault is reported after three retries, or after maxRetries', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, Array(20).fill('HTML 502'));
+  const { network, proxy } = await startFaultyNetwork(t, Array(20).fill('HTML 502'));
   for (const [list, requests] of [
     [network.brands.list(), 4],
     [network.brands.list({}, { maxRetries: 0 }), 1],
-    [connectTo(way.baseUrl, { maxRetries: 6 }).brands.list(), 7],
+    [connectTo(proxy.baseUrl, { maxRetries: 6 }).brands.list(), 7],
   ] as const) {
-    way.targets.length = 0;
+    proxy.targets.length = 0;
     await rejectionOf(list, ServerError);
-    assert.equal(way.targets.length, requests);
+    assert.equal(proxy.targets.length, requests);
   }
 });
 
 test('each request of a walk has its own retries', async (t) => {
   const faults: Fault[] = ['empty 504', 'none', 'HTML 502', 'none', 'cut in the body'];
-  const { network, way } = await startFaultyNetwork(t, faults, { maxRetries: 1 });
+  const { network, proxy } = await startFaultyNetwork(t, faults, { maxRetries: 1 });
   assert.deepEqual(await idsOf(network.brands.list({ limit: 1 })), ['b1', 'b2', 'b3']);
-  assert.equal(way.targets.length, 6);
+  assert.equal(proxy.targets.length, 6);
 });
 
 test('silence ends in a TimeoutError, and a broken answer in a ConnectionError', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['silence', 'cut in the body'], { maxRetries: 0 });
+  const { network, proxy } = await startFaultyNetwork(t, ['silence', 'cut in the body'], { maxRetries: 0 });
   const late = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }), TimeoutError);
-  assert.equal(late.message, `${way.baseUrl} did not answer in full within 50 ms.`);
+  assert.equal(late.message, `${proxy.baseUrl} did not answer in full within 50 ms.`);
   const { message } = await rejectionOf(network.brands.list(), ConnectionError);
-  assert.ok(message.startsWith(`${way.baseUrl} broke off its answer: `), message);
+  assert.ok(message.startsWith(`${proxy.baseUrl} broke off its answer: `), message);
 });
 
 test('fails at once if asked to wait for an hour', async (t) => {
-  const { network, way } = await startFaultyNetwork(t, ['503 in an hour']);
+  const { network, proxy } = await startFaultyNetwork(t, ['503 in an hour']);
   const error = await rejectionOf(network.brands.list(), ServerError);
   assert.equal(error.retryAfterMs, 3_600_000);
-  assert.equal(way.targets.length, 1);
+  assert.equal(proxy.targets.length, 1);
 });
 
 test('waits after a 429 as long as the service says, and succeeds', async (t) => {
@@ -133,18 +134,18 @@ test('a walk through any faults returns exactly the records, in order, each once
   await addBrands(service, 17);
   const expected = await idsOf(connect().brands.list());
   const faults: Fault[] = [];
-  const way = await startFaultyWay(t, service.port, faults);
-  const network = connectTo(way.baseUrl, { maxRate: 0, maxRetries: 100 });
+  const proxy = await startFaultyProxy(t, service.port, faults);
+  const network = connectTo(proxy.baseUrl, { maxRate: 0, maxRetries: 100 });
 
-  const anyFaults = fc.array(fc.constantFrom<Fault>('none', ...passing), { maxLength: 30 });
+  const anyFaults = fc.array(fc.constantFrom<Fault>('none', ...transient), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(anyFaults, fc.integer({ min: 1, max: 7 }), async (some, limit) => {
       faults.splice(0, faults.length, ...some);
-      const asked = way.targets.length;
+      const asked = proxy.targets.length;
       assert.deepEqual(await idsOf(network.brands.list({ limit })), expected);
       const pages = Math.ceil(expected.length / limit);
-      const failures = some.slice(0, way.targets.length - asked).filter((fault) => fault !== 'none').length;
-      assert.equal(way.targets.length - asked, pages + failures, 'only failed requests are repeated');
+      const failures = some.slice(0, proxy.targets.length - asked).filter((fault) => fault !== 'none').length;
+      assert.equal(proxy.targets.length - asked, pages + failures, 'only failed requests are repeated');
     }),
     { numRuns: 15 },
   );

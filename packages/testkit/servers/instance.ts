@@ -12,8 +12,6 @@ export interface Ending {
   readonly atMs: number;
 }
 
-export type Instance = Awaited<ReturnType<typeof createInstance>>;
-
 const retryMs = 300;
 const pollMs = 50;
 

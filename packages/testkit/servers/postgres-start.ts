@@ -125,10 +125,10 @@ function copyRunning(primary: PostgresServer, folder: string): Promise<void> {
   return onConnection(primary.url(), async (client) => {
     await client.query(`select pg_backup_start('standby', true)`);
     // The standby streams the log. The other files belong to the running server.
-    const left = /^(pg_wal|pg_replslot|pg_dynshmem|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|^server\.log$/;
+    const skipped = /^(pg_wal|pg_replslot|pg_dynshmem|pg_stat_tmp|pg_subtrans)\/|^postmaster\.|^server\.log$/;
     cpSync(primary.folder, folder, {
       recursive: true,
-      filter: (path) => !left.test(relative(primary.folder, path)),
+      filter: (path) => !skipped.test(relative(primary.folder, path)),
     });
     const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
     writeFileSync(join(folder, 'backup_label'), rows[0].labelfile);

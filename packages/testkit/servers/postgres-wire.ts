@@ -1,11 +1,11 @@
-export type Said = ReturnType<typeof saidTo>;
+export type ClientMessages = ReturnType<typeof clientMessagesIn>;
 
 /**
  * Reads what a client sent to Postgres on a connection: the settings of its startup message, and the names of
  * the statements that it prepared and ran, in order. A statement without a name has an empty name. Each
  * message begins with a letter and its length. Only the first message has no letter.
  */
-export function saidTo(bytes: Buffer) {
+export function clientMessagesIn(bytes: Buffer) {
   const startBytes = bytes.readInt32BE(0);
   const words = bytes.toString('utf8', 8, startBytes).split('\0');
   const settings: Record<string, string> = {};

@@ -8,7 +8,7 @@ export async function startProxy(t: TestContext, targetPort: number) {
   const swallowed = new Set<Socket>();
   const sent: Buffer[][] = [];
   let delayMs = 0;
-  let questions = 0;
+  let requests = 0;
 
   function pass(from: Socket, to: Socket, onData: () => void): void {
     from.on('data', (bytes) => {
@@ -30,7 +30,7 @@ export async function startProxy(t: TestContext, targetPort: number) {
     near.on('data', (chunk) => chunks.push(chunk));
     let isAnswered = true;
     pass(near, far, () => {
-      if (isAnswered) questions += 1;
+      if (isAnswered) requests += 1;
       isAnswered = false;
     });
     pass(far, near, () => {
@@ -47,8 +47,8 @@ export async function startProxy(t: TestContext, targetPort: number) {
     swallow: () => {
       for (const socket of sockets) swallowed.add(socket);
     },
-    /** The number of requests: data for the server, first or after an answer. */
-    questions: () => questions,
+    /** The number of requests. A request is data for the server, at first or after an answer. */
+    requests: () => requests,
     /** The data that each connection has sent to the server, in the order of opening. */
     sent: () => sent.map((chunks) => Buffer.concat(chunks)),
   };

@@ -32,7 +32,7 @@ export async function prove(client: typeof Client, { baseUrl, silentUrl, apiKey 
   const { PartnerNetwork, AuthenticationError, TimeoutError } = client;
   const network = new PartnerNetwork({ apiKey, baseUrl });
   const stranger = new PartnerNetwork({ apiKey: 'pn_test_unknown', baseUrl });
-  const unheard = new PartnerNetwork({ apiKey, baseUrl: silentUrl, maxRetries: 0 });
+  const unanswered = new PartnerNetwork({ apiKey, baseUrl: silentUrl, maxRetries: 0 });
 
   const ids = new Set<string>();
   for await (const brand of network.brands.list()) ids.add(brand.id);
@@ -44,10 +44,10 @@ export async function prove(client: typeof Client, { baseUrl, silentUrl, apiKey 
 
   const controller = new AbortController();
   setTimeout(() => controller.abort(new Error('enough')), 50);
-  const abortion = await failure(unheard.brands.list({}, { signal: controller.signal }));
+  const abortion = await failure(unanswered.brands.list({}, { signal: controller.signal }));
   const aborted = abortion === controller.signal.reason ? 'enough' : String(abortion);
 
-  const lateness = await failure(unheard.brands.list({}, { timeoutMs: 50 }));
+  const lateness = await failure(unanswered.brands.list({}, { timeoutMs: 50 }));
   const late = lateness instanceof TimeoutError ? lateness.name : String(lateness);
 
   return { brands: ids.size, balances: page.balances.length, refused, aborted, late };

@@ -3,7 +3,7 @@ import { importValues } from '../../../server/src/ingest/import.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
-import { type Fault, startFaultyWay } from './faulty-way.ts';
+import { type Fault, startFaultyProxy } from './faulty-proxy.ts';
 
 type Choices = Partial<PartnerNetworkOptions>;
 
@@ -22,8 +22,8 @@ export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwor
 export async function startFaultyNetwork(t: TestContext, faults: Fault[], options: Choices = {}) {
   t.mock.method(Math, 'random', () => 0);
   const service = await startTestService(t);
-  const way = await startFaultyWay(t, service.port, faults);
-  return { service, way, network: connectTo(way.baseUrl, options) };
+  const proxy = await startFaultyProxy(t, service.port, faults);
+  return { service, proxy, network: connectTo(proxy.baseUrl, options) };
 }
 
 /** Adds brands, each with its own reference. */

@@ -12,7 +12,7 @@ import {
   wholeFile,
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
-import { type Said, saidTo } from '../../../testkit/servers/postgres-wire.ts';
+import { type ClientMessages, clientMessagesIn } from '../../../testkit/servers/postgres-wire.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { postgresBounds } from '../../src/bounds/postgres.ts';
 import { planSettings } from '../../src/store/postgres/connections/pool.ts';
@@ -37,9 +37,9 @@ async function startFilled(): Promise<PostgresServer> {
 
 interface Served extends Caller {
   /** What was sent on each connection. */
-  said(): Said[];
+  sent(): ClientMessages[];
   /** The same for connections that answer requests, not those that check the schema or write receipts. */
-  saidInPool(): Said[];
+  sentInPool(): ClientMessages[];
 }
 
 function urlOf({ port }: { port: number }): string {
@@ -49,14 +49,14 @@ function urlOf({ port }: { port: number }): string {
 async function serve(t: TestContext, variables: Record<string, string>): Promise<Served> {
   const primary = await proxyToServer(t);
   const caller = await serveSandbox(t, urlOf(primary), ['--brands-rate', '0'], variables);
-  const said = () =>
+  const sent = () =>
     primary
       .sent()
       .filter((bytes) => bytes.length > 0)
-      .map(saidTo);
-  const isOfPool = ({ settings }: Said) =>
+      .map(clientMessagesIn);
+  const isOfPool = ({ settings }: ClientMessages) =>
     'options' in settings && settings.application_name !== 'partner-network receipts';
-  return { ...caller, said, saidInPool: () => said().filter(isOfPool) };
+  return { ...caller, sent, sentInPool: () => sent().filter(isOfPool) };
 }
 
 /** Calls each listing in each way, repeatedly. */
@@ -80,24 +80,24 @@ test(
   async (t) => {
     const served = await serve(t, { DATABASE_CONNECTIONS: '1' });
     await callEverything(served, 5);
-    const [said, ...others] = served.saidInPool();
+    const [sent, ...others] = served.sentInPool();
     assert.deepEqual(others, []);
-    const named = said!.prepared.filter((name) => name !== '');
+    const named = sent!.prepared.filter((name) => name !== '');
     // The cursor keys are read twice a second, without any request.
     assert.deepEqual(named.toSorted(), [...hotNames, 'cursor_keys'].toSorted());
     // A used API key is read once in half a second.
     for (const name of hotNames.filter((name) => name !== 'key_by_digest')) {
-      assert.equal(said!.bound.filter((bound) => bound === name).length, 5, name);
+      assert.equal(sent!.bound.filter((bound) => bound === name).length, 5, name);
     }
-    assert.equal(said!.settings.options, planSettings);
-    assert.equal(said!.settings.statement_timeout, String(postgresBounds.postgresStatementMs));
+    assert.equal(sent!.settings.options, planSettings);
+    assert.equal(sent!.settings.statement_timeout, String(postgresBounds.postgresStatementMs));
   },
 );
 
 test('names no statement and sends no setting of a session when they are off', limits, async (t) => {
   const served = await serve(t, { PREPARED_STATEMENTS: 'off' });
   await callEverything(served, 5);
-  for (const { settings, prepared } of served.said()) {
+  for (const { settings, prepared } of served.sent()) {
     assert.deepEqual(
       prepared.filter((name) => name !== ''),
       [],
@@ -105,7 +105,7 @@ test('names no statement and sends no setting of a session when they are off', l
     const usual = ['application_name', 'client_encoding', 'database', 'user'];
     assert.deepEqual(Object.keys(settings).toSorted(), usual);
   }
-  assert.ok(served.said().flatMap(({ bound }) => bound).length > 20);
+  assert.ok(served.sent().flatMap(({ bound }) => bound).length > 20);
 });
 
 test('opens up to its limit of connections under load, and no more', limits, async (t) => {
@@ -115,9 +115,9 @@ test('opens up to its limit of connections under load, and no more', limits, asy
   ] as const) {
     const served = await serve(t, variables);
     const crowd = () => Promise.all(Array.from({ length: 40 }, () => served.brands('', { key: keys.acme })));
-    while (served.saidInPool().length < most) await crowd();
+    while (served.sentInPool().length < most) await crowd();
     await crowd();
-    assert.equal(served.saidInPool().length, most);
+    assert.equal(served.sentInPool().length, most);
   }
 });
 

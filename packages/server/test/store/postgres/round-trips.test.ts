@@ -31,12 +31,12 @@ function withPort(url: string, port: number): string {
 const rounds = 20;
 
 /** The smallest count of many, because the service also checks its servers some times a second. */
-async function roundTrips(questions: () => number, work: () => Promise<unknown>): Promise<number> {
+async function roundTrips(requests: () => number, work: () => Promise<unknown>): Promise<number> {
   let smallest = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
-    const before = questions();
+    const before = requests();
     await work();
-    smallest = Math.min(smallest, questions() - before);
+    smallest = Math.min(smallest, requests() - before);
   }
   return smallest;
 }
@@ -46,10 +46,10 @@ for (const keepsSession of [true, false]) {
   for (const [what, read] of Object.entries(reads)) {
     test(`${what} takes one round trip, ${how} prepared statements`, async (t) => {
       const url = await fixtureDatabase(t);
-      const { port, questions } = await startProxy(t, Number(new URL(url).port));
+      const { port, requests } = await startProxy(t, Number(new URL(url).port));
       const store = await openServing(t, withPort(url, port), { connections: 1, keepsSession });
       await read(store);
-      assert.equal(await roundTrips(questions, () => read(store)), 1);
+      assert.equal(await roundTrips(requests, () => read(store)), 1);
     });
   }
 }
@@ -60,12 +60,12 @@ test('a page from a replica takes two: how far it has replayed, and the page', {
   const primary = await startPostgres(t);
   await fillOn(primary);
   const standby = await startStandby(t, primary);
-  const { port, questions } = await startProxy(t, standby.port);
+  const { port, requests } = await startProxy(t, standby.port);
   const replicas = [withPort(standby.url(database), port)];
   const store = await openServing(t, primary.url(database), { replicas });
   await until(5_000, () => areAllUsed(store));
   const read = reads['a page of brands']!;
   await read(store);
-  assert.equal(await roundTrips(questions, () => read(store)), 2);
+  assert.equal(await roundTrips(requests, () => read(store)), 2);
   assert.deepEqual(pagesOfReplicas(store), [1 + rounds]);
 });

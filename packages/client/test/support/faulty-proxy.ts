@@ -10,7 +10,7 @@ export const latenessMs = 300;
  * Starts a proxy on a raw socket. It applies the next fault to each request, and forwards the request if no
  * fault is left.
  */
-export async function startFaultyWay(t: TestContext, port: number, faults: Fault[]) {
+export async function startFaultyProxy(t: TestContext, port: number, faults: Fault[]) {
   const sockets = new Set<Socket>();
   const targets: string[] = [];
   let connections = 0;

@@ -5,7 +5,7 @@ import type { ErrorRecord } from '@partner-network/contract/errors';
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
 import { apiKeyOf } from '../packages/server/src/auth/api-key.ts';
-import { legibleParameters, parseParameters } from '../packages/server/src/http/parameters/parameters.ts';
+import { parseParameters, validParameters } from '../packages/server/src/http/parameters/parameters.ts';
 import { decode } from '../packages/server/src/http/parameters/query.ts';
 import { Refusal } from '../packages/server/src/http/refusal.ts';
 import { decoded, expectedOf, pairsOf, rulesOf } from './parameters-model.ts';
@@ -64,7 +64,7 @@ function judge(listing: Listing, query: string): void {
   const operation = operations[listing];
   for (const { value } of pairsOf(query)) assert.equal(decode(value), decoded(value), value);
   const expected = expectedOf(listing, query);
-  assert.deepEqual(legibleParameters(operation, query), expected.values);
+  assert.deepEqual(validParameters(operation, query), expected.values);
 
   const outcome = read(listing, query);
   const errors = outcome instanceof Refusal ? outcome.errors : [];

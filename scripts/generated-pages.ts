@@ -1,7 +1,7 @@
 /** Pages generated from the sources. `npm run docs` writes them; a test fails if a page is out of date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorCatalogue, passingStatuses } from '@partner-network/contract/errors';
+import { type ErrorCode, errorCatalogue, retryableStatuses } from '@partner-network/contract/errors';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listBalances } from '@partner-network/contract/operations';
@@ -29,7 +29,7 @@ function errorPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];
   const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))].sort((a, b) => a - b);
   const sections = statuses.map((status) => {
-    const repeat = passingStatuses.includes(status) ? 'Try again' : 'Trying again unchanged does not help';
+    const repeat = retryableStatuses.includes(status) ? 'Try again' : 'Trying again unchanged does not help';
     const entries = codes.filter((code) => errorCatalogue[code].status === status).map(entryOf);
     return `## ${status} ${STATUS_CODES[status]}\n\n${repeat}.\n\n${entries.join('\n')}`;
   });

@@ -65,18 +65,18 @@ export function productionSbom(): Sbom {
       stdio: ['ignore', 'pipe', 'ignore'],
     }),
   );
-  const left = developmentPackages();
+  const excluded = developmentPackages();
   const library = referenceLibrary();
   const { component } = whole.metadata;
   // npm names the root package after its folder.
   const named = { ...component, name: component['bom-ref'].slice(0, component['bom-ref'].lastIndexOf('@')) };
   const dependencies = whole.dependencies
-    .filter(({ ref }) => !left.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !left.has(other)) }));
+    .filter(({ ref }) => !excluded.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !excluded.has(other)) }));
   return {
     ...whole,
     metadata: { ...whole.metadata, component: named },
-    components: [...whole.components.filter((part) => !left.has(part['bom-ref'])), library],
+    components: [...whole.components.filter((part) => !excluded.has(part['bom-ref'])), library],
     dependencies: [...dependencies, { ref: library['bom-ref'], dependsOn: [] }],
   };
 }

@@ -97,10 +97,10 @@ function checkNames(options: object, known: readonly string[]): void {
   }
 }
 
-function checkBounds(given: CallOptions, otherwise: typeof defaults) {
+function checkBounds(given: CallOptions, fallback: typeof defaults) {
   return {
-    timeoutMs: checkWhole('timeoutMs', given.timeoutMs ?? otherwise.timeoutMs, 1, maxTimerMs),
-    maxRetries: checkWhole('maxRetries', given.maxRetries ?? otherwise.maxRetries, 0, 100),
+    timeoutMs: checkWhole('timeoutMs', given.timeoutMs ?? fallback.timeoutMs, 1, maxTimerMs),
+    maxRetries: checkWhole('maxRetries', given.maxRetries ?? fallback.maxRetries, 0, 100),
   };
 }
 

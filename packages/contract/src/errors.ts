@@ -182,7 +182,7 @@ export const errorCatalogue = {
 } satisfies Record<string, CatalogueEntry>;
 
 /** The statuses after which a retry of the same request can succeed. */
-export const passingStatuses: readonly number[] = [408, 429, 500, 503];
+export const retryableStatuses: readonly number[] = [408, 429, 500, 503];
 
 export type ErrorCode = keyof typeof errorCatalogue;
 

@@ -1,6 +1,6 @@
 /** The OpenAPI document, derived from the same contract that the service uses. */
 import { type Environment, environments, keyPrefixes } from '../environments.ts';
-import { passingStatuses } from '../errors.ts';
+import { retryableStatuses } from '../errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
 import { basePath, type ListingName, type Operation, operations } from '../operations.ts';
 import { scopeMeanings } from '../scopes.ts';
@@ -87,8 +87,8 @@ const info = {
     'Both listings are paged by an opaque cursor. Send it back with the same other parameters; an answer ' +
       `without one is the last. A cursor is good for ${cursorLifetimeHours} hours.`,
     'Every answer that is not a 2xx has the body `{"errors": […]}`. Retry ' +
-      `${inWords(passingStatuses)}, after the time in \`Retry-After-Ms\` or \`Retry-After\` where there is ` +
-      'one; retrying anything else does not help.',
+      `${inWords(retryableStatuses)}, after the time in \`Retry-After-Ms\` or \`Retry-After\` where there ` +
+      'is one; retrying anything else does not help.',
     'HEAD gives the headers of GET. OPTIONS needs no key, and answers 204 with `Allow`.',
     'New optional fields, error codes and headers may be added. Ignore those that you do not know.',
   ].join('\n\n'),

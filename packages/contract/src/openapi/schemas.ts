@@ -1,6 +1,6 @@
 /** The components of records, pages and errors. */
 import { errorCatalogue } from '../errors.ts';
-import { echoedCharacters, errorsOfAnswer, lengths, pageSize } from '../limits.ts';
+import { echoedCharacters, lengths, maxErrors, pageSize } from '../limits.ts';
 import { type ListingName, operations } from '../operations.ts';
 import { errorRecordSchema, nextCursor, type RecordSchema } from '../records.ts';
 import { listingTexts } from './listings.ts';
@@ -88,7 +88,7 @@ export const schemas = {
     description: 'The body of every answer that is not a 2xx.',
     required: ['errors'],
     properties: {
-      errors: list('Error', 'All that is wrong, one error a parameter.', errorsOfAnswer, { minItems: 1 }),
+      errors: list('Error', 'All that is wrong, one error a parameter.', maxErrors, { minItems: 1 }),
     },
   },
 };

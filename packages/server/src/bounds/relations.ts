@@ -1,5 +1,5 @@
 /** Relations between bounds that the code relies on, checked when the process starts. */
-import { brandsPerSecond, errorsOfAnswer, lengths } from '@partner-network/contract/limits';
+import { brandsPerSecond, lengths, maxErrors } from '@partner-network/contract/limits';
 import { authBounds as auth } from './auth.ts';
 import { cursorsBounds as cursors } from './cursors.ts';
 import { doctorBounds as doctor } from './doctor.ts';
@@ -22,7 +22,7 @@ const relations: Readonly<Record<string, boolean>> = {
   'headers are a part of the request': http.headersTimeoutMs <= http.requestTimeoutMs,
   'the longest reference_id fits': http.requestHeadBytes > lengths.referenceId * 12 + 1024,
   'a request cannot name more parameters than a response has errors: each takes 2 bytes':
-    http.requestHeadBytes <= 2 * errorsOfAnswer,
+    http.requestHeadBytes <= 2 * maxErrors,
   'a revocation counts within a second': auth.keyCacheMs < 1_000,
 
   'the requests of a second can wait at once': overload.partnerQueue > brandsPerSecond,

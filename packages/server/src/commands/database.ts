@@ -33,7 +33,7 @@ interface DatabaseCommand<O extends Options>
   ): Promise<Report | void>;
 }
 
-/** A command that opens the database, and closes it whatever happens. */
+/** A command that opens the database, and closes it even if it fails. */
 export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): Command {
   return command({
     arguments: definition.arguments,

@@ -7,7 +7,7 @@ import type { KeyCache } from '../auth/key-cache.ts';
 import { type Cursors, firstPosition } from '../cursors/cursors.ts';
 import type { Route } from '../http/handle.ts';
 import type { Overload } from '../http/overload/overload.ts';
-import { legibleParameters, parseParameters } from '../http/parameters/parameters.ts';
+import { parseParameters, validParameters } from '../http/parameters/parameters.ts';
 import { admit } from '../http/rate-limit.ts';
 import type { Limiter } from '../limiter/port.ts';
 import type { Listing } from '../listings/listing.ts';
@@ -24,14 +24,14 @@ export interface PipelineParts {
   readonly journal: Pick<Journal, 'add' | 'noteUse'>;
   /** Without it, one partner may use all database connections. */
   readonly overload?: Pick<Overload, 'withinShare'> | undefined;
-  /** Called when a response needs it: only then is the service's own port known. */
+  /** A function, because the service's own port is known only once it listens. */
   readonly publicUrl: () => string;
   readonly nowMs: () => number;
 }
 
 export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: Listing): Route {
   const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
-  const { operation } = listing;
+  const { operation, access: accessOf } = listing;
   const limiter = limiters[operation.name];
   const boundNames = parametersBoundToCursor(operation);
   let publicAddress: string | undefined;
@@ -48,10 +48,10 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     exchange.partnerId = key.partnerId;
     exchange.keyId = key.id;
     let access: Access | undefined;
-    if (listing.access !== undefined) {
+    if (accessOf !== undefined) {
       // From here on every answer leaves a receipt, including refusals.
       exchange.onAnswered = (code) => {
-        access ??= listing.access!(legibleParameters(operation, exchange.query));
+        access ??= accessOf(validParameters(operation, exchange.query));
         journal.add(receiptOf(exchange.requestId, key, access, code, nowMs()));
       };
     }
@@ -71,7 +71,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     // The store checks the grant and reads the page in one statement.
     const query = () => listing.page(sources, key, parameters, position);
     const page = await (overload === undefined ? query() : overload.withinShare(key.partnerId, query));
-    if (listing.access !== undefined) access = { ...listing.access(parameters), grantId: page.grantId };
+    if (accessOf !== undefined) access = { ...accessOf(parameters), grantId: page.grantId };
 
     const { records, bytes, next, walPosition = 0n } = page;
     const ending =

@@ -67,12 +67,11 @@ export async function openService(
   const requests = createRequestMetrics();
   const address = () => addressOf(host, portOf(server));
   const publicUrl = () => settings.publicUrl ?? address();
-  const { limiters } = rateLimit;
   const parts = {
     environment,
     store,
     cursors,
-    limiters,
+    limiters: rateLimit.limiters,
     journal,
     overload,
     publicUrl,

@@ -1,6 +1,7 @@
 /** The commands that a partner runs: they list records over HTTP with an API key, without a database. */
 import { type ListBrandsParams, type PageList, PartnerNetwork } from '@partner-network/client';
 import { pageSize } from '@partner-network/contract/limits';
+import type { ListingName } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { type Command, command } from '../../command-line/command.ts';
 import { growingJson, jsonText } from '../../command-line/json.ts';
@@ -16,7 +17,7 @@ type PageParameters = Pick<ListBrandsParams, 'cursor' | 'limit'>;
 
 interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
   /** The path, and the field that holds the records in the answer. */
-  readonly name: 'brands' | 'balances';
+  readonly name: ListingName;
   readonly options: O;
   parameters(values: Values<O>): Q;
   list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;

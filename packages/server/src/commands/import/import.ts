@@ -58,9 +58,9 @@ function importing(kind: ImportKind): Command {
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
-      const isLost = cutAt !== undefined || (report.rejected_count > 0 && !skipInvalid);
+      const hasFailed = cutAt !== undefined || (report.rejected_count > 0 && !skipInvalid);
       const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutReasons[cutAt];
-      const failure = isLost ? `Nothing was written: ${why}.` : undefined;
+      const failure = hasFailed ? `Nothing was written: ${why}.` : undefined;
       return { value: report, text: summaryOf(report, dryRun), failure };
     },
   });

@@ -43,13 +43,13 @@ export function parseParameters<O extends Operation>(operation: O, query: string
 }
 
 /** The valid parameters of a request that was refused, for its receipt. */
-export function legibleParameters<O extends Operation>(operation: O, query: string): Partial<Parameters<O>> {
+export function validParameters<O extends Operation>(operation: O, query: string): Partial<Parameters<O>> {
   const sent = splitQuery(query);
-  const legible = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
+  const valid = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
     const value = read(sent.get(name), parameter);
     return typeof value === 'object' ? [] : [[name, value]];
   });
-  return Object.fromEntries(legible);
+  return Object.fromEntries(valid);
 }
 
 interface Fault {

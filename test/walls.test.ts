@@ -33,7 +33,7 @@ const rooms = [
 /** What the order of rooms does not say: files under this path must not import these. */
 const walls: readonly [path: string, forbidden: RegExp][] = [
   ['packages/contract/src/', /@partner-network|^packages\/(?!contract\/src\/)/],
-  // The client is what a partner installs. It runs where there is no Node.
+  // The client is what a partner installs. It also runs without Node.
   ['packages/client/src/', /^(?!packages\/client\/src\/)/],
   ['packages/', /^(bench|chaos|fuzz|scripts|test)\//],
   [server, /^packages\/testkit\/|\/test\//],

@@ -1,19 +1,19 @@
 /**
  * `npm run mutate`: changes the code that keeps partners apart, one place at a time, and reports changes that
- * no test noticed. Fails under 90 %. Its tests need nothing but a Redis and are quick, because they run once
- * for every change that they reach.
+ * no test noticed. Fails under 90 %. Its tests need only a Redis, and must be quick: each runs once for
+ * every change in code that it executes.
  */
 export default {
   mutate: [
     'packages/server/src/{auth,cursors,http/parameters}/*.ts',
     'packages/server/src/http/rate-limit.ts',
     'packages/server/src/limiter/**/*.ts',
-    // What `doctor` says of a Redis decides nothing.
+    // Only `doctor` uses it, for its report.
     '!packages/server/src/limiter/redis/inspect.ts',
   ],
   testRunner: 'tap',
   tap: {
-    // In this order: what needs no Redis is over before what does, and most changes need no more.
+    // Tests without Redis come first: they are quicker, and notice most changes.
     testFiles: [
       'packages/server/test/auth/*.test.ts',
       'packages/server/test/http/{parameters,rate-limit}.test.ts',
@@ -36,7 +36,7 @@ export default {
   tempDirName: '.stryker-tmp',
   // Also after a run that failed.
   cleanTempDir: 'always',
-  // Node takes the types as they are; and Stryker's own reader of this file does not know TypeScript 7.
+  // Node strips the types, and Stryker cannot read the tsconfig of TypeScript 7.
   disableTypeChecks: false,
   tsconfigFile: 'none',
 };

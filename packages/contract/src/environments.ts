@@ -11,5 +11,5 @@ export const keyPrefixes: Readonly<Record<Environment, string>> = {
 /** The source of a regular expression for the beginning of an API key. */
 export const keyPrefixPattern = `(?:${Object.values(keyPrefixes).join('|')})`;
 
-/** The same for a whole key: behind the prefix 43 characters of secret and 6 of checksum, all in base 62. */
+/** The same for a whole key: the prefix, 43 characters of secret and 6 of checksum, both in base 62. */
 export const keyPattern = `${keyPrefixPattern}[0-9A-Za-z]{49}`;

@@ -118,7 +118,7 @@ const output: Output = {
 
 /** Runs one command line and resolves to its exit status. */
 export async function main(words: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
-  // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other one finishes
+  // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other finishes
   // its work and exits with its own status. Every other write error means that output was lost.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' && isStreaming) process.exit(0);

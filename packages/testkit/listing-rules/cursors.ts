@@ -34,7 +34,7 @@ export function refusesForeignCursors(listing: Listing): void {
     const service = await startTestService(t);
     const cursor = await cursorOf(service, listing);
     assert.equal((await send(service, cursor)).status, 200);
-    // A flip can make a control character, which is another error, or bytes that are no UTF-8.
+    // A flip can make a control character, which is another error, or bytes that are not UTF-8.
     const texts = flips(Buffer.from(cursor), 'latin1').filter((text) => /^[\x20-\x7e]+$/.test(text));
     assert.ok(texts.length > cursor.length * 5);
     texts.push(...flips(Buffer.from(cursor, 'base64url'), 'base64url'));

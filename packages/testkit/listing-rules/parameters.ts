@@ -22,7 +22,7 @@ export function refusesParameters(listing: Listing, cases: readonly Case[]): voi
   }
 }
 
-/** Tests limits that are no plain integers, too low and too high. `rest` has the required parameters. */
+/** Tests limits that are not plain integers, too low or too high. `rest` has the required parameters. */
 export function refusesLimits(listing: Listing, rest: string): void {
   const cases: Record<string, string[]> = {
     EXPECTED_INTEGER: '5.0 1e2 %2B5 +5 5+ 0x5 007 -0 five ٣ 1_0 --1 5,0'.split(' '),

@@ -37,7 +37,7 @@ export function headerKey(name: string): string {
   return `Header${name.replaceAll('-', '')}`;
 }
 
-/** Formats. The document also has patterns. The formats of integers add nothing. */
+/** Checks of formats, in addition to the document's patterns. Integers are checked by their bounds. */
 export const formats = {
   'date-time': /-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31)T([01]\d|2[0-3])(:[0-5]\d){2}/,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,

@@ -56,7 +56,7 @@ export const headersIn = ({ listing, rate }: Setting) => ({
 type HeaderName = keyof ReturnType<typeof headersIn>;
 
 const onEvery: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
-/** On responses after the rate limit. A 403 about a grant is one; a 403 about a scope is not. */
+/** On responses after the rate limit. These include a 403 about a grant, but not a 403 about a scope. */
 const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
 
 function headersOf(names: readonly HeaderName[]): object {

@@ -1,5 +1,4 @@
 /** Options of a command line: how flags and environment variables are read into values. */
-
 import { authBounds } from '../bounds/auth.ts';
 import { holdsKey, isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
 import { normalizeTime, parseDuration, toTime } from '../lib/times.ts';

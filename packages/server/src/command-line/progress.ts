@@ -57,7 +57,7 @@ export function createProgress(
   };
 }
 
-/** Leaves out the bar if there is no room for all. */
+/** Leaves out the bar if the line is too narrow for it. */
 function progressLine(
   work: string,
   records: number,

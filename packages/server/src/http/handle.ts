@@ -23,7 +23,7 @@ export interface Exchange {
   /** Partner and key are set once the key is found, even if the request is then refused. */
   partnerId?: string;
   keyId?: string;
-  /** Whether the body is known to be ASCII. To find out would copy the body, an eighth of a page's cost. */
+  /** Whether the body is known to be ASCII. Finding out would copy it, which costs an eighth of a page. */
   isAscii?: boolean;
   /** Called after the response was sent, with the code of its first error. */
   onAnswered?: (code: string | undefined) => void;

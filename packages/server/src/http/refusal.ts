@@ -7,7 +7,7 @@ import {
 import { allowedMethods } from '@partner-network/contract/operations';
 import { httpBounds } from '../bounds/http.ts';
 
-/** An error answer. It is thrown but no Error: capturing a stack costs more than the rest of a refusal. */
+/** An error answer. It is thrown, but it is not an Error: a stack costs more than the rest of a refusal. */
 export class Refusal {
   readonly status: number;
   readonly errors: readonly [ErrorRecord, ...ErrorRecord[]];
@@ -40,7 +40,7 @@ export function commonHeaders(requestId: string): string[] {
   return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
 }
 
-/** The body of a refusal, and its headers behind the common ones. Every error response is made here. */
+/** The body of a refusal, and its headers except the common ones. Every error response is made here. */
 export function errorResponse({ errors, headers }: Refusal): { headers: string[]; body: string } {
   const body = JSON.stringify({ errors });
   const ofBody = ['Content-Length', String(Buffer.byteLength(body)), ...headers];

@@ -7,7 +7,7 @@ export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
 /** Most pages take less than a millisecond, and no answer takes longer than 2 s. */
 const durationsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-/** Stands for everything that is no operation: the reference, files, unknown paths, and what is not HTTP. */
+/** The label for everything else: the reference, files, unknown paths, and data that is not HTTP. */
 const other = 'other';
 
 const operationOfPath = new Map(operations.map(({ id, path }) => [path, id]));

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 const stops = ['SIGINT', 'SIGTERM'] as const;
 
-/** Calls the listener at the first stop signal. A second signal ends the process. Returns its removal. */
+/** Calls the listener at the first stop signal; a second one ends the process. Returns a remove function. */
 export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
   const remove = () => {
     for (const name of stops) process.off(name, onSignal);

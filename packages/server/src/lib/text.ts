@@ -41,7 +41,7 @@ export function holdsKey(text: string): boolean {
 const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]*`, 'g');
 const longRun = /[0-9A-Za-z]{32,}/g;
 
-/** Replaces whatever is an API key, or may be a part of one: 32 or more letters and digits of all kinds. */
+/** Masks API keys, and possible parts of keys: 32 or more digits and letters of both cases. */
 export function maskKeys(text: string): string {
   return text
     .replace(keyLike, '[key]')

@@ -1,4 +1,4 @@
-/** The result of the work, or the error of `late` after `ms` milliseconds. The work itself goes on. */
+/** The result of the work, or the error of `late` after `ms` milliseconds. The work itself continues. */
 export function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);

@@ -35,7 +35,7 @@ export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
   }));
 }
 
-/** Reads the value, or one value for each value of the label that the metric is made with. */
+/** Reads one number, or a number for each value of the metric's label. */
 type ReadValues = () => number | Readonly<Record<string, number>>;
 
 export function counter(name: Metric['name'], help: string, read: ReadValues, label = ''): Metric {
@@ -53,7 +53,7 @@ function readingsOf(values: ReturnType<ReadValues>, label: string): Reading[] {
 
 export type Histogram = ReturnType<typeof createHistogram>;
 
-/** Observing takes a few comparisons and two additions. The sums that Prometheus wants are made when read. */
+/** Observing takes a few comparisons and two additions. Reading makes the cumulative counts of Prometheus. */
 export function createHistogram(upperBounds: readonly number[]) {
   const counts = new Float64Array(upperBounds.length + 1);
   let sum = 0;

@@ -45,7 +45,7 @@ export async function readGuides({ publicUrl, key, isOwnSandbox }: Surroundings)
       const markdown = await readFile(new URL(`${name}.md`, folder), 'utf8');
       const [, title = name, body = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
       const text = withAnchors(name, body.trim(), names);
-      // Outside of a sandbox, the guide to the sandbox is about the reader's own.
+      // Elsewhere, this guide is about a sandbox on the reader's machine: its address and key stay.
       if (name === 'sandbox' && !isOwnSandbox) return { name, title, text };
       const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
       return { name, title, text: addressed.replaceAll(exampleKey, () => key) };

@@ -15,7 +15,7 @@
  *                          readers must not take all places
  *
  * Without the limit on a turn, the event loop takes a request from each of a thousand connections at once.
- * Meanwhile no timer runs, no operator is answered, and a single new connection is accepted.
+ * Meanwhile no timer runs, no operator is answered, and only one new connection is accepted.
  */
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';

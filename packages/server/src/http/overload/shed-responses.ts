@@ -14,7 +14,7 @@ const { headers, body } = errorResponse(refused);
 export function createShedResponses(nowMs: () => number): (response: ServerResponse) => void {
   const { shedPerSecond, shedBurst, shedHoldMs } = overloadBounds;
   const intervalMs = 1_000 / shedPerSecond;
-  /** When the latest 503 was due. It moves on by an interval for each, from at most a burst ago. */
+  /** When the latest 503 was due. Each 503 adds an interval. It is never more than a burst ago. */
   let dueMs = Number.NEGATIVE_INFINITY;
 
   return (response) => {

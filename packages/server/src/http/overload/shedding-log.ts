@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { overloadBounds } from '../../bounds/overload.ts';
 
-/** Logs the begin and the end of shedding: a line for each shed request would cost as much as its 503. */
+/** Logs the beginning and the end of shedding: a line for each shed request would cost as much as its 503. */
 export function createSheddingLog(nowMs: () => number, log: Logger): (reason: string) => void {
   let count = 0;
   let startedMs = 0;

@@ -39,7 +39,7 @@ interface Limits {
   readonly requests?: RequestMetrics;
 }
 
-/** Answers every request by its route. Data that is no request gets an error response of the same form. */
+/** Answers every request by its route. Data that is not a request gets an error response of the same form. */
 export function serveRoutes(
   server: Server,
   routes: Routes,
@@ -89,7 +89,7 @@ export function serveRoutes(
     socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
     const finish = () => {
       socket.end(isIgnored ? '' : refuse(refused));
-      // The client may keep its side open for ever.
+      // The client may never close its side.
       setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
     };
     const response = connection?.latest?.response;
@@ -142,7 +142,7 @@ export function serveRoutes(
   };
 }
 
-/** Whether a connection is closed after this response, whatever the client sends behind it. */
+/** Whether a connection is closed after this response, whatever the client sends after it. */
 function isLast(
   request: IncomingMessage,
   { shouldKeepAlive }: ServerResponse,
@@ -154,7 +154,7 @@ function isLast(
   return !shouldKeepAlive || isUpgrade || isLastAllowed || !isWellFormed(request);
 }
 
-/** Whether the last response of a connection is sent or due: whatever comes behind it is ignored. */
+/** Whether the last response of a connection is sent or due: whatever follows it is ignored. */
 function isOver({ isEnding, latest }: Connection): boolean {
   return isEnding || (latest?.response.headersSent === true && !latest.response.shouldKeepAlive);
 }

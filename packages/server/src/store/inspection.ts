@@ -1,6 +1,6 @@
 import type { Finding } from '../lib/finding.ts';
-import type { Sql } from './sql/accounts.ts';
 import type { Stamp } from './sql/schema.ts';
+import type { Sql } from './sql/statement.ts';
 
 /** What `doctor` finds out when it opens a database. */
 export interface Inspected {

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import type { ReceiptsQuery } from '../../src/store/port.ts';
-import type { Value } from '../../src/store/sql/accounts.ts';
 import { createReceiptReads } from '../../src/store/sql/receipts.ts';
+import type { Value } from '../../src/store/sql/statement.ts';
 import { migrate, receiptsSchema } from '../../src/store/sqlite/migrate.ts';
 import { receiptAt } from './suite/receipts.ts';
 

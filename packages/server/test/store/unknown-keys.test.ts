@@ -6,8 +6,8 @@ import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { digestOfKey } from '../../src/auth/api-key.ts';
-import type { Row } from '../../src/store/sql/accounts.ts';
 import { keyOnFile, nearestKey } from '../../src/store/sql/keys.ts';
+import type { Row } from '../../src/store/sql/statement.ts';
 
 /** Before the first stored digest, after the last, and of a key that was never issued. */
 const unknown = [new Uint8Array(32), new Uint8Array(32).fill(255), digestOfKey(keys.neverIssued)];

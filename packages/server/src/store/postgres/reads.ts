@@ -1,8 +1,8 @@
 import { note } from '../../observability/span.ts';
 import type { BalancesAnswer, Page, Reads } from '../port.ts';
-import type { Value } from '../sql/accounts.ts';
 import { livingKeys, type StoredCursorKey } from '../sql/cursor-keys.ts';
 import { keyOnFile } from '../sql/keys.ts';
+import type { Value } from '../sql/statement.ts';
 import type { Pool, Rows } from './connections/pool.ts';
 import type { Replicas } from './connections/replicas.ts';
 import { cursorKeys } from './cursor-keys.ts';

@@ -1,17 +1,7 @@
 /** Partners, keys and grants, in SQL that both engines understand. */
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Accounts, ApiKey, Grant, Partner } from '../port.ts';
-
-export type Value = string | number | Uint8Array | null;
-export type Row = Readonly<Record<string, unknown>>;
-export type Statement = readonly [text: string, ...values: Value[]];
-
-/** Runs statements with parameters $1, $2, … Times are text, as in the API. */
-export interface Sql {
-  rows(...statement: Statement): Promise<readonly Row[]>;
-  /** Runs all statements in one transaction. */
-  write(...statements: Statement[]): Promise<void>;
-}
+import type { BoundStatement, Row, Sql, Value } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
 const keyColumns = 'id, partner_id, name, scopes, last_four, created_at, expires_at, revoked_at';
@@ -21,7 +11,7 @@ const selectPartners = `select ${partnerColumns} from partners`;
 const selectGrants = `select ${grantColumns} from grants`;
 
 export function createAccounts({ rows, write }: Sql): Accounts {
-  async function records<Result>(...statement: Statement): Promise<Result[]> {
+  async function records<Result>(...statement: BoundStatement): Promise<Result[]> {
     return (await rows(...statement)).map(withoutNulls) as Result[];
   }
 
@@ -64,14 +54,14 @@ export function createAccounts({ rows, write }: Sql): Accounts {
   };
 }
 
-export function insertKey(key: ApiKey, digest: Uint8Array): Statement {
+export function insertKey(key: ApiKey, digest: Uint8Array): BoundStatement {
   const scopes = key.scopes.toSorted().join(' ');
   return insert('api_keys', `${keyColumns}, digest`, { ...key, scopes, digest });
 }
 
 type Fields = Readonly<Record<string, Value | undefined>>;
 
-function insert(table: string, columns: string, record: Fields): Statement {
+function insert(table: string, columns: string, record: Fields): BoundStatement {
   const values = columns.split(', ').map((column) => record[column] ?? null);
   const numbers = values.map((_, index) => `$${index + 1}`);
   return [`insert into ${table} (${columns}) values (${numbers.join(', ')})`, ...values];

@@ -1,7 +1,7 @@
 import type { Scope } from '@partner-network/contract/scopes';
 import { doctorBounds } from '../../bounds/doctor.ts';
 import type { KeyOnFile } from '../port.ts';
-import type { Row } from './accounts.ts';
+import type { Row } from './statement.ts';
 
 /**
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much

@@ -1,6 +1,7 @@
 /** Moves partners and their keys to another database, in SQL that both engines understand. */
 import { AlreadyExists, type PartnerWithKeys, type Store } from '../port.ts';
-import { insertKey, type Row, type Sql, type Statement, withoutNulls } from './accounts.ts';
+import { insertKey, withoutNulls } from './accounts.ts';
+import type { BoundStatement, Row, Sql } from './statement.ts';
 
 /** One statement reads one snapshot, so every key comes with its partner. */
 const partnersAndKeys = `
@@ -35,7 +36,7 @@ export function createMoves({ rows, write }: Sql): Pick<Store, 'partnersWithKeys
     writePartnersWithKeys: async (partners) => {
       refuseTakenKeyIds(await rows('select id, partner_id, digest from api_keys'), partners);
       await write(
-        ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): Statement[] => [
+        ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): BoundStatement[] => [
           [writePartner, id, name, created_at, disabled_at ?? null],
           ...keys.map(({ digest, ...key }) => {
             const [insert, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));

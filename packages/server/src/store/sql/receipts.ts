@@ -1,7 +1,7 @@
 /** Reads and deletes receipts, in SQL that both engines understand. */
 import { receiptsBounds } from '../../bounds/receipts.ts';
 import type { Receipt, Receipts, ReceiptWrites } from '../port.ts';
-import type { Row, Sql, Value } from './accounts.ts';
+import type { Row, Sql, Value } from './statement.ts';
 
 const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
 

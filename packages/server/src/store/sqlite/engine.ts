@@ -1,7 +1,7 @@
 /** SQLite error codes, transactions and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
-import type { Sql } from '../sql/accounts.ts';
+import type { Sql } from '../sql/statement.ts';
 
 /** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
 const unavailable = new Set([5, 6, 10, 13, 14]);

@@ -5,7 +5,7 @@ import { counter, createHistogram, gauge, type Metric } from '../../../observabi
 import { traced } from '../../../observability/span.ts';
 import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';
-import type { Row, Sql, Value } from '../../sql/accounts.ts';
+import type { Row, Sql, Value } from '../../sql/statement.ts';
 import { replayed, type Statement } from '../statements.ts';
 import { Connection, urlUnderName } from './connection.ts';
 import { breaksConnection, translated, unreachable } from './errors.ts';

@@ -4,7 +4,7 @@ import { postgresBounds } from '../../../bounds/postgres.ts';
 import { counter, gauge } from '../../../observability/metric.ts';
 import { note } from '../../../observability/span.ts';
 import { StoreUnavailable } from '../../port.ts';
-import type { Value } from '../../sql/accounts.ts';
+import type { Value } from '../../sql/statement.ts';
 import { replayed, type Statement, written } from '../statements.ts';
 import { addressOf } from './connection.ts';
 import { createPool, type PoolSettings, type Rows, type Source } from './pool.ts';

@@ -119,7 +119,10 @@ async function lastingProblems(stage: Stage): Promise<string[]> {
 async function problemsOf({ instances }: Stage): Promise<string[]> {
   const found: string[] = [];
   for (const { name, port, isReady, metrics } of instances) {
-    if (!(await isReady())) found.push(`instance ${name} is not ready`);
+    if (!(await isReady())) {
+      found.push(`instance ${name} is not ready`);
+      continue;
+    }
     const before = await metrics();
     if (!/^partner_network_replica_used\{[^}]*\} 1$/m.test(before)) {
       found.push(`instance ${name} does not use its replica`);

@@ -87,7 +87,7 @@ export function lineOf(members: readonly Member[], space: string): string {
   return `{${written.join(`,${space}`)}}`;
 }
 
-/** Pieces of a typing mistake. A line with one is usually no JSON. */
+/** Pieces that a typo inserts into a line. The result is usually not JSON. */
 const pieces = [...'" \\ { } [ ] : , 0 1 e . - \\u0061 null'.split(' '), '\t', '\u0001', '\u00a0'];
 export const typo = fc.record(
   { at: fc.nat(200), drop: fc.nat(2), piece: fc.constantFrom('', ...pieces) },

@@ -18,7 +18,7 @@ const customersOfPartner = 64;
 export const brandsIn = { small: 10_000, large: 1_000_000 } as const;
 export type Size = keyof typeof brandsIn;
 
-/** The highest --brands-rate: the limiter counts every request and refuses none of the load. */
+/** The highest --brands-rate: the limiter counts every request, and the load stays below it. */
 export const ratePastLoad = 10_000;
 
 export interface Database {

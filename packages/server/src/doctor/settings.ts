@@ -5,7 +5,7 @@ import { isPublicAddress } from '../images/public-address.ts';
 import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
 import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../serve/settings.ts';
 
-/** Checks settings against each other. Each one alone was checked when it was parsed. */
+/** Checks settings against each other. Parsing has already checked each setting alone. */
 export async function checkSettings(config: ServeConfig): Promise<Finding> {
   const { host, port, 'ops-host': opsHost, 'public-url': publicUrl } = config;
   const { environment } = databaseConfig(config);
@@ -22,7 +22,7 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
       faults.push(failed(`Nobody can listen on ${config[flag]} here (${code}).`, remedy));
   }
   const url = publicUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-  // It is sent to partners as the image of a brand without one. A sandbox may be local only.
+  // Partners get a placeholder image at this address. A sandbox may be local only.
   if (isUncallable(url, isProduction)) {
     const image = `${url}/assets/brand-placeholder.png`;
     const detail = `Partners would get ${image} for brands without an image, and cannot call it.`;

@@ -68,7 +68,7 @@ async function addressesOf(url: URL, { resolve }: Reach, signal: AbortSignal): P
 function request(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   const options: RequestOptions = {
-    // An agent of its own: no proxy, no connection kept.
+    // A new agent for each request: no proxy, no reused connection.
     agent: false,
     lookup: (_host, _options, callback) => callback(null, known),
     signal,

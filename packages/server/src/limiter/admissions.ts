@@ -52,7 +52,7 @@ export function decide(admissions: Admissions, limit: number, now: number): Deci
   };
 }
 
-/** Records an admission. Replaces the oldest if the ring is full: Redis's clock may run ahead of ours. */
+/** Records an admission. Replaces the oldest if the ring is full: Redis's clock may be faster than ours. */
 export function record(admissions: Admissions, now: number): void {
   removeExpired(admissions, now);
   if (admissions.count === admissions.timesMs.length) removeOldest(admissions);

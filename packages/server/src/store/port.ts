@@ -151,7 +151,7 @@ export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
 export type ImportCounts = Readonly<Record<'written' | 'unchanged', number>>;
 
-/** An import: rows are staged aside for as long as it takes, and then written in one transaction. */
+/** An import: rows are staged first, which may take long, and then written in one transaction. */
 export interface ImportRun {
   stage(rows: readonly ImportRow[]): Promise<void>;
   /**

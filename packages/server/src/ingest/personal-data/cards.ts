@@ -51,7 +51,7 @@ function isArticleNumber(candidate: string): boolean {
   return /^[0-9]{13,14}$/.test(candidate) && hasCheckDigit(candidate, (digit) => digit * 3);
 }
 
-/** Whether the sum of the digits, every second one from the right weighed, is a multiple of 10. */
+/** Whether the sum of the digits is a multiple of 10. Every second digit from the right is weighed. */
 function hasCheckDigit(digits: string, weigh: (digit: number) => number): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {

@@ -98,8 +98,8 @@ export function readAnyJson(text: string): JsonReading {
 const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
 /**
- * The path of the first key that occurs twice in one object of valid JSON. A path is no joined text, because
- * each part is searched for personal data. Below the depth of a record, the path of the outer object.
+ * The path of the first key that occurs twice in one object of valid JSON. It is a list, because each part is
+ * searched for personal data. It ends at the depth of a record.
  */
 function repeatedKey(text: string): readonly string[] | undefined {
   const open: { readonly path: readonly string[]; readonly keys: Set<string> }[] = [];

@@ -55,11 +55,12 @@ function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number
 export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, old: 'keep' | 'discard') {
   const living = livingKeys(stored, nowMs);
   const kept = old === 'keep' ? stored.slice(0, living.length) : [];
+  const newestMs = kept[0] === undefined ? 0 : Date.parse(kept[0].created_at);
   const key: StoredCursorKey = {
     id: freeId(kept, stored[0]),
     secret: randomBytes(32),
     // Always newer than the other keys, even if the clock was set back.
-    created_at: toTime(Math.max(nowMs, Date.parse(kept[0]?.created_at ?? toTime(0)) + 1)),
+    created_at: toTime(Math.max(nowMs, newestMs + 1)),
   };
   const after = livingKeys([key, ...kept], nowMs);
   return {

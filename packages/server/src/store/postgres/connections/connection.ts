@@ -48,12 +48,12 @@ export class Connection extends pg.Client {
     this.on('error', () => {});
   }
 
-  /** Closes it without a goodbye. A running statement fails at once, even if the server is frozen. */
+  /** Closes the socket. A running statement fails at once, even if the server is frozen. */
   abandon(): void {
     this.#socket.destroy();
   }
 
-  /** Closes it with a goodbye to the server, or without one if that takes too long. */
+  /** Ends the session. Closes the socket if that takes longer than `postgresCloseMs`. */
   async leave(): Promise<void> {
     const late = () => new Error('The server does not close the connection.');
     await within(postgresBounds.postgresCloseMs, this.end(), late).catch(() => this.abandon());

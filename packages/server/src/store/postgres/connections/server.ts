@@ -66,7 +66,7 @@ export function isSame(server: Server, other: Server): boolean {
   return system === other.system && timeline === other.timeline && startedAt === other.startedAt;
 }
 
-/** Whether the server was promoted after the other one was the primary. The other one may not know it. */
+/** Whether `server` was promoted later than `other`, which may not know that it was replaced. */
 export function succeeds(server: Server, other: Server): boolean {
   return server.system === other.system && (server.timeline ?? '') > (other.timeline ?? '');
 }

@@ -14,6 +14,11 @@ export interface Connection {
   latest?: { readonly request: IncomingMessage; readonly response: ServerResponse };
 }
 
+/** Whether the last response of a connection is sent or due: whatever follows it is ignored. */
+export function isOver({ isEnding, latest }: Connection): boolean {
+  return isEnding || (latest?.response.headersSent === true && !latest.response.shouldKeepAlive);
+}
+
 /** What all connections together may use. */
 export interface Room {
   readonly connections: number;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
@@ -8,12 +7,11 @@ import { httpBounds } from '../../bounds/http.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { answer, type Routes } from '../handle.ts';
 import type { Overload } from '../overload/overload.ts';
-import type { Refusal } from '../refusal.ts';
 import { headerValues, isWellFormed } from '../request.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
-import { type Connection, type Connections, type Room, watchConnections } from './connections.ts';
+import { type Connection, type Connections, isOver, type Room, watchConnections } from './connections.ts';
 import { createServer } from './node-http.ts';
-import { refusalOfMethod, refusalOfSocketError, responseBytes } from './socket-errors.ts';
+import { answerSocketErrors } from './socket-errors.ts';
 
 /** A server with limits on everything that a client can make it wait for or keep in memory. */
 export function createHttpServer(): Server {
@@ -72,47 +70,16 @@ export function serveRoutes(
     if (socket.destroyed || isOver(connection)) return;
     connection.latest = { request, response };
     connection.isEnding = isLast(request, response, connection);
+    // While draining, the newest response closes the connection, not an earlier one.
     if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
     if (isDraining || connection.isEnding) response.shouldKeepAlive = false;
     if (earlier === undefined) begin(socket, request, response);
     else earlier.once('close', () => begin(socket, request, response));
   });
 
-  /** Closes a connection after its pending responses. Sends an error response unless one of them ends it. */
-  function end(socket: Socket, refused: Refusal): void {
-    const connection = connections.of(socket);
-    // An error within a body belongs to a request that gets its one response anyway.
-    const isInBody = connection?.latest?.request.complete === false;
-    const isIgnored = isInBody || (connection !== undefined && isOver(connection));
-    // Node hands this socket over. From then on, an error without a listener would end the process.
-    socket.on('error', () => socket.destroy());
-    socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
-    const finish = () => {
-      socket.end(isIgnored ? '' : refuse(refused));
-      // The client may never close its side.
-      setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
-    };
-    const response = connection?.latest?.response;
-    if (response === undefined || response.writableFinished) finish();
-    else response.once('close', finish);
-  }
-
-  function refuse(refused: Refusal): string {
-    const requestId = randomUUID();
-    const { status, errors } = refused;
-    requests?.count(undefined, status, errors[0].code);
-    log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
-    return responseBytes(refused, requestId);
-  }
-
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    end(socket, refusalOfSocketError(error, routes));
-  });
-
-  // Without these, Node would answer 417 or nothing at all.
+  answerSocketErrors(server, connections, routes, log, requests);
+  // Without this, Node would answer 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
   // Node would ask the client to send the body. We do not need it, and answer at once.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
@@ -152,11 +119,6 @@ function isLast(
   const isUpgrade = headerValues(request.rawHeaders, 'upgrade').length > 0;
   const isLastAllowed = requests >= httpBounds.requestsPerConnection;
   return !shouldKeepAlive || isUpgrade || isLastAllowed || !isWellFormed(request);
-}
-
-/** Whether the last response of a connection is sent or due: whatever follows it is ignored. */
-function isOver({ isEnding, latest }: Connection): boolean {
-  return isEnding || (latest?.response.headersSent === true && !latest.response.shouldKeepAlive);
 }
 
 /**

@@ -1,7 +1,14 @@
-/** Error responses as bytes, for sockets whose data did not parse as a request that Node hands over. */
+/** Answers connections whose data does not become a request: Node hands over the socket instead. */
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { httpBounds } from '../../bounds/http.ts';
 import type { Routes } from '../handle.ts';
 import { commonHeaders, errorResponse, type Refusal, refusal } from '../refusal.ts';
 import { splitTarget } from '../request.ts';
+import type { RequestMetrics } from '../request-metrics.ts';
+import { type Connections, isOver } from './connections.ts';
 import { STATUS_CODES } from './node-http.ts';
 
 interface SocketError extends NodeJS.ErrnoException {
@@ -9,7 +16,49 @@ interface SocketError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-export function refusalOfSocketError(error: SocketError, routes: Routes): Refusal {
+export function answerSocketErrors(
+  server: Server,
+  connections: Connections,
+  routes: Routes,
+  log: Logger,
+  requests: RequestMetrics | undefined,
+): void {
+  /** Closes a connection after its pending responses. Sends an error response unless one of them ends it. */
+  function end(socket: Socket, refused: Refusal): void {
+    const connection = connections.of(socket);
+    // An error within a body belongs to a request that gets its one response anyway.
+    const isInBody = connection?.latest?.request.complete === false;
+    const isIgnored = isInBody || (connection !== undefined && isOver(connection));
+    // Node hands this socket over. From then on, an error without a listener would end the process.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
+    const finish = () => {
+      socket.end(isIgnored ? '' : refuse(refused));
+      // The client may never close its side.
+      setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
+    };
+    const response = connection?.latest?.response;
+    if (response === undefined || response.writableFinished) finish();
+    else response.once('close', finish);
+  }
+
+  function refuse(refused: Refusal): string {
+    const requestId = randomUUID();
+    const { status, errors } = refused;
+    requests?.count(undefined, status, errors[0].code);
+    log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
+    return responseBytes(refused, requestId);
+  }
+
+  server.on('clientError', (error: SocketError, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    end(socket, refusalOfSocketError(error, routes));
+  });
+  // Without this, Node would close the connection without an answer.
+  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+}
+
+function refusalOfSocketError(error: SocketError, routes: Routes): Refusal {
   if (error.code === 'HPE_HEADER_OVERFLOW') return refusal('REQUEST_TOO_LARGE');
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('REQUEST_TIMEOUT');
   const target = error.code === 'HPE_INVALID_METHOD' ? targetOfUnknownMethod(error) : undefined;
@@ -17,7 +66,7 @@ export function refusalOfSocketError(error: SocketError, routes: Routes): Refusa
 }
 
 /** The refusal of CONNECT, and of methods that Node does not know. The path is checked first, as always. */
-export function refusalOfMethod(target: string, routes: Routes): Refusal {
+function refusalOfMethod(target: string, routes: Routes): Refusal {
   return refusal(routes.has(splitTarget(target).path) ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND');
 }
 
@@ -33,7 +82,7 @@ function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketError): str
 }
 
 /** A whole response, which closes its connection. */
-export function responseBytes(refused: Refusal, requestId: string): string {
+function responseBytes(refused: Refusal, requestId: string): string {
   const { headers, body } = errorResponse(refused);
   const all = [...commonHeaders(requestId), ...headers, 'Date', new Date().toUTCString()];
   all.push('Connection', 'close');

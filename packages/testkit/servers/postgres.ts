@@ -1,7 +1,7 @@
 /**
  * Real Postgres for tests. Databases are created on a server that all tests share: the server at
  * TEST_DATABASE_URL, or a server that is started for the run. Tests that kill, freeze or promote a server
- * start their own.
+ * start their own. Programs import postgres-start.ts instead: this file adds a hook to node:test.
  */
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';

@@ -29,6 +29,11 @@ const images: readonly [what: string, bytes: Buffer, expected: string][] = [
   ],
   ['a jpg with fill bytes before a marker', Buffer.concat([hex('ffd8ffffff'), frame]), 'jpg 256x256'],
   ['a jpg with stray bytes between segments', Buffer.concat([hex('ffd8ffe000020102'), frame]), 'jpg 256x256'],
+  [
+    'a jpg with markers that have no length',
+    Buffer.concat([hex('ffd8ff01ffd0ffd7ff00'), frame]),
+    'jpg 256x256',
+  ],
   ['a png one pixel too small', png(255, 255), 'png 255x255 TOO_SMALL'],
   ['a png one pixel too wide', png(257, 256), 'png 257x256 NOT_SQUARE'],
   ['a jpg one pixel too high', jpg(300, 301), 'jpg 300x301 NOT_SQUARE'],

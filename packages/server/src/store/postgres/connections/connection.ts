@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { within } from '../../../lib/timeout.ts';
@@ -15,18 +16,19 @@ const types = {
 };
 
 /**
- * A socket whose listeners cannot end the process. `pg` throws from its listener when a server sends bytes
- * that are not Postgres protocol. With TLS `pg` listens to a socket that it makes itself: not guarded.
+ * Closes the socket when one of its listeners throws. `pg` throws from its listener when a server sends bytes
+ * that are not Postgres protocol or asks for Kerberos, and would end the process.
  */
-class GuardedSocket extends Socket {
-  override emit(event: string | symbol, ...values: unknown[]): boolean {
+function guard(socket: Duplex): void {
+  const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
+  socket.emit = (...event: unknown[]) => {
     try {
-      return super.emit(event, ...values);
+      return emit(...event);
     } catch (error) {
-      this.destroy(error as Error);
+      socket.destroy(error as Error);
       return true;
     }
-  }
+  };
 }
 
 /** A `pg` client with our settings, which can be closed without an answer of the server. */
@@ -34,7 +36,8 @@ export class Connection extends pg.Client {
   readonly #socket: Socket;
 
   constructor(config: pg.ClientConfig) {
-    const socket = new GuardedSocket();
+    const socket = new Socket();
+    guard(socket);
     super({
       connectionTimeoutMillis: postgresBounds.postgresConnectMs,
       keepAlive: true,
@@ -44,6 +47,8 @@ export class Connection extends pg.Client {
       stream: () => socket,
     });
     this.#socket = socket;
+    // With TLS, `pg` listens to a socket of its own, which wraps ours.
+    this.connection.once('sslconnect', () => guard(this.connection.stream));
     // The statement that is running fails too. Without a listener the event would end the process.
     this.on('error', () => {});
   }

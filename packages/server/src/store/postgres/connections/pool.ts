@@ -244,7 +244,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
           return result;
         } catch (error) {
           // If the connection is lost, the server rolls back by itself.
-          await connection.query('rollback').catch(() => {});
+          await connection.query('rollback').catch(() => retire(connection));
           throw error;
         }
       }),

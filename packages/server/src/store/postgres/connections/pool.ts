@@ -12,7 +12,7 @@ import { breaksConnection, translated, unreachable } from './errors.ts';
 
 /** The server that a pool connects to. */
 export interface Source {
-  /** Its current address, which changes on a fail-over. */
+  /** Its current address, which changes on a failover. */
   readonly url: string;
   /** Resolves when the server can be used, usually at once. Rejects after a short wait. */
   whenAvailable(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * Knows where the primary is. It identifies the server every `postgresLookMs` over a connection of its own.
- * Without an answer it searches all addresses until one leads to a primary. So it notices a fail-over before
+ * Without an answer it searches all addresses until one leads to a primary. So it notices a failover before
  * a request fails, and while no server answers, requests do not open connections.
  *
  *     found -> found      the server answered: look again after `postgresLookMs`

@@ -22,24 +22,24 @@ export function createAccounts({ rows, write }: Sql): Accounts {
   }
 
   return {
-    createPartner: (partner) => write(insert('partners', partnerColumns, { ...partner })),
+    createPartner: (partner) => write([insert('partners', partnerColumns, { ...partner })]),
     findPartner: async (id) => (await records<Partner>(`${selectPartners} where id = $1`, id))[0],
     listPartners: () => records<Partner>(`${selectPartners} order by id`),
     setPartnerDisabled: (id, at) =>
-      write(['update partners set disabled_at = $1 where id = $2', at ?? null, id]),
+      write([['update partners set disabled_at = $1 where id = $2', at ?? null, id]]),
 
-    createKey: (key, digest) => write(insertKey(key, digest)),
+    createKey: (key, digest) => write([insertKey(key, digest)]),
     findKeyById: async (id) => (await keys('id = $1', id))[0],
     listKeys: (partnerId) => keys('partner_id = $1', partnerId),
     revokeKey: (id, at) =>
-      write(['update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2', at, id]),
+      write([['update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2', at, id]]),
     rotateKey: (oldId, oldExpiresAt, key, digest) =>
-      write(
+      write([
         ['update api_keys set expires_at = $1 where id = $2', oldExpiresAt, oldId],
         insertKey(key, digest),
-      ),
+      ]),
 
-    createGrant: (grant) => write(insert('grants', grantColumns, grant)),
+    createGrant: (grant) => write([insert('grants', grantColumns, grant)]),
     findGrants: (id) => records<Grant>(`${selectGrants} where id = $1 order by customer_id`, id),
     listGrants: (partnerId, customerId) => {
       const select = `${selectGrants} where partner_id = $1`;
@@ -49,7 +49,7 @@ export function createAccounts({ rows, write }: Sql): Accounts {
     },
     revokeGrant: (customerId, id, at) => {
       const text = `update grants set status = 'REVOKED', updated_at = $1 where customer_id = $2 and id = $3`;
-      return write([text, at, customerId, id]);
+      return write([[text, at, customerId, id]]);
     },
   };
 }

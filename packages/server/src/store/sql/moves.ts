@@ -36,7 +36,7 @@ export function createMoves({ rows, write }: Sql): Pick<Store, 'partnersWithKeys
     writePartnersWithKeys: async (partners) => {
       refuseTakenKeyIds(await rows('select id, partner_id, digest from api_keys'), partners);
       await write(
-        ...partners.flatMap(({ keys, id, name, created_at, disabled_at }): BoundStatement[] => [
+        partners.flatMap(({ keys, id, name, created_at, disabled_at }): BoundStatement[] => [
           [writePartner, id, name, created_at, disabled_at ?? null],
           ...keys.map(({ digest, ...key }) => {
             const [insert, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));

@@ -8,5 +8,5 @@ export type BoundStatement = readonly [text: string, ...values: Value[]];
 export interface Sql {
   rows(...statement: BoundStatement): Promise<readonly Row[]>;
   /** Runs all statements in one transaction. */
-  write(...statements: BoundStatement[]): Promise<void>;
+  write(statements: readonly BoundStatement[]): Promise<void>;
 }

@@ -46,7 +46,7 @@ export function transaction<Result>(
 export function plainSql(db: DatabaseSync): Sql {
   return {
     rows: async (text, ...values) => attempt(db, () => db.prepare(text).all(numbered(values))),
-    write: async (...statements) =>
+    write: async (statements) =>
       transaction(db, 'immediate', () => {
         for (const [text, ...values] of statements) db.prepare(text).run(numbered(values));
       }),

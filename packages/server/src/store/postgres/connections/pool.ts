@@ -266,7 +266,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
 export function sqlOn(pool: Pool): Sql {
   return {
     rows: (text, ...values) => pool.query({ text }, values),
-    write: (...statements) =>
+    write: (statements) =>
       pool.transaction(async (connection) => {
         for (const [text, ...values] of statements) await connection.query(text, values);
       }),

@@ -8,9 +8,9 @@ import type { Migration } from '../port.ts';
 import {
   type Fault,
   faultOfOldVersion,
-  foreignDatabase,
   type Migrations,
   migrationsIn,
+  notOurs,
   refuse,
   type Stamp,
   usableVersion,
@@ -104,10 +104,10 @@ export async function stampOf(client: Client): Promise<Stamp | undefined> {
     from pg_attribute where attrelid = to_regclass('settings') and attnum > 0`);
   const columns: string[] | null = found[0].columns;
   if (columns === null) return undefined;
-  if (columns.join() !== 'name,value') refuse(foreignDatabase);
+  if (columns.join() !== 'name,value') refuse(notOurs);
   const { rows } = await client.query('select name, value from settings');
   const settings = new Map(rows.map(({ name, value }) => [name, value]));
-  if (!settings.has('environment') || !settings.has('schema')) refuse(foreignDatabase);
+  if (!settings.has('environment') || !settings.has('schema')) refuse(notOurs);
   return { environment: settings.get('environment'), version: Number(settings.get('schema')) };
 }
 

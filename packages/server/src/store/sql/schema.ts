@@ -68,7 +68,7 @@ export function faultOfEnvironment(stamped: unknown, environment: Environment): 
   };
 }
 
-export const foreignDatabase: Fault = {
+export const notOurs: Fault = {
   fact: "This is another program's database",
   remedy: 'choose another --database',
 };

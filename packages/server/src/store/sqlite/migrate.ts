@@ -3,14 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
-import {
-  foreignDatabase,
-  type Migrations,
-  migrationsIn,
-  refuse,
-  type Stamp,
-  usableVersion,
-} from '../sql/schema.ts';
+import { type Migrations, migrationsIn, notOurs, refuse, type Stamp, usableVersion } from '../sql/schema.ts';
 import { insertCursorKey } from './cursor-keys.ts';
 import { transaction } from './engine.ts';
 
@@ -66,7 +59,7 @@ export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): 
     from pragma_user_version, pragma_application_id`);
   const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
   if (version === 0 && owner === 0 && used === 0) return undefined;
-  if (owner !== schema.applicationId) refuse(foreignDatabase);
+  if (owner !== schema.applicationId) refuse(notOurs);
   const row = db.prepare(`select value from settings where name = 'environment'`).get();
   return { environment: row?.value, version };
 }

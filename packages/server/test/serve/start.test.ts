@@ -48,9 +48,9 @@ const printNewSpace = `
     console.error('new space: ' + space.space_size / 1_048_576);
   });`;
 
-test('serve keeps the space for new objects at 16 MiB, a quarter of what V8 allows', async (t) => {
+test('serve keeps the space for new objects at 8 MiB, an eighth of what V8 allows', async (t) => {
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(printNewSpace)}` };
   const served = await serve(t, ['--database', commandLine(t).database], { variables });
   served.signal('SIGINT');
-  await served.says('stderr', /^new space: 16$/m);
+  await served.says('stderr', /^new space: 8$/m);
 });

@@ -45,7 +45,11 @@ export async function backUpSqlite(
   try {
     refusePlace(source, target, copy.endsWith('/'));
     const folder = claimedFolder(target);
-    const cleanUp = () => rmSync(folder, { recursive: true, force: true });
+    const cleanUp = () => {
+      // SQLite may create or delete its journal meanwhile. `rmSync` then fails, or stops without an error.
+      const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
+      while (existsSync(folder)) rmSync(folder, options);
+    };
     const unregister = onInterrupt(cleanUp);
     try {
       return await copyInto(folder, source, target, environment);

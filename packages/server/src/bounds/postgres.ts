@@ -1,7 +1,7 @@
 export const postgresBounds = {
   /** Timeout of a statement of a request, in ms. The server applies it too, where sessions are kept. */
   postgresStatementMs: 2_000,
-  /** Timeout of a statement of an operator's command, in ms. Imports have none. */
+  /** Timeout of a statement of an operator's command, in ms. Imports and exports have none. */
   commandStatementMs: 60_000,
   /** How long a request waits for a connection while all are busy, or for the primary, in ms. */
   postgresPoolWaitMs: 250,

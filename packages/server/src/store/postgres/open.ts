@@ -1,4 +1,5 @@
 import type { Environment } from '@partner-network/contract/environments';
+import { postgresBounds } from '../../bounds/postgres.ts';
 import { instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
@@ -54,7 +55,7 @@ export async function openPostgres(
     ...createImports(async () => {
       const { connection } = await connectToPrimary(urls);
       try {
-        await examine(connection, 'primary', environment);
+        await examine(connection, 'primary', environment, postgresBounds.commandStatementMs);
         return connection;
       } catch (error) {
         connection.abandon();

@@ -17,7 +17,7 @@ export interface Source {
   /** Resolves when the server can be used, usually at once. Rejects after a short wait. */
   whenAvailable(): Promise<void>;
   /** Rejects a new connection that leads to a wrong server. */
-  examine(connection: Connection): Promise<void>;
+  examine(connection: Connection, timeoutMs?: number): Promise<void>;
   /** Calls back when a lost server is found again. `isOther` says whether another server took its place. */
   onReturn?(listener: (isOther: boolean) => void): void;
 }
@@ -75,6 +75,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
   const upkeep = setInterval(retireOne, postgresBounds.postgresUpkeepMs).unref();
   let closing: PromiseWithResolvers<void> | undefined;
 
+  const query_timeout = isServing ? postgresBounds.postgresStatementMs : postgresBounds.commandStatementMs;
   const config = {
     // A pooler forwards no session settings; docs/operators/scale.md describes how the role gets them.
     ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
@@ -92,7 +93,8 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
       // The error comes first: no caller may take the connection between the two events.
       opened.once('error', () => retire(opened)).once('end', () => retire(opened));
       await opened.connect();
-      await source.examine(opened);
+      // A command waits for a busy server. A request must be answered in time.
+      await source.examine(opened, isServing ? undefined : query_timeout);
       return opened;
     } catch (error) {
       if (connection !== undefined) remove(connection);
@@ -186,12 +188,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     { name, text }: Statement,
     values: readonly Value[],
   ): Promise<Rows> {
-    const query = {
-      name: keepsSession ? name : undefined,
-      text,
-      values: values as Value[],
-      query_timeout: isServing ? postgresBounds.postgresStatementMs : postgresBounds.commandStatementMs,
-    };
+    const query = { name: keepsSession ? name : undefined, text, values: values as Value[], query_timeout };
     return (await connection.query(query)).rows;
   }
 

@@ -111,8 +111,8 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
   }
 
   /** Also rejects a primary that was replaced and does not know it: its data is out of date. */
-  async function examinePrimary(connection: Connection): Promise<Server> {
-    const server = await examine(connection, 'primary', environment);
+  async function examinePrimary(connection: Connection, timeoutMs?: number): Promise<Server> {
+    const server = await examine(connection, 'primary', environment, timeoutMs);
     if (succeeds(primary.server, server)) {
       throw new StoreUnavailable('The database is a primary that has been replaced.');
     }
@@ -139,8 +139,8 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
       return state === 'found' || isSlow ? Promise.resolve() : waiting.wait();
     },
 
-    async examine(connection: Connection): Promise<void> {
-      const server = await examinePrimary(connection);
+    async examine(connection: Connection, timeoutMs?: number): Promise<void> {
+      const server = await examinePrimary(connection, timeoutMs);
       // The address leads to a newer primary than the watched server: search again.
       if (succeeds(server, primary.server)) primary.connection.abandon();
     },

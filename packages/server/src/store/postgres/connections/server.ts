@@ -32,9 +32,14 @@ export async function identify(connection: Connection, query_timeout?: number): 
 }
 
 /** Checks each new connection before its first use, because an address can lead to another server. */
-export async function examine(connection: Connection, role: Role, environment: Environment): Promise<Server> {
+export async function examine(
+  connection: Connection,
+  role: Role,
+  environment: Environment,
+  query_timeout: number = postgresBounds.postgresSilenceMs,
+): Promise<Server> {
   const text = `select ${facts}, (select value from settings where name = 'environment') as environment`;
-  const query = { text, query_timeout: postgresBounds.postgresSilenceMs };
+  const query = { text, query_timeout };
   const { environment: stamped, ...server } = (await connection.query(query)).rows[0];
   refuseOtherRole(server, role);
   refuse(faultOfEnvironment(stamped, environment));

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=4 --no-parallel-scavenge
-// Limits the space for new objects to two halves of 4 MiB. By default V8 lets it grow to 64 MiB. After 90,000
+// Limits the space for new objects to two halves of 4 MiB. By default V8 lets it grow to 64 MiB. After 80,000
 // requests on Postgres the process has 123 MB with 4 MiB and 143 MB with 8, for the same CPU.
 import './require-node-24.js';
 

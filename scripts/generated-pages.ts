@@ -8,8 +8,8 @@ import { listBalances } from '@partner-network/contract/operations';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';
 import { openApiFile, openApiText } from './openapi.ts';
 
-const errorPath = new URL('../docs/partners/error-catalogue.md', import.meta.url);
-const importPath = new URL('../docs/operators/importing.md', import.meta.url);
+const errorPath = new URL('../docs/reference/partners/error-catalogue.md', import.meta.url);
+const importPath = new URL('../docs/how-to/operators/import.md', import.meta.url);
 
 const introduction = `# Error catalogue
 

@@ -1,4 +1,4 @@
-/** The HAProxy configuration of docs/operators, with a real HAProxy. */
+/** The HAProxy configuration in docs/how-to/operators, with a real HAProxy. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -17,6 +17,20 @@ export const sources = files.filter((file) => /\.(ts|js|sql|lua)$/.test(file));
 
 export const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
+/** The pages of docs/ for a reader: tutorials, how-to guides, reference and explanation. */
+export function pagesFor(reader: 'partners' | 'operators'): string[] {
+  return files.filter(
+    (file) => file.startsWith('docs/') && file.split('/')[2] === reader && file.endsWith('.md'),
+  );
+}
+
+/** The page for a reader with this name. */
+export function pageFor(reader: 'partners' | 'operators', name: string): string {
+  const page = pagesFor(reader).find((file) => file.endsWith(`/${name}.md`));
+  if (page === undefined) throw new Error(`There is no page ${name} for ${reader}.`);
+  return page;
+}
+
 /** What a file imports: a path from the repository's root for a file of ours, else the package's name. */
 export function importsOf(file: string): string[] {
   return [...read(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, imported = '']) =>

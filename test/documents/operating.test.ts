@@ -1,4 +1,4 @@
-/** The alert rules and the dashboard of docs/operating.md. */
+/** The alert rules and the dashboard of docs/how-to/operators/alerts.md. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { slugOf } from '../../packages/server/src/reference/guides.ts';
 import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
-import { read, root, sources } from '../sources.ts';
+import { pageFor, read, root, sources } from '../sources.ts';
 
-const alerts = read('docs/operators/alerts.yml');
-const dashboard = read('docs/operators/dashboard.json');
+const alerts = read('docs/reference/operators/alerts.yml');
+const dashboard = read('docs/reference/operators/dashboard.json');
 const alertNames = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
 const metricName = /\b(?:partner_network|process)_[a-z_]+/g;
@@ -54,33 +54,34 @@ test('the dashboard shows every metric', () => {
 });
 
 test('every setting and every metric is on a page for operators', () => {
-  const pageOf = (name: string) => read(`docs/operators/${name}.md`);
-  const settings = ['run', 'scale', 'traces'].map(pageOf).join('');
+  const settings = ['run', 'scale', 'traces'].map((name) => read(pageFor('operators', name))).join('');
   for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
     const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
     for (const word of words) assert.ok(settings.includes(word), word);
   }
   const names = serverSources.flatMap((text) => text.match(metricName) ?? []);
   assert.ok(names.length > 5);
-  for (const name of names) assert.ok(pageOf('observe').includes(name), name);
+  for (const name of names) assert.ok(read(pageFor('operators', 'observe')).includes(name), name);
 });
 
 test('each alert has a severity, a summary, and a section that says what to do', () => {
-  const sections = [...read('docs/operating.md').matchAll(/^### (.*)$/gm)].map(([, title = '']) => title);
+  const sections = [...read('docs/how-to/operators/alerts.md').matchAll(/^### (.*)$/gm)].map(
+    ([, title = '']) => title,
+  );
   const slugs = sections.map(slugOf);
   const rules = alerts.split(/^ +- alert: /m).slice(1);
   assert.ok(rules.length > 10);
   for (const rule of rules) {
     assert.match(rule, /severity: (critical|warning|info) /, rule);
     assert.match(rule, /^ +summary: ./m, rule);
-    const [, section = ''] = /^ +runbook: docs\/operating\.md#(\w+)$/m.exec(rule) ?? [];
+    const [, section = ''] = /^ +runbook: docs\/how-to\/operators\/alerts\.md#(\w+)$/m.exec(rule) ?? [];
     assert.ok(slugs.includes(section), rule);
   }
   for (const section of sections) assert.ok(alertNames.includes(section), section);
 });
 
 test('the rules load, and tests show when each alert fires and when it does not', needsPromtool, () => {
-  const checked = promtool(['check', 'rules', join(root, 'docs/operators/alerts.yml')]);
+  const checked = promtool(['check', 'rules', join(root, 'docs/reference/operators/alerts.yml')]);
   assert.equal(checked.status, 0, checked.said);
   const cases = read('test/alerts.test.yml');
   for (const name of alertNames) {

@@ -1,17 +1,17 @@
 /**
- * Runs every command of the README and of docs/operators in a fresh clone, page by page: each page continues
+ * Runs every command of the README and of the pages for operators in a fresh clone, page by page: each page continues
  * with the data of those before. `.ci/run` runs the test command.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { connectTo, emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
 import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
 import { needsPromtool } from '../../packages/testkit/servers/promtool.ts';
-import { read, root } from '../sources.ts';
+import { pageFor, pagesFor, read } from '../sources.ts';
 import { type Clone, makeClone, type RunningScript, shellBlocks } from './clone.ts';
 import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
 import { openPage, type Page } from './page.ts';
@@ -35,7 +35,7 @@ const opened = new Map<string, Page>();
 
 /** The page, opened once. */
 function pageOf(name: string): Page {
-  const page = opened.get(name) ?? openPage(clone, `docs/operators/${name}`);
+  const page = opened.get(name) ?? openPage(clone, pageFor('operators', name.replace('.md', '')));
   opened.set(name, page);
   return page;
 }
@@ -125,7 +125,7 @@ test('traces.md serves with a collector, even if it is unreachable', async () =>
 });
 
 test('operating.md has rules that Prometheus can read', needsPromtool, async () => {
-  const page = openPage(clone, 'docs/operating.md');
+  const page = openPage(clone, 'docs/how-to/operators/alerts.md');
   await page.next(/SUCCESS: \d+ rules found/);
   page.end();
 });
@@ -265,9 +265,10 @@ test('scale.md serves with workers, and while other servers are unreachable', as
 });
 
 test('every page for operators is tested, and other documents have no commands', () => {
-  const pages = readdirSync(join(root, 'docs/operators')).filter((name) => name.endsWith('.md'));
+  const pages = pagesFor('operators').map((path) => basename(path));
   assert.deepEqual([...opened.keys()].toSorted(), pages.toSorted());
-  for (const page of ['README.md', 'decisions.md']) assert.deepEqual(shellBlocks(`docs/${page}`), []);
+  for (const page of ['README.md', 'explanation/decisions.md'])
+    assert.deepEqual(shellBlocks(`docs/${page}`), []);
 });
 
 test('an older Node prints one sentence about what to do', async () => {

@@ -1,9 +1,9 @@
 /**
- * Runs every command and every program of docs/partners and of the client's README, against a sandbox, in a
+ * Runs every command and every program of the pages for partners and of the client's README, against a sandbox, in a
  * folder with nothing but the installed packages, as a partner has.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
-import { read, root } from '../sources.ts';
+import { pageFor, pagesFor, read, root } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 
 interface Expected {
@@ -85,7 +85,7 @@ function keepsToTheRate([, statuses = '']: readonly string[], seconds: number): 
   assert.ok(admitted <= most, `${admitted} were admitted in ${seconds} s`);
 }
 
-const documentOf = (page: string) => `docs/partners/${page}`;
+const documentOf = (page: string) => pageFor('partners', page.replace('.md', ''));
 const clientReadme = 'packages/client/README.md';
 
 let partner: Clone;
@@ -139,14 +139,19 @@ function parsed(json: string): object {
 }
 
 test('every page for partners is tested', () => {
-  assert.deepEqual(Object.keys(pages).sort(), readdirSync(join(root, 'docs/partners')).sort());
+  assert.deepEqual(
+    Object.keys(pages).sort(),
+    pagesFor('partners')
+      .map((path) => basename(path))
+      .sort(),
+  );
 });
 
 test('the programs of the documents compile', async () => {
   await partner.run('node_modules/.bin/tsc');
 });
 
-test('docs/partners/sandbox.md has the right answers to its keys, customers and requests', async () => {
+test('docs/reference/partners/sandbox.md has the right answers to its keys, customers and requests', async () => {
   const [baseUrl = '', ownKey = ''] = [...partner.here(settings.text).matchAll(/=(.*)/g)].map(
     ([, set]) => set,
   );
@@ -189,7 +194,7 @@ test('the programs of the OpenAPI document print what they should', async () => 
 });
 
 for (const [page, { commands = [], programs, check }] of Object.entries(pages)) {
-  test(`the commands and programs of docs/partners/${page} print what they should`, async () => {
+  test(`the commands and programs of ${page} print what they should`, async () => {
     const blocks = blocksOf(documentOf(page));
     const startedMs = performance.now();
     const printed = await printedBy(blocks);

@@ -1,4 +1,4 @@
-/** A real HAProxy with the configuration of docs/operators, in front of two instances. */
+/** A real HAProxy with the configuration in docs/how-to/operators, in front of two instances. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,7 +11,9 @@ import { until } from '../fixtures/until.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
 
-export const haproxyConfig = fileURLToPath(new URL('../../../docs/operators/haproxy.cfg', import.meta.url));
+export const haproxyConfig = fileURLToPath(
+  new URL('../../../docs/how-to/operators/haproxy.cfg', import.meta.url),
+);
 
 const [program] = programsOnPath(['haproxy'], ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']);
 

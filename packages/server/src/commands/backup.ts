@@ -6,7 +6,7 @@ import { databaseConfig, databaseSettings } from '../serve/settings.ts';
 import { backUpSqlite } from '../store/sqlite/backup.ts';
 
 const elsewhere =
-  'backup copies the embedded database; use pg_dump for Postgres, as docs/operators/backup.md shows.';
+  'backup copies the embedded database; use pg_dump for Postgres, as docs/how-to/operators/back-up.md shows.';
 
 export const backup = command({
   arguments: [{ name: 'FILE', help: 'where the copy goes; that of the receipts goes to FILE-receipts' }],

@@ -49,6 +49,6 @@ Try it:
 
   ${call('/balances?customer_id=CUSTOMER_1001&type=CHECKING')}
 
-More demo keys, customers and grants are in docs/partners/sandbox.md. Ctrl-C stops it.
+More demo keys, customers and grants are in docs/reference/partners/sandbox.md. Ctrl-C stops it.
 `;
 }

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { sandboxOrigin } from '@partner-network/contract/operations';
 
-/** A page of docs/partners, shown in the reference. */
+/** A page for partners, shown in the reference. */
 export interface Guide {
   /** The name of its file. A guide about a listing has the name of the listing's tag. */
   readonly name: string;
@@ -9,9 +10,12 @@ export interface Guide {
   readonly text: string;
 }
 
-const folder = new URL('../../../../docs/partners/', import.meta.url);
+/** The folders of docs/ that hold pages for partners. */
+const guideFolders = ['tutorials', 'how-to', 'reference', 'explanation'].map(
+  (kind) => new URL(`../../../../docs/${kind}/partners/`, import.meta.url),
+);
 
-/** Guides that come first. The others follow in alphabetical order. */
+/** Guides that come first. The others follow by kind and name. */
 const order = [
   'quick-start',
   'command-line',
@@ -36,13 +40,14 @@ interface Surroundings {
 
 /** Reads the guides from the files that the repository shows, adapted to the service that serves them. */
 export async function readGuides({ publicUrl, key, isOwnSandbox }: Surroundings): Promise<Guide[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
-  const names = files.map((file) => file.slice(0, -'.md'.length));
+  const files = await guideFiles();
+  const names = files.map(nameOf);
   const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
-  const sorted = names.toSorted((left, right) => rank(left) - rank(right) || (left < right ? -1 : 1));
+  const sorted = files.toSorted((left, right) => rank(nameOf(left)) - rank(nameOf(right)));
   return Promise.all(
-    sorted.map(async (name) => {
-      const markdown = await readFile(new URL(`${name}.md`, folder), 'utf8');
+    sorted.map(async (file) => {
+      const name = nameOf(file);
+      const markdown = await readFile(file, 'utf8');
       const [, title = name, body = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
       const text = withAnchors(name, body.trim(), names);
       // Elsewhere, this guide is about a sandbox on the reader's machine: its address and key stay.
@@ -53,6 +58,18 @@ export async function readGuides({ publicUrl, key, isOwnSandbox }: Surroundings)
   );
 }
 
+/** The files of all guides, by kind. */
+export async function guideFiles(): Promise<URL[]> {
+  const folders = guideFolders.map(async (folder) =>
+    (await readdir(folder).catch(() => [])).sort().map((file) => new URL(file, folder)),
+  );
+  return (await Promise.all(folders)).flat();
+}
+
+function nameOf(file: URL): string {
+  return basename(file.pathname, '.md');
+}
+
 /** Makes links between the files lead to places on the page. A link to any other file becomes plain text. */
 function withAnchors(name: string, text: string, names: readonly string[]): string {
   return text
@@ -61,7 +78,7 @@ function withAnchors(name: string, text: string, names: readonly string[]): stri
       (_, level, title) => `${level} <a id="${name}-${slugOf(title)}"></a>${title}`,
     )
     .replace(/\[([^\]]+)\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g, (_, label, file, heading) => {
-      const target = file === '' ? name : file.replace(/\.md$/, '');
+      const target = file === '' ? name : basename(file, '.md');
       if (!names.includes(target)) return label;
       return `[${label}](#${heading === undefined ? `tag/${target}` : `${target}-${heading}`})`;
     });

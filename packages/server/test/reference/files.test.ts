@@ -1,7 +1,8 @@
 /** The files of the reference: their encodings and headers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
@@ -15,7 +16,7 @@ import type { Guide } from '../../src/reference/guides.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
 
 const assets = new URL('../../assets/reference/', import.meta.url);
-const partners = new URL('../../../../docs/partners/', import.meta.url);
+const documents = new URL('../../../../docs/', import.meta.url);
 const publicUrl = 'https://network.example';
 const demoKey = 'pn_test_demo';
 
@@ -105,9 +106,9 @@ test('the page runs only our own scripts, and styles need a nonce that is never 
   assert.equal(nonces.size, 2);
 });
 
-test('the guides are all the pages of docs/partners, with links that lead to each other', async () => {
+test('the guides are all pages for partners, with links that lead to each other', async () => {
   const { guides } = await guidesOf('production');
-  const files = readdirSync(partners);
+  const files = globSync('*/partners/*.md', { cwd: documents }).map((file) => basename(file));
   assert.deepEqual(guides.map(({ name }) => `${name}.md`).sort(), files.sort());
   assert.equal(guides[0]?.title, 'Quick start');
   const all = guides.map(({ text }) => text).join('\n');

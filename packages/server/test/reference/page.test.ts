@@ -1,18 +1,16 @@
 /** The reference in a real browser: what it shows, what it sends and what it stores. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page, Request } from 'playwright-core';
 import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
+import { guideFiles } from '../../src/reference/guides.ts';
 
 const phone = { width: 390, height: 844 };
-const folder = new URL('../../../../docs/partners/', import.meta.url);
-const titles = readdirSync(folder).map(
-  (file) => /^# (.+)$/m.exec(readFileSync(new URL(file, folder), 'utf8'))?.[1] ?? file,
-);
+const titles = (await guideFiles()).map((file) => /^# (.+)$/m.exec(readFileSync(file, 'utf8'))![1]!);
 
 test('the reference, in a browser', needsChromium, async (t) => {
   const { port } = await startTestService(t, { demoKey: keys.acme });

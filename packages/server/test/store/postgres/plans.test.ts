@@ -204,7 +204,10 @@ test('plans that were made for empty tables stay good when the tables are filled
 });
 
 test('the documented settings of a role behind a pooler are those of a session', () => {
-  const page = readFileSync(new URL('../../../../../docs/operators/scale.md', import.meta.url), 'utf8');
+  const page = readFileSync(
+    new URL('../../../../../docs/how-to/operators/scale.md', import.meta.url),
+    'utf8',
+  );
   const documented = [...page.matchAll(/^alter role network set (\w+) = '?(\w+)'?;$/gm)].map(
     ([, name, value]) => `-c ${name}=${value}`,
   );

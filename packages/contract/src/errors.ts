@@ -41,143 +41,141 @@ export const errorCatalogue = {
       detail: 'Add the {field} parameter to the query; this operation requires it.',
     },
     VALUE_EMPTY: {
-      when: 'A parameter is present and empty. An empty cursor too: a loop that sends one back must stop, not restart.',
+      when: 'A parameter is present but empty. This includes an empty cursor: the last page has none to send back.',
       detail: '{field} is empty: {remedy}.',
     },
     VALUE_TOO_LONG: {
-      when: 'A value is longer than its field allows, in Unicode code points.',
+      when: 'A value is longer than its field allows. Lengths are counted in Unicode code points.',
       detail: 'Shorten {field} to at most {max} characters.',
     },
     INVALID_ENUM_VALUE: {
-      when: 'The type is not one that exists; case matters.',
-      detail: 'Set {field} to {allowed}, in exactly this spelling.',
+      when: 'The value is not one of the allowed values. Case matters.',
+      detail: 'Set {field} to exactly {allowed}.',
     },
     EXPECTED_INTEGER: {
       when: 'The limit is not a plain decimal integer.',
-      detail: 'Write {field} as a whole number in plain digits, from {min} to {max}.',
+      detail: 'Set {field} to a whole number from {min} to {max}, written in plain digits.',
     },
     VALUE_TOO_LOW: {
       when: 'The limit is under 1.',
-      detail: 'Raise {field} to at least {min}.',
+      detail: 'Set {field} to at least {min}.',
     },
     VALUE_TOO_HIGH: {
       when: 'The limit is over 100.',
-      detail: 'Lower {field} to at most {max}, and follow the cursor for the rest.',
+      detail: 'Set {field} to at most {max}, and use the cursor to get further pages.',
     },
     CONFLICTING_PARAMETERS: {
-      when: 'The same parameter is given twice.',
+      when: 'The same parameter is given more than once.',
       detail: 'Send {field} only once.',
     },
     UNKNOWN_QUERY_PARAMETER: {
-      when: 'The operation has no such parameter.',
-      detail: 'Remove {name} or rename it to {nearest}: this operation has no such parameter.',
+      when: 'The operation does not have this parameter.',
+      detail: 'Remove the unknown parameter {name}, or rename it to {nearest}.',
     },
     INVALID_CHARACTER: {
-      when: 'A value holds a control character, broken percent-encoding or broken UTF-8.',
+      when: 'A value contains a control character, invalid percent-encoding or invalid UTF-8.',
       detail: 'Send {field} as percent-encoded UTF-8 without control characters.',
     },
     INVALID_CURSOR: {
-      when: 'The cursor was not issued for this partner, endpoint and filters, or it is over 24 hours old.',
+      when: 'The cursor was not issued for this partner, operation and filters, or it has expired.',
       detail:
-        'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
+        'Start again without a cursor, and send each cursor back unchanged with the same other parameters.',
     },
     MALFORMED_REQUEST: {
-      when: 'The request is not HTTP that can be parsed.',
-      detail: 'Send well-formed HTTP/1.1 with exactly one Host header.',
+      when: 'The request is not valid HTTP.',
+      detail: 'Send a valid HTTP/1.1 request with exactly one Host header.',
     },
   }),
   UNAUTHORIZED: {
     status: 401,
     category: 'AUTHENTICATION_ERROR',
-    when: 'There are no credentials, they are malformed or more than one, or the key is unknown.',
-    detail: 'Send exactly one header "Authorization: Bearer <key>", with the whole of a valid API key.',
+    when: 'The credentials are missing, malformed or given more than once, or the API key does not exist.',
+    detail: 'Send exactly one header "Authorization: Bearer <key>" with a complete, valid API key.',
   },
   ...entries(401, 'API_KEY_ERROR', {
     API_KEY_REVOKED: {
       when: 'The key was revoked.',
-      detail: 'This API key was revoked; use another key of yours or ask for a new one.',
+      detail: 'Use another API key or ask us for a new one: this key was revoked.',
     },
     API_KEY_EXPIRED: {
-      when: 'The key is past its expiry.',
-      detail: 'This API key has expired; use another key of yours or ask for a new one.',
+      when: 'The key has expired.',
+      detail: 'Use another API key or ask us for a new one: this key has expired.',
     },
     API_KEY_ENVIRONMENT_MISMATCH: {
-      when: 'A live key is used in the sandbox, or a test key in production.',
-      detail: 'This is the {environment} environment; use a key that begins with {prefix}.',
+      when: 'A production key was sent to the sandbox, or a sandbox key to production.',
+      detail: 'Use a key that starts with {prefix}: this is the {environment} environment.',
     },
   }),
   ...entries(403, 'AUTHENTICATION_ERROR', {
     PARTNER_DISABLED: {
       when: "The key's partner is disabled.",
-      detail: 'Your access is disabled; contact us to have it enabled again.',
+      detail: 'Contact us to enable access again: it is disabled for your organization.',
     },
     INSUFFICIENT_SCOPES: {
-      when: "The key lacks the operation's scope.",
-      detail: 'Use a key that has the scope {scope}.',
+      when: 'The key does not have the scope that the operation requires.',
+      detail: 'Use a key with the scope {scope}.',
     },
   }),
   ...entries(403, 'GRANT_ERROR', {
     GRANT_NOT_FOUND: {
-      when: 'No such grant exists for this partner and this customer, or none at all when grant_id is absent.',
-      detail:
-        'Send the grant_id of an active grant that this customer gave you, or ask the customer for one.',
+      when: 'This partner has no such grant for this customer or, without grant_id, no active grant.',
+      detail: 'Send the grant_id of an active grant from this customer, or ask the customer for a new grant.',
     },
     GRANT_EXPIRED: {
       when: 'The named grant has expired.',
-      detail: 'This grant has expired; ask the customer for a new one.',
+      detail: 'Ask the customer for a new grant: this one has expired.',
     },
     GRANT_REVOKED: {
       when: 'The named grant was revoked.',
-      detail: 'This grant was revoked; ask the customer for a new one.',
+      detail: 'Ask the customer for a new grant: this one was revoked.',
     },
     GRANT_CONSUMED: {
-      when: 'The named grant is used up.',
-      detail: 'This grant is used up; ask the customer for a new one.',
+      when: 'The named grant was already used.',
+      detail: 'Ask the customer for a new grant: this one was already used.',
     },
   }),
   NOT_FOUND: {
     status: 404,
     category: 'INVALID_REQUEST_ERROR',
-    when: 'No such path exists; paths are exact in case and have no trailing slash.',
-    detail:
-      'Look the path up in /docs: it must match exactly, as /network/v1/brands does, without a trailing slash.',
+    when: 'The path does not exist. Paths are case-sensitive and have no trailing slash.',
+    detail: 'Correct the path, which must match exactly, for example /network/v1/brands; /docs lists all paths.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     category: 'INVALID_REQUEST_ERROR',
     when: 'The method is not GET, HEAD or OPTIONS.',
-    detail: 'Use GET: everything here is read-only.',
+    detail: 'Use GET: the API is read-only.',
   },
   REQUEST_TIMEOUT: {
     status: 408,
     category: 'INVALID_REQUEST_ERROR',
-    when: 'The request did not arrive in time; the connection closes.',
-    detail: 'Send the whole request at once, on a new connection.',
+    when: 'The request did not arrive in time. The connection is closed.',
+    detail: 'Send the complete request again on a new connection.',
   },
   REQUEST_TOO_LARGE: {
     status: 431,
     category: 'INVALID_REQUEST_ERROR',
-    when: 'The request line and headers together are over 16 KiB.',
-    detail: 'Keep the request line and headers together under 16 KiB.',
+    when: 'The request line and headers together are larger than 16 KiB.',
+    detail: 'Shorten the request line and headers to 16 KiB in total.',
   },
   RATE_LIMITED: {
     status: 429,
     category: 'RATE_LIMIT_ERROR',
-    when: 'More requests were sent in a second than the limit allows.',
+    when: 'The partner sent more requests in one second than the limit allows.',
     detail:
-      'Wait as long as Retry-After-Ms says, then send the request again; the limit is {rate} requests per second.',
+      'Wait for the time in Retry-After-Ms, then retry: the limit is {rate} requests per second per partner.',
   },
   INTERNAL_SERVER_ERROR: {
     status: 500,
     category: 'API_ERROR',
-    when: 'A fault of the service.',
-    detail: 'The service failed; if trying again does not help, report request {requestId}.',
+    when: 'The service failed unexpectedly.',
+    detail: 'Retry, and report request {requestId} if the error persists.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     category: 'API_ERROR',
-    when: 'The service cannot reach its database in time, or sheds load.',
-    detail: 'The service is briefly unavailable; try again after the seconds in Retry-After.',
+    when: 'The database is unreachable or too slow, or the service is overloaded.',
+    detail: 'Retry after the seconds in Retry-After: the service is temporarily unavailable.',
   },
 } satisfies Record<string, CatalogueEntry>;
 

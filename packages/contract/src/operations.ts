@@ -30,7 +30,7 @@ type ParameterSchema =
 export interface Parameter {
   readonly required: boolean;
   readonly description: string;
-  /** What the error says to do about an empty value, if "give it a value" is not enough. */
+  /** What the error says to do about an empty value, if "set it to a value" is not enough. */
   readonly whenEmpty?: string;
   /** False: may change between the pages of a walk. Any other parameter must keep its value. */
   readonly isBoundToCursor?: false;
@@ -56,8 +56,8 @@ export interface Operation<Name extends ListingName = ListingName> {
 const cursor = {
   required: false,
   description:
-    'Cursor of the previous page; send it with the same other parameters to get the next set of results.',
-  whenEmpty: 'an answer without a cursor is the last one, so stop there, or leave it out to start again',
+    'Cursor from the previous page of this operation. Send it with the same other parameters to get the next page.',
+  whenEmpty: 'stop if the previous page had no cursor, because it was the last, or leave it out to start again',
   isBoundToCursor: false,
   schema: { type: 'string', minLength: 1, maxLength: lengths.cursor },
   example: undefined,
@@ -65,7 +65,7 @@ const cursor = {
 
 const limit = {
   required: false,
-  description: 'Maximum number of records returned.',
+  description: 'Maximum number of records on the page.',
   isBoundToCursor: false,
   schema: {
     type: 'integer',
@@ -92,14 +92,14 @@ export const listBalances = {
     },
     type: {
       required: true,
-      description: 'Type of balances to list.',
+      description: 'Type of the balances to list.',
       schema: balanceSchema.properties.type,
       example: 'CHECKING',
     },
     grant_id: {
       required: false,
       description:
-        "Grant that authorizes reading the customer's balances. Without it, any active grant of yours for this customer will do.",
+        "Grant that authorizes reading the customer's balances. If it is absent, any active grant from this customer to you is used.",
       isBoundToCursor: false,
       schema: { type: 'string', minLength: 1, maxLength: lengths.grantId },
       example: 'GRANT_1001',
@@ -121,7 +121,7 @@ export const listBrands = {
     limit,
     reference_id: {
       required: false,
-      description: 'Restricts results to brands whose reference_id equals this value.',
+      description: 'Lists only brands whose `reference_id` equals this value.',
       schema: brandSchema.properties.reference_id,
       example: 'shop-17',
     },
@@ -142,7 +142,7 @@ export function parametersBoundToCursor({ parameters }: Operation): string[] {
 
 /** The values that fill in an error sentence about a parameter. */
 export function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
-  const remedy = whenEmpty ?? (required ? 'give it a value' : 'give it a value or leave it out');
+  const remedy = whenEmpty ?? (required ? 'set it to a value' : 'set it to a value or leave it out');
   return schema.type === 'integer'
     ? { remedy, min: schema.minimum, max: schema.maximum }
     : { remedy, max: schema.maxLength ?? 0, allowed: schema.enum?.join(' or ') ?? '' };

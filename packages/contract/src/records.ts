@@ -26,8 +26,8 @@ const text = <const Max extends number>(maxLength: Max, description: string) =>
   ({ type: 'string', minLength: 1, maxLength, description }) as const;
 
 const times = {
-  created_at: { type: 'string', format: 'date-time', description: 'Creation time, RFC 3339, UTC.' },
-  updated_at: { type: 'string', format: 'date-time', description: 'Time of last update, RFC 3339, UTC.' },
+  created_at: { type: 'string', format: 'date-time', description: 'Creation time: RFC 3339, UTC, with milliseconds.' },
+  updated_at: { type: 'string', format: 'date-time', description: 'Time of the last update: RFC 3339, UTC, with milliseconds.' },
 } as const;
 
 export const balanceSchema = {
@@ -35,15 +35,15 @@ export const balanceSchema = {
   additionalProperties: false,
   required: ['id', 'customer_id', 'type', 'currency', 'amount'],
   properties: {
-    id: text(lengths.balanceId, 'Unique identifier issued by the service.'),
-    customer_id: text(lengths.customerId, 'Identifier of the customer that the balance belongs to.'),
+    id: text(lengths.balanceId, 'Identifier of the balance. It is unique among the balances of its customer.'),
+    customer_id: text(lengths.customerId, 'Identifier of the customer who owns the balance.'),
     type: { type: 'string', enum: ['CHECKING'], description: 'Type of the balance.' },
-    currency: { type: 'string', enum: ['USD'], description: 'ISO 4217 alpha-3 code.' },
+    currency: { type: 'string', enum: ['USD'], description: 'Currency of the amount: an ISO 4217 alpha-3 code.' },
     amount: {
       type: 'integer',
       minimum: amount.min,
       maximum: amount.max,
-      description: 'Amount in the smallest unit of the currency (cents for USD); it may be negative.',
+      description: 'Amount in the smallest unit of the currency, which is cents for USD. It can be negative.',
     },
     ...times,
   },
@@ -54,18 +54,18 @@ export const brandSchema = {
   additionalProperties: false,
   required: ['id', 'name', 'created_at', 'updated_at', 'reference_id'],
   properties: {
-    id: text(lengths.brandId, 'Unique identifier issued by the service.'),
-    name: text(lengths.brandName, 'Name displayed next to payments in the consumer app.'),
+    id: text(lengths.brandId, 'Identifier of the brand. It is unique among your brands.'),
+    name: text(lengths.brandName, 'Name shown next to payments in the consumer app.'),
     ...times,
     reference_id: text(
       lengths.referenceId,
-      'Your own identifier, which links the brand to a record in an outside system. ' +
-        'It is independent from the reference_id of a merchant.',
+      'Your own identifier, which links the brand to a record in another system. ' +
+        'It is independent of the `reference_id` of a merchant.',
     ),
     color: {
       type: 'string',
       pattern: '^#[0-9A-Fa-f]{6}$',
-      description: 'Primary color of the brand and its logo: # followed by six hex digits.',
+      description: 'Primary color of the brand and its logo: `#` and six hexadecimal digits.',
     },
     profile_image_url: {
       type: 'string',
@@ -73,14 +73,15 @@ export const brandSchema = {
       minLength: lengths.imageUrl.min,
       maxLength: lengths.imageUrl.max,
       description:
-        'URL of the image shown next to payments to the brand, normally the logo: square, at least 256x256 ' +
-        'pixels, under 2 MB, png, jpg or jpeg. A placeholder stands here for a brand without one.',
+        'URL of the image shown next to payments to the brand, usually its logo. The image is square, at ' +
+        'least 256x256 pixels, under 2 MB, and a png, jpg or jpeg. A brand without an image has the URL of a ' +
+        'placeholder.',
     },
     metadata: {
       type: 'object',
       additionalProperties: { type: 'string' },
       maxProperties: lengths.metadataKeys,
-      description: 'Free-form pairs of strings, without personally identifiable information.',
+      description: 'Your own pairs of strings: 0 to 50 keys, not nested, without personally identifiable information.',
     },
   },
 } as const;
@@ -90,18 +91,18 @@ export const errorRecordSchema = {
   additionalProperties: false,
   required: ['category', 'code'],
   properties: {
-    category: { type: 'string', enum: errorCategories, description: 'High-level reason.' },
-    code: { type: 'string', minLength: 1, description: 'Identifier of the specific kind of error.' },
+    category: { type: 'string', enum: errorCategories, description: 'High-level reason. Some categories have no codes yet.' },
+    code: { type: 'string', minLength: 1, description: 'Identifier of the kind of error.' },
     detail: { type: 'string', minLength: 1, description: 'What happened and what to do next.' },
     field: {
       type: 'string',
       minLength: 1,
-      description: 'Request field that caused the error, in dot notation for objects and arrays.',
+      description: 'Request parameter that caused the error, in dot notation for objects and arrays.',
     },
   },
 } as const;
 
-export const nextCursor = text(lengths.cursor, 'Cursor for the next request. Absent on the last page.');
+export const nextCursor = text(lengths.cursor, 'Cursor of the next page. It is absent on the last page.');
 
 export type Balance = XStatic<typeof balanceSchema>;
 export type Brand = XStatic<typeof brandSchema>;

@@ -14,8 +14,8 @@ import { schemas } from './schemas.ts';
 export type Rates = Readonly<Partial<Record<ListingName, number>>>;
 
 const descriptions: Readonly<Record<Environment, string>> = {
-  production: `Production: keys that begin with ${keyPrefixes.production}.`,
-  sandbox: `Sandbox: test keys, that begin with ${keyPrefixes.sandbox}.`,
+  production: `Production. Keys start with ${keyPrefixes.production}.`,
+  sandbox: `Sandbox, for tests. Keys start with ${keyPrefixes.sandbox}.`,
 };
 
 const exampleHosts: Readonly<Record<Environment, string>> = {
@@ -23,18 +23,9 @@ const exampleHosts: Readonly<Record<Environment, string>> = {
   sandbox: 'sandbox.network.example',
 };
 
-/** The server of an environment. If its address is unknown here, the reader fills in the host. */
-function serverOf(environment: Environment, publicUrl?: string): object {
-  const host = {
-    default: exampleHosts[environment],
-    description: `The host of the ${environment} environment, as you were told it.`,
-  };
-  return {
-    url: (publicUrl ?? 'https://{host}') + basePath,
-    description: descriptions[environment],
-    'x-internal': false,
-    ...(publicUrl === undefined && { variables: { host } }),
-  };
+/** The server of an environment. Without variables: some tools use `https://{host}` literally. */
+function serverOf(environment: Environment, publicUrl = `https://${exampleHosts[environment]}`): object {
+  return { url: publicUrl + basePath, description: descriptions[environment], 'x-internal': false };
 }
 
 /** The service that serves the document comes first, then each other environment. */
@@ -58,7 +49,8 @@ export function openApiDocument(place?: Place, rates = defaultRates): object {
     { get: operationObject(operation, rates[operation.name], setting) },
   ]);
   return {
-    openapi: '3.1.1',
+    // Not 3.1.1: some generators refuse it.
+    openapi: '3.1.0',
     info,
     servers: serversOf(place),
     tags,
@@ -80,35 +72,41 @@ const info = {
   title: 'Partner Network',
   // The version of the interface, not of the server. Its first number is in the path.
   version: '1.0.0',
-  summary: 'Brands and balances of a payments network, read-only.',
+  summary: 'List your brands, and the balances of customers who gave you a grant.',
   description: [
-    'Two read-only listings: your brands, and the balances of customers who granted it to you.',
-    'Send your API key as `Authorization: Bearer <key>`, from your servers only: there are no CORS headers.',
-    'Both listings are paged by an opaque cursor. Send it back with the same other parameters; an answer ' +
-      `without one is the last. A cursor is good for ${cursorLifetimeHours} hours.`,
-    'Every answer that is not a 2xx has the body `{"errors": […]}`. Retry ' +
-      `${inWords(retryableStatuses)}, after the time in \`Retry-After-Ms\` or \`Retry-After\` where there ` +
-      'is one; retrying anything else does not help.',
-    'HEAD gives the headers of GET. OPTIONS needs no key, and answers 204 with `Allow`.',
-    'New optional fields, error codes and headers may be added. Ignore those that you do not know.',
+    'Two read-only listings: your brands, and the balances of customers who gave you a grant.',
+    '**Authentication.** Send your API key in the header `Authorization: Bearer <key>`, from your servers ' +
+      'only. There are no CORS headers: a key does not belong in a web page.',
+    '**Environments.** Production and sandbox have separate addresses, keys and data.',
+    '**Pagination.** A listing returns one page at a time, in ascending order of `id`. If a response has a ' +
+      '`cursor`, send it back with the same other parameters to get the next page. A response without a ' +
+      `\`cursor\` is the last page. A cursor expires after ${cursorLifetimeHours} hours.`,
+    '**Errors.** Every response with a status other than 2xx has the body `{"errors": [...]}`. Retry ' +
+      `${inWords(retryableStatuses)}. First wait for the time in \`Retry-After-Ms\` or \`Retry-After\`, ` +
+      'if the response has one. Other requests fail again if you retry them unchanged.',
+    '**Versions.** The version is in the path: `/network/v1`. Within a version we only add: optional fields, ' +
+      'parameters, error codes and headers. Ignore what you do not know. A change that could break your ' +
+      'program gets a new path, such as `/network/v2`. A beta operation is an exception: it may change.',
+    'HEAD returns the headers of GET. OPTIONS needs no key and returns 204 with `Allow`.',
   ].join('\n\n'),
   contact: { name: 'Partner Network' },
   license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
 };
 
-const tags = operations
-  .map(({ name }) => ({ name: capitalized(name), description: listingTexts[name].tag }))
-  .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+const tags = operations.map(({ name }) => ({
+  name: capitalized(name),
+  description: listingTexts[name].tag,
+}));
 
 const apiKeyScheme = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'API key',
   description: [
-    'Exactly one header `Authorization: Bearer <key>`, with the whole of an API key. It is no JWT: there ' +
-      'is nothing in it to read.',
-    `Keys of production begin with \`${keyPrefixes.production}\`, those of the sandbox with ` +
-      `\`${keyPrefixes.sandbox}\`. Each works in its own environment only, and for the scopes that it has.`,
+    'Exactly one header `Authorization: Bearer <key>` with a complete API key. A key is not a JWT: it ' +
+      'contains no data.',
+    `Production keys start with \`${keyPrefixes.production}\`, sandbox keys with ` +
+      `\`${keyPrefixes.sandbox}\`. A key works in its own environment only, and for its scopes only:`,
     Object.entries(scopeMeanings)
       .map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`)
       .join('\n'),
@@ -120,15 +118,15 @@ function operationObject(operation: Operation, rate: number | undefined, setting
   const { id, name, scope, stability, parameters } = operation;
   const limit =
     rate === undefined
-      ? 'No rate limit is set; where one is, the RateLimit headers tell of it.'
-      : `At most ${rate} requests of a partner, all its keys together, are admitted in any second.`;
+      ? 'No rate limit is set. If one is set, the RateLimit headers report it.'
+      : `Rate limit: ${rate} requests of a partner, with all its keys together, in any span of one second.`;
   return {
     operationId: id,
     summary: `List ${name}`,
-    description: `${listingTexts[name].description} Needs the scope \`${scope}\`. ${limit}`,
+    description: `${listingTexts[name].description} Requires the scope \`${scope}\`. ${limit}`,
     tags: [capitalized(name)],
     security: [{ ApiKey: [scope] }],
-    parameters: Object.keys(parameters).map((parameter) => ({
+    parameters: documented(parameters).map((parameter) => ({
       $ref: `#/components/parameters/${componentName(operation, parameter)}`,
     })),
     responses: responsesOf(operation, setting),
@@ -136,6 +134,12 @@ function operationObject(operation: Operation, rate: number | undefined, setting
     'x-codeSamples': samplesOf(operation),
     ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),
   };
+}
+
+/** The names of parameters with those of pagination last. Errors are in the order of the specification. */
+function documented(parameters: Operation['parameters']): string[] {
+  const isOfPages = (name: string) => name === 'cursor' || name === 'limit';
+  return Object.keys(parameters).toSorted((left, right) => Number(isOfPages(left)) - Number(isOfPages(right)));
 }
 
 /** `customer_id` becomes CustomerId: generators make types of these names. */

@@ -1,8 +1,8 @@
 /** What the document says about each listing. A missing listing does not compile. */
 import { lengths } from '../limits.ts';
-import type { ListingName, Operation } from '../operations.ts';
+import { basePath, type ListingName, type Operation } from '../operations.ts';
 import { balanceSchema, brandSchema, type RecordSchema } from '../records.ts';
-import { cleanText, exampleCursor } from './patterns.ts';
+import { exampleCursor } from './patterns.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 
@@ -63,34 +63,31 @@ const otherBalance = {
   updated_at: '2025-02-05T10:00:00.000Z',
 };
 
-/** A page in the middle of a walk, and the last page. */
+/** The last page comes first: a mock answers with the first example, and a program that reads all pages ends. */
 function pagesOf(name: ListingName, first: readonly Example[], last: readonly Example[]) {
   return {
-    'more-to-come': {
-      summary: 'A page with a cursor: send it back to get the next one.',
-      value: { [name]: first, cursor: exampleCursor },
-    },
     'last-page': {
-      summary: 'Without a cursor, this is the last page.',
+      summary: 'The last page. It has no cursor.',
       value: { [name]: last },
+    },
+    'more-to-come': {
+      summary: 'A page with a cursor. Send it back to get the next page.',
+      value: { [name]: first, cursor: exampleCursor },
     },
   };
 }
 
 export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
   brands: {
-    tag: 'Brands: the entities that customers perceive they are transacting with.',
-    description: 'Lists your brands, oldest first.',
+    tag: 'Your brands. A brand is the entity that a customer perceives they are transacting with.',
+    description: 'Lists your brands in ascending order of `id`.',
     record: {
       name: 'Brand',
-      description: 'A brand: the entity that a customer perceives they are transacting with.',
+      description: 'A brand is the entity that a customer perceives they are transacting with.',
       schema: brandSchema,
       bounds: {
         color: { minLength: '#000000'.length, maxLength: '#000000'.length },
-        metadata: {
-          propertyNames: { pattern: cleanText },
-          additionalProperties: { type: 'string', maxLength: lengths.metadataValue, pattern: cleanText },
-        },
+        metadata: { additionalProperties: { type: 'string', maxLength: lengths.metadataValue } },
       },
       example: exampleBrand,
     },
@@ -103,21 +100,21 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
 }`,
   },
   balances: {
-    tag: 'Balances of customers, read under a grant.',
+    tag: 'Balances of customers who gave you a grant. Beta: this operation may change.',
     description:
-      "Lists a customer's balances, oldest first. The customer must have granted it: name the grant by " +
-      'grant_id, or leave it out where any active grant of yours for this customer will do. The grant is ' +
-      'checked on every page. This is a beta feature: it may change.',
+      "Lists a customer's balances in ascending order of `id`. A grant from the customer authorizes this. " +
+      'Send its `grant_id`, or leave it out to use any active grant from this customer to you. The grant is ' +
+      'checked on every page. This operation is beta: it may change without a new version.',
     record: {
       name: 'Balance',
-      description: "A balance of a customer's.",
+      description: 'A balance of a customer.',
       schema: balanceSchema,
       example: exampleBalance,
     },
     pages: () => ({
       ...pagesOf('balances', [exampleBalance], [otherBalance]),
       'no-balances': {
-        summary: 'The customer granted it, but has no balances.',
+        summary: 'The grant is active, but the customer has no balances.',
         value: { balances: [] },
       },
     }),
@@ -133,8 +130,8 @@ for await (const { amount, currency } of listed) {
 
 const client = '@partner-network/client';
 
-/** Programs that call an operation with the client. No tool could generate them from the document. */
-export function samplesOf({ name }: Operation) {
+/** How to call an operation: with the client, which no tool could generate from the document, and with curl. */
+export function samplesOf({ name, path, parameters }: Operation) {
   const source = `import { PartnerNetwork } from '${client}';
 
 const network = new PartnerNetwork({
@@ -142,5 +139,12 @@ const network = new PartnerNetwork({
   baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
 });
 ${listingTexts[name].sample}`;
-  return [{ lang: 'TypeScript', label: client, source }];
+  const required = Object.entries(parameters).filter(([, parameter]) => parameter.required);
+  const query = required.map(([parameter, { example }]) => `${parameter}=${example}`).join('&');
+  const address = `$PARTNER_NETWORK_BASE_URL${path.slice(basePath.length)}${query && `?${query}`}`;
+  const curl = `curl -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" "${address}"`;
+  return [
+    { lang: 'TypeScript', label: client, source },
+    { lang: 'Shell', label: 'curl', source: curl },
+  ];
 }

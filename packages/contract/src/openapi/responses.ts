@@ -23,39 +23,34 @@ function header(description: string, required: boolean, schema: object): object 
   return { description, required, schema };
 }
 
-const always = (description: string, value: string) =>
-  header(description, true, { type: 'string', enum: [value] });
 const text = { type: 'string', maxLength: 64 };
 const wait = (description: string, maximum: number, example: number) =>
   header(description, true, { type: 'integer', format: 'int32', minimum: 1, maximum, examples: [example] });
 
 export const headersIn = ({ listing, rate }: Setting) => ({
-  'X-Request-Id': header('Names this answer. Give it to us when you report a problem.', true, {
+  'X-Request-Id': header('Identifier of this response. Include it when you report a problem.', true, {
     ...text,
     format: 'uuid',
     examples: [exampleRequestId],
   }),
-  'X-Content-Type-Options': always('The content is what its type says.', 'nosniff'),
-  'Cache-Control': always('Answers are not to be stored by caches.', 'no-store'),
   'RateLimit-Policy': header(
-    'The limit: `q` requests of a partner, all its keys together, in any `w` seconds. Absent where none is set.',
+    'The rate limit: `q` requests in any `w` seconds. It is absent if no limit is set.',
     false,
     { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"${listing}";q=${rate};w=1`] },
   ),
   RateLimit: header(
-    'What is left of it: `r` requests now, and more in `t` seconds. Absent where no limit is set.',
+    'The rest of the limit: `r` requests now, and more in `t` seconds. It is absent if no limit is set.',
     false,
     { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"${listing}";r=${rate - 1};t=1`] },
   ),
-  'Retry-After': wait('Whole seconds to wait before the next attempt.', 3_600, 1),
-  'Retry-After-Ms': wait('The same wait, exactly: milliseconds.', 3_600_000, 137),
-  'WWW-Authenticate': always('The scheme of the credentials.', 'Bearer'),
-  Allow: always('The methods that there are.', allowedMethods.join(', ')),
+  'Retry-After': wait('Seconds to wait before a retry.', 3_600, 1),
+  'Retry-After-Ms': wait('Milliseconds to wait before a retry.', 3_600_000, 137),
 });
 
 type HeaderName = keyof ReturnType<typeof headersIn>;
 
-const onEvery: readonly HeaderName[] = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
+/** Headers that are always the same are left out: generators make a type of each. */
+const onEvery: readonly HeaderName[] = ['X-Request-Id'];
 /** On responses after the rate limit. These include a 403 about a grant, but not a 403 about a scope. */
 const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
 
@@ -73,58 +68,53 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
   400: {
     name: 'InvalidRequest',
     description:
-      'The request is not as it must be. All that is wrong with its parameters is told at once: do what ' +
-      'each error says. The same request again gets the same answer.',
+      'The request is invalid. The response has one error for each invalid parameter. Correct the request ' +
+      'as the errors say. The same request fails again.',
     headers: limited,
   },
   401: {
     name: 'Unauthorized',
-    description: 'The credentials are missing or not good. Send a valid key; the same one will not do.',
-    headers: ['WWW-Authenticate'],
+    description: 'The credentials are missing or invalid. Send a valid API key.',
   },
   403: {
     name: 'Forbidden',
     description:
-      'The key is good, but not for this. What belongs to somebody else and what does not exist get the ' +
-      'same answer. Do what the error says; the same request again will not do.',
+      'The API key is valid, but does not allow this request. A record of another partner and a record that ' +
+      'does not exist get the same response.',
   },
   404: {
     name: 'NotFound',
-    description:
-      'There is no such path. Paths are exact: case counts, and there is no trailing slash. Mend the path.',
+    description: 'The path does not exist. Paths are case-sensitive and have no trailing slash.',
   },
   405: {
     name: 'MethodNotAllowed',
-    description: `Another method than ${allowedMethods.join(', ')}. Everything is read by GET.`,
-    headers: ['Allow'],
+    description: `The method is not one of ${allowedMethods.join(', ')}.`,
   },
   408: {
     name: 'RequestTimeout',
-    description:
-      'The request did not arrive in time, and the connection is closed. Send it again, on another one.',
+    description: 'The request did not arrive in time. The connection is closed. Retry on a new connection.',
   },
   429: {
     name: 'RateLimited',
     description:
-      'More requests in a second than the limit allows. Wait as long as `Retry-After-Ms` says, and send ' +
-      'the request again. A refused request does not count.',
+      'The partner sent more requests in one second than the limit allows. Wait for the time in ' +
+      '`Retry-After-Ms`, then retry. A refused request does not count against the limit.',
     headers: [...limited, 'Retry-After', 'Retry-After-Ms'],
   },
   431: {
     name: 'RequestTooLarge',
-    description: 'The request line and headers are too large. Make them smaller; a cursor is short.',
+    description: 'The request line and headers together are larger than 16 KiB.',
   },
   500: {
     name: 'ServerError',
     description:
-      'A fault of ours. Send the request again, waiting longer each time; report the request id if that ' +
-      'does not help.',
+      'The service failed. Retry, and wait longer before each attempt. If the error persists, report the ' +
+      'request id.',
     headers: limited,
   },
   503: {
     name: 'Unavailable',
-    description:
-      'We are briefly unable to answer. Send the request again after the seconds in `Retry-After`.',
+    description: 'The service is temporarily unavailable. Retry after the seconds in `Retry-After`.',
     headers: [...limited, 'Retry-After'],
   },
 };
@@ -194,10 +184,10 @@ function errorExamples(operation: Operation, status: number, setting: Setting): 
     value: { errors: codes.map((code) => exampleOf(operation, code, setting)) },
   });
   const examples: Record<string, object> = {};
-  for (const code of given) examples[code] = showing(errorCatalogue[code].when, [code]);
+  // First, because a mock answers with the first example.
   const several = together.filter((code) => given.includes(code));
-  if (several.length > 0)
-    examples['several-at-once'] = showing('All that is wrong is told at once.', several);
+  if (several.length > 0) examples['several-at-once'] = showing('One error for each invalid parameter.', several);
+  for (const code of given) examples[code] = showing(errorCatalogue[code].when, [code]);
   return examples;
 }
 
@@ -231,7 +221,7 @@ export function errorResponses(operations: readonly Operation[], setting: Settin
 
 export function responsesOf(operation: Operation, setting: Setting): Record<string, object> {
   const page = {
-    description: `A page of ${operation.name}. Send its cursor back to get the next; without one, it is the last.`,
+    description: `A page of ${operation.name}. If it has a cursor, send it back to get the next page.`,
     headers: headersOf([...onEvery, ...limited]),
     content: {
       'application/json': {

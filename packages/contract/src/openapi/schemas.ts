@@ -32,7 +32,7 @@ function page(plural: ListingName, recordName: string): object {
   return {
     title: `${recordName}sPage`,
     type: 'object',
-    description: `A page of ${plural}, in ascending order of id.`,
+    description: `A page of ${plural} in ascending order of \`id\`.`,
     required: [plural],
     properties: {
       [plural]: list(recordName, `The ${plural} that match the query.`, pageSize.max),
@@ -43,7 +43,7 @@ function page(plural: ListingName, recordName: string): object {
 
 /**
  * A code is an open string, as in the specification, and not an enum: a client generated from an enum would
- * fail as soon as a code is added. `x-extensible-enum` lists the codes that exist.
+ * fail as soon as a code is added. The schema `ErrorCode` lists the codes that exist.
  */
 const errorBounds = {
   category: { examples: ['INVALID_REQUEST_ERROR'] },
@@ -51,9 +51,8 @@ const errorBounds = {
     maxLength: lengths.errorCode,
     pattern: '^[A-Z][A-Z0-9_]*$',
     description:
-      'Identifier of the specific kind of error. More of them may be added: treat one that you do not know ' +
-      'by its category and the status of the answer.',
-    'x-extensible-enum': Object.keys(errorCatalogue),
+      'Identifier of the kind of error: one of `ErrorCode`. Codes may be added. Handle an unknown code by ' +
+      'the status of the response.',
   },
   detail: { maxLength: lengths.errorDetail },
   field: { maxLength: echoedCharacters },
@@ -61,7 +60,7 @@ const errorBounds = {
 
 const exampleError = {
   code: 'VALUE_TOO_HIGH',
-  detail: 'Lower limit to at most 100, and follow the cursor for the rest.',
+  detail: 'Set limit to at most 100, and use the cursor to get further pages.',
   field: 'limit',
 };
 
@@ -75,20 +74,26 @@ export const schemas = {
     ]),
   ),
   ...Object.fromEntries(texts.map(({ name, record }) => [`${record.name}sPage`, page(name, record.name)])),
-  Error: component(
-    'Error',
-    'One thing that is wrong with a request, or with us.',
+  ErrorRecord: component(
+    'ErrorRecord',
+    'One error of a request.',
     errorRecordSchema,
     exampleError,
     errorBounds,
   ),
+  ErrorCode: {
+    title: 'ErrorCode',
+    type: 'string',
+    description: 'The codes that exist now. Codes may be added.',
+    enum: Object.keys(errorCatalogue),
+  },
   ErrorBody: {
     title: 'ErrorBody',
     type: 'object',
-    description: 'The body of every answer that is not a 2xx.',
+    description: 'The body of every response with a status other than 2xx.',
     required: ['errors'],
     properties: {
-      errors: list('Error', 'All that is wrong, one error a parameter.', maxErrors, { minItems: 1 }),
+      errors: list('ErrorRecord', 'The errors: one for each invalid parameter.', maxErrors, { minItems: 1 }),
     },
   },
 };

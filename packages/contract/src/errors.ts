@@ -70,7 +70,7 @@ export const errorCatalogue = {
     },
     UNKNOWN_QUERY_PARAMETER: {
       when: 'The operation does not have this parameter.',
-      detail: 'Remove the unknown parameter {name}, or rename it to {nearest}.',
+      detail: 'Remove the unknown parameter {name}{renaming}.',
     },
     INVALID_CHARACTER: {
       when: 'A value contains a control character, invalid percent-encoding or invalid UTF-8.',

@@ -147,3 +147,6 @@ export function factsOf({ required, whenEmpty, schema }: Parameter): Record<stri
     ? { remedy, min: schema.minimum, max: schema.maximum }
     : { remedy, max: schema.maxLength ?? 0, allowed: schema.enum?.join(' or ') ?? '' };
 }
+
+/** How the error about an unknown parameter continues if a known name is close to it. */
+export const renamingTo = (name: string) => `, or rename it to ${name}`;

@@ -1,7 +1,14 @@
 /** The responses: their headers, and every code of the catalogue under its status. */
 import { type Environment, keyPrefixes } from '../environments.ts';
 import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from '../errors.ts';
-import { allowedMethods, factsOf, type ListingName, type Operation, type Parameter } from '../operations.ts';
+import {
+  allowedMethods,
+  factsOf,
+  type ListingName,
+  type Operation,
+  type Parameter,
+  renamingTo,
+} from '../operations.ts';
 import { capitalized } from '../sentence.ts';
 import { listingTexts } from './listings.ts';
 
@@ -165,7 +172,7 @@ export function exampleOf(operation: Operation, code: ErrorCode, setting: Settin
   }
   if (code !== 'UNKNOWN_QUERY_PARAMETER') return errorRecord(code, factsOf(parameter), name);
   const misspelt = name.replace('_i', 'I');
-  return errorRecord(code, { name: misspelt, nearest: name }, misspelt);
+  return errorRecord(code, { name: misspelt, renaming: renamingTo(name) }, misspelt);
 }
 
 /** The codes of the example with several errors. */

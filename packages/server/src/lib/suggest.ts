@@ -1,19 +1,11 @@
-/** The candidate with the smallest edit distance to a name. */
-export function closest(name: string, candidates: readonly string[]): string {
-  return measure(name, candidates).candidate;
-}
-
 /** The closest candidate for "did you mean", if at least half of what was typed is right. */
 export function suggest(name: string, candidates: readonly string[]): string | undefined {
-  if (candidates.length === 0) return undefined;
-  const { candidate, distance } = measure(name, candidates);
-  return distance <= name.length / 2 ? candidate : undefined;
-}
-
-function measure(name: string, candidates: readonly string[]): { candidate: string; distance: number } {
-  return candidates
-    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate) }))
-    .reduce((best, next) => (next.distance < best.distance ? next : best));
+  const measured = candidates.map((candidate) => ({
+    candidate,
+    distance: editDistance(name.toLowerCase(), candidate),
+  }));
+  const [best] = measured.toSorted((left, right) => left.distance - right.distance);
+  return best !== undefined && best.distance <= name.length / 2 ? best.candidate : undefined;
 }
 
 /** The Levenshtein distance, one row at a time. */

@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import { factsOf, type Operation, type Parameter } from '@partner-network/contract/operations';
-import { closest } from '../../lib/suggest.ts';
+import { factsOf, type Operation, type Parameter, renamingTo } from '@partner-network/contract/operations';
+import { suggest } from '../../lib/suggest.ts';
 import { echo, isCleanText, isLongerThan, isPlainInteger } from '../../lib/text.ts';
 import { Refusal } from '../refusal.ts';
 import { decode, splitQuery } from './query.ts';
@@ -33,7 +33,11 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   const known = Object.keys(operation.parameters);
   for (const name of sent.keys()) {
     const field = echo(name, echoedCharacters);
-    const facts = { name: field === '' ? 'the nameless parameter' : field, nearest: closest(field, known) };
+    const nearest = suggest(field, known);
+    const facts = {
+      name: field === '' ? 'without a name' : field,
+      renaming: nearest === undefined ? '' : renamingTo(nearest),
+    };
     errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
   }
 

@@ -100,6 +100,15 @@ const commands: readonly Entry[] = [
   }),
 ].flat();
 
+/** The help of all commands, for the reference pages. */
+export async function helpTexts(): Promise<string[]> {
+  return Promise.all(commands.map(async (entry) => helpOfCommand(entry, await entry.load())));
+}
+
+function helpOfCommand({ name, summary }: Entry, command: Command): string {
+  return helpOf(`partner-network ${name}`, summary, command);
+}
+
 const exitFailure = 1;
 const exitUsage = 2;
 
@@ -137,7 +146,7 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
 
   const command = await entry.load();
   if (isHelp) {
-    output.answer(helpOf(`partner-network ${entry.name}`, entry.summary, command));
+    output.answer(helpOfCommand(entry, command));
     return 0;
   }
   const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);

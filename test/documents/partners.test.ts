@@ -46,7 +46,7 @@ const pages: Readonly<Record<string, Expected>> = {
   },
   'pagination.md': {
     commands: [/^("reference_id":"shop-\d+"\n){120}$/, /^(\{"id":"BRAND_.*\}\n){120}$/],
-    programs: /^120 brands\n(a page of 50\n){2}a page of 20\n\[ 'shop-3', 'shop-4' \]\nwent on at shop-3\n$/,
+    programs: /^120 brands\n(a page of 50\n){2}a page of 20\n\[ 'shop-3', 'shop-4' \]\ncontinued at shop-3\n$/,
   },
   'errors.md': {
     commands: [/VALUE_TOO_LOW.*VALUE_EMPTY/, /^x-request-id: [0-9a-f-]{36}\r\n$/i],
@@ -63,6 +63,8 @@ const pages: Readonly<Record<string, Expected>> = {
     ],
   },
   'error-catalogue.md': {},
+  'environments-and-scopes.md': {},
+  'versions-and-beta.md': {},
   'keys.md': {
     commands: [/^200\n$/, /^No production key here\.\n$/],
     programs: /^1\n$/,

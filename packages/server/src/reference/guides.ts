@@ -24,7 +24,9 @@ const order = [
   'error-catalogue',
   'rate-limits',
   'keys',
+  'environments-and-scopes',
   'sandbox',
+  'versions-and-beta',
 ];
 
 /** The key that the guides tell the reader to set. Other demo keys are the subject of a text and stay. */

@@ -33,7 +33,9 @@ export function pageFor(reader: 'partners' | 'operators', name: string): string 
 
 /** What a file imports: a path from the repository's root for a file of ours, else the package's name. */
 export function importsOf(file: string): string[] {
-  return [...read(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, imported = '']) =>
+  // Examples in doc comments import nothing.
+  const code = read(file).replaceAll(/^ *\* .*$/gm, '');
+  return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, imported = '']) =>
     imported.startsWith('.') ? join(dirname(file), imported) : imported,
   );
 }

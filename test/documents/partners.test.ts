@@ -1,6 +1,6 @@
 /**
- * Runs every command and every program of the pages for partners and of the client's README, against a sandbox, in a
- * folder with nothing but the installed packages, as a partner has.
+ * Runs every command and every program of the pages for partners, of the client's README and of its doc
+ * comments, against a sandbox, in a folder with nothing but the installed packages, as a partner has.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
-import { pageFor, pagesFor, read, root } from '../sources.ts';
+import { pageFor, pagesFor, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 
 interface Expected {
@@ -46,7 +46,7 @@ const pages: Readonly<Record<string, Expected>> = {
   },
   'pagination.md': {
     commands: [/^("reference_id":"shop-\d+"\n){120}$/, /^(\{"id":"BRAND_.*\}\n){120}$/],
-    programs: /^120 brands\n(a page of 50\n){2}a page of 20\n\[ 'shop-3', 'shop-4' \]\ncontinued at shop-3\n$/,
+    programs: /^120 brands\n(a page of 50\n){2}a page of 20\n\[ 'shop-3', 'shop-4' \]\nresumed at shop-3\n$/,
   },
   'errors.md': {
     commands: [/VALUE_TOO_LOW.*VALUE_EMPTY/, /^x-request-id: [0-9a-f-]{36}\r\n$/i],
@@ -90,6 +90,22 @@ function keepsToTheRate([, statuses = '']: readonly string[], seconds: number): 
 const documentOf = (page: string) => pageFor('partners', page.replace('.md', ''));
 const clientReadme = 'packages/client/README.md';
 
+/** The `@example` programs in the client's sources, and their output. */
+const examples = sources
+  .filter((file) => file.startsWith('packages/client/src/'))
+  .flatMap((file) => [...read(file).matchAll(/^ *\* ```ts\n(.*?)^ *\* ```$/gms)])
+  .map(([, lines = '']) => lines.replaceAll(/^ *\* ?/gm, ''));
+const exampleOutputs = [
+  '400 VALUE_TOO_HIGH limit\n',
+  'Little Greens\n',
+  'true\n',
+  '-4321 USD\n',
+  '200 1\n',
+  '2\n',
+  'shop-3\n',
+  '50\n50\n20\n',
+];
+
 let partner: Clone;
 let sandbox: RunningScript | undefined;
 before(async () => {
@@ -106,6 +122,11 @@ before(async () => {
   for (const operation of operations) {
     writeFileSync(join(folder, `${operation.id}.ts`), samplesOf(operation)[0]!.source);
   }
+  for (const [index, program] of examples.entries()) {
+    writeFileSync(join(folder, `example-${index}.ts`), withClient(program));
+  }
+  const [required = ''] = programsIn(clientReadme, ['cjs']);
+  writeFileSync(join(folder, 'required.cjs'), required);
   sandbox = await partner.start('npx partner-network sandbox', /Ctrl-C stops it\./);
 });
 after(async () => {
@@ -115,14 +136,20 @@ after(async () => {
 
 const programFile = (document: string) => basename(document).replace('.md', '.ts');
 
-/** All programs of a page, joined. If they need a client, lines of the quick start create it first. */
+function programsIn(document: string, languages = ['ts', 'js']): string[] {
+  return blocksOf(document).flatMap(({ language, text }) => (languages.includes(language) ? [text] : []));
+}
+
+/** All programs of a page, joined. */
 function programOf(document: string): string {
-  const programs = (of: string) =>
-    blocksOf(of).flatMap(({ language, text }) => (['ts', 'js'].includes(language) ? [text] : []));
-  const [quickStart = ''] = programs(documentOf('quick-start.md'));
-  const own = programs(document).join('\n\n');
-  const goesOn = own.includes('network.') && !own.includes('const network =');
-  return goesOn ? `${quickStart.slice(0, quickStart.indexOf('for await'))}\n${own}` : own;
+  return withClient(programsIn(document).join('\n\n'));
+}
+
+/** A program that needs a client, after the lines of the quick start that create one. */
+function withClient(program: string): string {
+  if (!program.includes('network.') || program.includes('const network =')) return program;
+  const [quickStart = ''] = programsIn(documentOf('quick-start.md'));
+  return `${quickStart.slice(0, quickStart.indexOf('for await'))}\n${program}`;
 }
 
 const [settings = { text: '' }] = blocksOf(documentOf('quick-start.md'));
@@ -153,7 +180,7 @@ test('the programs of the documents compile', async () => {
   await partner.run('node_modules/.bin/tsc');
 });
 
-test('docs/reference/partners/sandbox.md has the right answers to its keys, customers and requests', async () => {
+test('the sandbox gives the keys, customers and requests of sandbox.md the answers shown', async () => {
   const [baseUrl = '', ownKey = ''] = [...partner.here(settings.text).matchAll(/=(.*)/g)].map(
     ([, set]) => set,
   );
@@ -183,10 +210,19 @@ test('docs/reference/partners/sandbox.md has the right answers to its keys, cust
 
 test("the programs of the client's README print what they should", async () => {
   const brands = /^Little Greens\n.+\na page of 100\na page of 20\n/;
-  const rest = /125050 USD\n9999 USD\n4200000 USD\nnull\nAsk anew: GRANT_REVOKED\n200 1\n0\n$/;
+  const rest = /125050 USD\n9999 USD\n4200000 USD\nnull\nAsk the customer: GRANT_REVOKED\n200 1\n0\n$/;
   const printed = await runProgram(clientReadme);
   assert.match(printed, brands);
   assert.match(printed, rest);
+});
+
+test("the program of the client's README that requires the client prints what it should", async () => {
+  assert.equal(await runProgram('required.cjs'), 'Little Greens\n');
+});
+
+test("the examples in the client's doc comments print what they should", async () => {
+  const printed = await Promise.all(examples.map((_, index) => runProgram(`example-${index}.ts`)));
+  assert.deepEqual(printed, exampleOutputs);
 });
 
 test('the programs of the OpenAPI document print what they should', async () => {

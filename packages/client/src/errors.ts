@@ -1,13 +1,13 @@
 /** The errors that a call rejects with. */
 import type { ErrorCategory, ErrorRecord } from './wire.ts';
 
-/** The base class of all errors of this package. */
+/** The base class of all errors of this package. Thrown by itself for an invalid option. */
 export class PartnerNetworkError extends Error {}
 
-/** No complete answer: the connection failed or broke, or the answer is not JSON. */
+/** No complete response: the connection failed or broke, or the response is not JSON. */
 export class ConnectionError extends PartnerNetworkError {}
 
-/** No complete answer within `timeoutMs`. */
+/** No complete response within `timeoutMs`. */
 export class TimeoutError extends PartnerNetworkError {}
 
 /** What an answer says besides its error records. */
@@ -17,19 +17,37 @@ export interface AnswerFacts {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** An answer that is not a page. Has the values of the first error record; `errors` has all records. */
+/**
+ * A response that is not a page. It has the values of the first error record. `errors` has all records.
+ *
+ * @example
+ * ```ts
+ * import { ApiError } from '@partner-network/client';
+ *
+ * try {
+ *   await network.brands.list({ limit: 1000 });
+ * } catch (error) {
+ *   if (!(error instanceof ApiError)) throw error;
+ *   console.log(error.status, error.code, error.field);
+ * }
+ * ```
+ */
 export class ApiError extends PartnerNetworkError {
-  /** HTTP status; 0 for a redirect in a browser, which hides it. */
+  /** HTTP status. It is 0 for a redirect in a browser, which hides the status. */
   readonly status: number;
-  /** Absent, like `code`, `field` and `detail`, if another server answered, such as a proxy. */
+  /** Absent, like `code`, `field` and `detail`, if another server responded, for example a proxy. */
   readonly category: ErrorCategory | undefined;
+  /** The specific error. Base decisions on it, not on `detail`. */
   readonly code: ErrorRecord['code'] | undefined;
+  /** The parameter that caused the error. */
   readonly field: string | undefined;
+  /** What happened and what to do, for a person. Its wording may change. */
   readonly detail: string | undefined;
-  /** Quote it when you ask for help. */
+  /** Identifies the response. Quote it when you ask for help. */
   readonly requestId: string | undefined;
-  /** How long the service asks to wait before the next request. */
+  /** How long the service asks you to wait before the next request, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** All error records of the response. */
   readonly errors: readonly ErrorRecord[];
 
   constructor(facts: AnswerFacts, errors: readonly ErrorRecord[], otherwise: string) {
@@ -55,13 +73,13 @@ export class InvalidRequestError extends ApiError {}
 /** AUTHENTICATION_ERROR: no valid key, a disabled partner, or a missing scope. */
 export class AuthenticationError extends ApiError {}
 
-/** API_KEY_ERROR: the key is expired, revoked or of the other environment. */
+/** API_KEY_ERROR: the key is expired, revoked, or belongs to the other environment. */
 export class ApiKeyError extends ApiError {}
 
 /** GRANT_ERROR: no active grant lets you read this customer's balances. */
 export class GrantError extends ApiError {}
 
-/** RATE_LIMIT_ERROR: over the rate limit, after all retries; `retryAfterMs` says when to try again. */
+/** RATE_LIMIT_ERROR: over the rate limit, after all retries. `retryAfterMs` says how long to wait. */
 export class RateLimitError extends ApiError {}
 
 /** API_ERROR, or any status of 500 and above: a fault of the service or of a proxy. */

@@ -7,10 +7,12 @@ import type { Balance, Brand, ListBalancesParams, ListBrandsParams } from './wir
 const brandsPerSecond = 50;
 const unbounded = 0;
 
+/** A page of brands. */
 export interface BrandsPage extends PageOf<BrandsPage> {
   readonly brands: readonly Brand[];
 }
 
+/** A page of balances. */
 export interface BalancesPage extends PageOf<BalancesPage> {
   readonly balances: readonly Balance[];
 }
@@ -19,18 +21,52 @@ export interface BalancesPage extends PageOf<BalancesPage> {
  * A client of the service. Create one and share it: its calls keep the rate limit together.
  *
  * The key is not a property of this object, so that printing or copying the object does not reveal it.
+ *
+ * @example
+ * ```ts
+ * import { PartnerNetwork } from '@partner-network/client';
+ *
+ * const network = new PartnerNetwork({
+ *   apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
+ *   baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
+ * });
+ * const { brands } = await network.brands.list({ reference_id: 'shop-17' });
+ * console.log(brands[0]?.name);
+ * ```
  */
 export class PartnerNetwork {
   readonly brands: {
-    /** Lists your brands, in the order of their ids. */
+    /**
+     * Lists your brands, sorted by id. The key needs the scope `BRANDS_READ`.
+     *
+     * @example Every brand of every page
+     * ```ts
+     * let count = 0;
+     * for await (const brand of network.brands.list({ limit: 100 })) {
+     *   if (brand.color !== undefined) count += 1;
+     * }
+     * console.log(count > 0);
+     * ```
+     */
     list(params?: ListBrandsParams, options?: CallOptions): PageList<BrandsPage, Brand>;
   };
 
   readonly balances: {
-    /** Lists the balances of a customer who gave you a grant. Beta: it may change. */
+    /**
+     * Lists the balances of a customer who gave you a grant, sorted by id. The key needs the scope
+     * `BALANCES_READ`. Beta: it may change.
+     *
+     * @example
+     * ```ts
+     * const customer = { customer_id: 'CUSTOMER_1003', type: 'CHECKING' } as const;
+     * const { balances } = await network.balances.list(customer);
+     * for (const { amount, currency } of balances) console.log(amount, currency);
+     * ```
+     */
     list(params: ListBalancesParams, options?: CallOptions): PageList<BalancesPage, Balance>;
   };
 
+  /** Throws a `PartnerNetworkError` if an option is missing, invalid or unknown. It sends no request. */
   constructor(options: PartnerNetworkOptions) {
     const settings = checkOptions(options);
     const { maxRate } = settings;

@@ -1,45 +1,72 @@
 import { PartnerNetworkError } from './errors.ts';
 
+/**
+ * Options of a client. Only `apiKey` and `baseUrl` are required.
+ *
+ * @example Log each attempt, and use half of the rate limit
+ * ```ts
+ * import { PartnerNetwork } from '@partner-network/client';
+ *
+ * const observed = new PartnerNetwork({
+ *   apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
+ *   baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
+ *   maxRate: 25,
+ *   onResponse: ({ status, attempt }) => console.log(status, attempt),
+ * });
+ * await observed.brands.list({ limit: 1 });
+ * ```
+ */
 export interface PartnerNetworkOptions {
-  /** Your API key: `pn_live_…` or, for the sandbox, `pn_test_…`. */
+  /** Your API key: `pn_live_…` for production, `pn_test_…` for the sandbox. */
   readonly apiKey: string;
-  /** The address of the service, including `/network/v1`. */
+  /** The base URL of the service. It ends in `/network/v1`. */
   readonly baseUrl: string;
-  /** Timeout of one attempt, including its whole answer, in milliseconds; default 10,000. */
+  /** Timeout of one attempt, including its whole response, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Retries after the first attempt of a request; default 3. */
+  /** Retries after the first attempt of a request, 0 to 100. Default: 3. */
   readonly maxRetries?: number | undefined;
   /**
-   * Requests per second of each listing; 0 for no limit. Default: 50 for list brands, which is the service's
-   * own limit, and no limit for list balances.
+   * Requests per second of each listing. 0 means no limit. Default: 50 for list brands, which is the limit
+   * of the service, and no limit for list balances. All your processes share the service's limit.
    */
   readonly maxRate?: number | undefined;
   /** Used instead of the global `fetch`. It receives the key in a header. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Called before each attempt. A promise is awaited; if a hook throws, the call rejects with its error. */
+  /** Called before each attempt. A promise is awaited. If a hook throws, the call rejects with its error. */
   readonly onRequest?: ((request: RequestEvent) => void | Promise<void>) | undefined;
-  /** Called when the status and headers of an answer have arrived, whatever the status. */
+  /** Called when the status and headers of a response have arrived, for any status. */
   readonly onResponse?: ((response: ResponseEvent) => void | Promise<void>) | undefined;
 }
 
-/** Options of one call. They apply to every page of it. */
+/**
+ * Options of one call. They apply to every page of it.
+ *
+ * @example Give up after 30 seconds, including all waits and retries
+ * ```ts
+ * const signal = AbortSignal.timeout(30_000);
+ * const { brands } = await network.brands.list({ limit: 2 }, { signal });
+ * console.log(brands.length);
+ * ```
+ */
 export interface CallOptions extends Pick<PartnerNetworkOptions, 'timeoutMs' | 'maxRetries'> {
-  /** Ends the call at once, even while it waits; the call rejects with the signal's reason. */
+  /** Aborting it ends the call at once, even while it waits. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** One attempt of a request, as `onRequest` gets it. */
 export interface RequestEvent {
   readonly method: 'GET';
-  /** Includes the query, and so your customers' ids. */
+  /** The URL with its query, which contains your customers' ids. */
   readonly url: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
 }
 
+/** One response, as `onResponse` gets it. */
 export interface ResponseEvent extends RequestEvent {
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Time from sending the request until the headers of the answer arrived. */
+  /** Milliseconds from sending the request until the headers of the response arrived. */
   readonly durationMs: number;
 }
 
@@ -114,14 +141,24 @@ function checkFunction<T>(name: string, value: T): T {
   throw new PartnerNetworkError(`${name} must be a function.`);
 }
 
+/** An unset environment variable is the usual cause of an empty value. */
+function checkPresent(name: string, value: string): void {
+  if ((value ?? '') !== '') return;
+  throw new PartnerNetworkError(
+    `${name} is empty. If it comes from an environment variable, set that variable.`,
+  );
+}
+
 /** Rejects a key that is not a valid header value, without repeating it. */
 function checkKey(apiKey: string): string {
+  checkPresent('apiKey', apiKey);
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   throw new PartnerNetworkError('apiKey must be the whole of an API key, without spaces or line breaks.');
 }
 
 /** The address without a trailing slash. The error does not repeat it: it may contain a key. */
 function checkBaseUrl(baseUrl: string): string {
+  checkPresent('baseUrl', baseUrl);
   try {
     const url = new URL(baseUrl);
     const isPlain = !/[?#]/.test(baseUrl) && url.username + url.password === '';

@@ -6,7 +6,24 @@ export interface PageOf<Page> {
   next(): Promise<Page | null>;
 }
 
-/** A list call: await it for one page, or iterate over it for every record of every page. */
+/**
+ * A list call. Await it for one page, or iterate over it for every record of every page. It sends no request
+ * before that.
+ *
+ * @example One page, then the next
+ * ```ts
+ * const first = await network.brands.list({ limit: 2 });
+ * const second = await first.next();
+ * console.log(second?.brands[0]?.reference_id);
+ * ```
+ *
+ * @example Every page
+ * ```ts
+ * for await (const { brands } of network.brands.list().pages()) {
+ *   console.log(brands.length);
+ * }
+ * ```
+ */
 export interface PageList<Page, Item> extends Promise<Page>, AsyncIterable<Item> {
   /** Iterates over the pages. */
   pages(): AsyncIterable<Page>;

@@ -1,33 +1,42 @@
 /** Records and parameters of the API. A type test keeps them equal to the service's contract. */
 
+/** A brand: the entity that a customer perceives they are transacting with. */
 export interface Brand {
-  /** Unique identifier issued by the service. */
+  /** Identifier issued by the service, unique among your brands. 1 to 128 characters. */
   readonly id: string;
-  /** Name displayed next to payments in the consumer app. */
+  /** Name displayed next to payments in the consumer app. 1 to 1024 characters. */
   readonly name: string;
   /** Creation time, RFC 3339, UTC. */
   readonly created_at: string;
   /** Time of last update, RFC 3339, UTC. */
   readonly updated_at: string;
-  /** Your own identifier, which links the brand to a record of yours. */
+  /**
+   * Your own identifier, which links the brand to a record in your system. 1 to 1024 characters, not unique.
+   * It is independent of the reference_id of a merchant.
+   */
   readonly reference_id: string;
-  /** Primary color: `#` followed by six hex digits. */
+  /** Primary color of the brand and its logo: `#` followed by six hex digits. */
   readonly color?: string;
-  /** URL of the square image shown next to payments; a placeholder for a brand without one. */
+  /**
+   * URL of the image shown next to payments: square, at least 256x256 pixels, under 2 MB, png, jpg or jpeg. A
+   * brand without an image has the URL of a placeholder. 8 to 8000 characters.
+   */
   readonly profile_image_url?: string;
-  /** Free-form pairs of strings. */
+  /** Free-form pairs of strings, 0 to 50 keys, without personally identifiable information. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** A balance of a customer. */
 export interface Balance {
-  /** Unique identifier issued by the service. */
+  /** Identifier issued by the service, unique among the balances of its customer. 1 to 256 characters. */
   readonly id: string;
-  /** Identifier of the customer that the balance belongs to. */
+  /** Identifier of the customer that the balance belongs to. 1 to 128 characters. */
   readonly customer_id: string;
+  /** Type of the balance. */
   readonly type: 'CHECKING';
   /** ISO 4217 alpha-3 code. */
   readonly currency: 'USD';
-  /** Amount in the smallest unit of the currency (cents for USD); it may be negative. */
+  /** Amount in the smallest unit of the currency (cents for USD). It may be negative. */
   readonly amount: number;
   /** Creation time, RFC 3339, UTC. */
   readonly created_at?: string;
@@ -36,26 +45,29 @@ export interface Balance {
 }
 
 interface PageParams {
-  /** Cursor of an earlier page; lists the pages after it. */
+  /** Cursor of an earlier page. The list then starts after that page. */
   readonly cursor?: string | undefined;
-  /** Records per page, 1 to 100; default 50. */
+  /** Maximum number of records per page, 1 to 100. Default: 50. */
   readonly limit?: number | undefined;
 }
 
+/** Parameters of list brands. */
 export interface ListBrandsParams extends PageParams {
   /** Only brands whose reference_id equals this value. */
   readonly reference_id?: string | undefined;
 }
 
+/** Parameters of list balances. */
 export interface ListBalancesParams extends PageParams {
   /** Customer whose balances are listed. */
   readonly customer_id: string;
   /** Type of balances to list. */
   readonly type: 'CHECKING';
-  /** Grant that authorizes the request; default: any active grant of yours for this customer. */
+  /** Grant that authorizes the request. Default: any active grant of yours for this customer. */
   readonly grant_id?: string | undefined;
 }
 
+/** The general kind of an error. Some categories have no code yet. */
 export type ErrorCategory =
   | 'API_ERROR'
   | 'AUTHENTICATION_ERROR'
@@ -69,7 +81,7 @@ export type ErrorCategory =
   | 'API_KEY_ERROR'
   | 'GRANT_ERROR';
 
-/** All codes of this version. */
+/** All codes that this version of the client knows. The service may add codes. */
 export type ErrorCode =
   | 'MISSING_REQUIRED_PARAMETER'
   | 'VALUE_EMPTY'
@@ -101,11 +113,11 @@ export type ErrorCode =
   | 'INTERNAL_SERVER_ERROR'
   | 'SERVICE_UNAVAILABLE';
 
-/** One error of an answer. A newer service may send codes that are not in `ErrorCode`. */
+/** One error of a response. A newer service may send codes that are not in `ErrorCode`. */
 export interface ErrorRecord {
-  /** High-level reason. */
+  /** The general kind of the error. */
   readonly category: ErrorCategory;
-  /** Identifier of the specific kind of error. */
+  /** The specific error. */
   readonly code: ErrorCode | (string & {});
   /** What happened and what to do next. */
   readonly detail?: string;

@@ -17,14 +17,22 @@ function assertRefused(options: object, message: RegExp): void {
   assert.throws(() => new PartnerNetwork({ ...good, ...options }), { name: 'PartnerNetworkError', message });
 }
 
+test('says that the key or the address is empty', () => {
+  for (const empty of [undefined, null, '']) {
+    for (const name of ['apiKey', 'baseUrl']) {
+      assertRefused({ [name]: empty }, new RegExp(`^${name} is empty\\. .* set that variable\\.$`));
+    }
+  }
+});
+
 test('says in a sentence what is wrong with the key or the address', () => {
-  for (const apiKey of [undefined, null, '', ' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}]) {
+  for (const apiKey of [' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}]) {
     assertRefused({ apiKey }, /^apiKey must be the whole of an API key, without spaces or line breaks\.$/);
   }
   const { baseUrl } = good;
   const credentials = ['https://user@network.example/v1', 'https://:password@network.example/v1'];
   for (const wrong of [
-    ...[undefined, '', 'network.example/network/v1', '/network/v1', 'ftp://network.example/v1'],
+    ...['network.example/network/v1', '/network/v1', 'ftp://network.example/v1'],
     ...[...credentials, `${baseUrl}?`, `${baseUrl}?limit=1`, `${baseUrl}#top`],
   ]) {
     const message = /^baseUrl must be an address like https:\/\/HOST\/network\/v1, without/;

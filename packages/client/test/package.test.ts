@@ -46,9 +46,10 @@ test('the README names the commands that build and pack the client, and their fi
   const readme = readFileSync(join(packed.installed, 'README.md'), 'utf8');
   const commands = [...readme.matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
   assert.deepEqual(commands, [
+    'npm ci',
     'npm run client:build',
-    'npm pack ./packages/client/dist',
-    `npm install ./${packed.filename}`,
+    'npm pack ./packages/client/dist --pack-destination "$HOME"',
+    `npm install "$HOME/${packed.filename}"`,
   ]);
   assert.equal(scripts['client:build'], 'node scripts/client-build.ts');
 });

@@ -54,7 +54,7 @@ test('the dashboard shows every metric', () => {
 });
 
 test('every setting and every metric is on a page for operators', () => {
-  const settings = ['run', 'scale', 'traces'].map((name) => read(pageFor('operators', name))).join('');
+  const settings = ['serve', 'scale', 'traces'].map((name) => read(pageFor('operators', name))).join('');
   for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
     const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
     for (const word of words) assert.ok(settings.includes(word), word);

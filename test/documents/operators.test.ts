@@ -3,17 +3,16 @@
  * with the data of those before. `.ci/run` runs the test command.
  */
 import assert from 'node:assert/strict';
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { basename } from 'node:path';
+import { after, before, test } from 'node:test';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
-import { connectTo, emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
-import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
+import { emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
 import { needsPromtool } from '../../packages/testkit/servers/promtool.ts';
 import { pageFor, pagesFor, read } from '../sources.ts';
 import { type Clone, makeClone, type RunningScript, shellBlocks } from './clone.ts';
 import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
+import { adaptTo } from './on-postgres.ts';
 import { openPage, type Page } from './page.ts';
 
 const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] = shellBlocks('README.md');
@@ -72,7 +71,7 @@ test('CI runs the test command of the README', () => {
   assert.ok(read('.ci/run').split('\n').includes(testCommand));
 });
 
-test('run.md sets up a production service, up to the answer to a partner', async () => {
+test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
   await page.next(/^The production database went from schema 0 to 1\.\n$/);
@@ -80,28 +79,42 @@ test('run.md sets up a production service, up to the answer to a partner', async
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
   await serveNext(page);
-  // Its receipt is written when the service stops.
-  assert.match(await drill.call(leaked, balances), /"amount":125050/);
-  await serveNext(page);
-  await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+  const ofTest = (block: string) => block.replace('pn_live_PASTE_YOUR_KEY', leaked.key);
+  await page.next(/"id":"BRAND_1".*"id":"BRAND_2"/, ofTest);
+  await page.next(/"amount":125050/);
   page.end();
 });
 
-test('images.md and doctor.md report what is wrong', async () => {
-  const images = pageOf('images.md');
+test('serve.md starts the service without npx, and access.md lists what gives access', async () => {
+  const serving = pageOf('serve.md');
+  // The service of run.md stops, and writes the receipt of its answer.
+  await serveNext(serving);
+  serving.end();
+  const access = pageOf('access.md');
+  await access.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+  access.end();
+});
+
+test('check-images.md, doctor.md and incidents.md report what is wrong', async () => {
+  const images = pageOf('check-images.md');
   await images.next(/^2 brands: 0 fine, 2 without an image, 0 faulty\.$/m);
   images.end();
   const doctor = pageOf('doctor.md');
   await doctor.next(/^✓ environment {2}It is a production database\.$/m);
   doctor.end();
+  const incidents = pageOf('incidents.md');
+  await incidents.next(/^ready\n.*^✓ database /ms);
+  await incidents.next(/^0 .* sealing /m);
+  await incidents.next(/source="memory"/);
+  incidents.end();
 });
 
-test('importing.md and exporting.md import and export data while the service runs', async () => {
-  const imports = pageOf('importing.md');
+test('import.md and export.md import and export data while the service runs', async () => {
+  const imports = pageOf('import.md');
   for (const outcome of ['2 read, 2 written', '1 read, 1 written', '2 read, 2 would be', '2 read, 2 written'])
     await imports.next(new RegExp(`^${outcome}`));
   imports.end();
-  const exports = pageOf('exporting.md');
+  const exports = pageOf('export.md');
   await exports.next(/^$/);
   exports.end();
   assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
@@ -166,10 +179,10 @@ test('cursor-keys.md renews the key during a walk, and discards a leaked key', a
   page.end();
 });
 
-test('backup.md restores the embedded database, but not keys and grants revoked since', async () => {
+test('back-up.md restores the embedded database, but not keys and grants revoked since', async () => {
   const revokedSince = await drill.newKeyAndGrant();
   const cursor = await drill.cursorOf(working);
-  const page = pageOf('backup.md');
+  const page = pageOf('back-up.md');
   await page.next(/2027-01-31\.db, \d+ bytes\n.*2027-01-31\.db-receipts, \d+ bytes\n$/);
   await drill.changeSince(revokedSince, working);
 
@@ -186,35 +199,23 @@ test('backup.md restores the embedded database, but not keys and grants revoked 
   await drill.assertRestored(cursor, revokedSince, working);
 });
 
+test('upgrade.md backs up, and upgrades the schema while the service is stopped', async () => {
+  const page = pageOf('upgrade.md');
+  await page.next(/^\d+\.\d+\.\d+\n$/);
+  await page.next(/before-upgrade\.db, \d+ bytes$/m);
+  await stopServing();
+  await page.next(/^The production database is current: schema 1\.\n$/);
+  await page.next(/^✓ schema /m);
+  await serveNext(page);
+  assert.match(await drill.call(working, balances), /"amount":125050/);
+  page.end();
+});
+
 let postgres: string;
-
-/** Replaces the databases of the page by those of the test. */
-function onPostgres(block: string): string {
-  const restored = new URL(postgres);
-  restored.pathname += '_restored';
-  return block
-    .replaceAll('postgres://network@db.example/network_restored', `'${restored}'`)
-    .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, `'${postgres}'`)
-    .replaceAll(/\bnetwork_restored\b/g, restored.pathname.slice(1));
-}
-
-/** Adds the folder of the server's programs to the PATH. */
-function withPrograms(block: string): string {
-  const folder = programsFolder();
-  const beside = folder === undefined ? '' : dirname(realpathSync(join(folder, 'initdb')));
-  return `export PATH="$PATH:${beside}"\n${onPostgres(block)}`;
-}
-
-/** pg_dump refuses a server that is newer than itself. */
-async function canDump(t: TestContext): Promise<boolean> {
-  const client = await connectTo(t, postgres);
-  const { rows } = await client.query('show server_version');
-  const version = await clone.run(withPrograms('pg_dump --version || true'));
-  return Number(/\) (\d+)/.exec(version)?.[1]) >= Number.parseInt(rows[0].server_version, 10);
-}
 
 test('move-to-postgres.md moves everything, and every key still works', async () => {
   postgres = await emptyDatabase(wholeFile);
+  const { onPostgres } = adaptTo(postgres);
   const page = pageOf('move-to-postgres.md');
   await page.next(/went from schema 0 to \d+/, onPostgres);
   await page.next(/^$/);
@@ -227,9 +228,10 @@ test('move-to-postgres.md moves everything, and every key still works', async ()
   page.end();
 });
 
-test('backup.md restores Postgres, but not keys and grants revoked since', async (t) => {
-  const page = pageOf('backup.md');
-  if (!(await canDump(t))) return t.skip('needs a pg_dump that is not older than the server');
+test('back-up.md restores Postgres, but not keys and grants revoked since', async (t) => {
+  const page = pageOf('back-up.md');
+  const { canDump, withPrograms } = adaptTo(postgres);
+  if (!(await canDump(t, clone))) return t.skip('needs a pg_dump that is not older than the server');
   t.after(async () => {
     await stopServing();
     await clone.run(

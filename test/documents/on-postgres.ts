@@ -1,0 +1,36 @@
+/** Adapts the commands of the documents to the Postgres database of a test. */
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { connectTo } from '../../packages/testkit/servers/postgres.ts';
+import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
+import type { Clone } from './clone.ts';
+
+export function adaptTo(url: string) {
+  /** Replaces the databases of the page by those of the test. */
+  function onPostgres(block: string): string {
+    const restored = new URL(url);
+    restored.pathname += '_restored';
+    return block
+      .replaceAll('postgres://network@db.example/network_restored', `'${restored}'`)
+      .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, `'${url}'`)
+      .replaceAll(/\bnetwork_restored\b/g, restored.pathname.slice(1));
+  }
+
+  /** Adds the folder of the server's programs to the PATH. */
+  function withPrograms(block: string): string {
+    const folder = programsFolder();
+    const beside = folder === undefined ? '' : dirname(realpathSync(join(folder, 'initdb')));
+    return `export PATH="$PATH:${beside}"\n${onPostgres(block)}`;
+  }
+
+  /** Whether pg_dump can be used: it refuses a server that is newer than itself. */
+  async function canDump(t: TestContext, clone: Clone): Promise<boolean> {
+    const client = await connectTo(t, url);
+    const { rows } = await client.query('show server_version');
+    const version = await clone.run(withPrograms('pg_dump --version || true'));
+    return Number(/\) (\d+)/.exec(version)?.[1]) >= Number.parseInt(rows[0].server_version, 10);
+  }
+
+  return { onPostgres, withPrograms, canDump };
+}

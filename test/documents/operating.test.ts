@@ -8,7 +8,7 @@ import { slugOf } from '../../packages/server/src/reference/guides.ts';
 import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
-import { pageFor, read, root, sources } from '../sources.ts';
+import { pageFor, pagesFor, read, root, sources } from '../sources.ts';
 
 const alerts = read('docs/reference/operators/alerts.yml');
 const dashboard = read('docs/reference/operators/dashboard.json');
@@ -54,7 +54,7 @@ test('the dashboard shows every metric', () => {
 });
 
 test('every setting and every metric is on a page for operators', () => {
-  const settings = ['serve', 'scale', 'traces'].map((name) => read(pageFor('operators', name))).join('');
+  const settings = pagesFor('operators').map(read).join('');
   for (const [flag, { variable, isSecret }] of Object.entries(serveSettings as Options)) {
     const words = isSecret ? [`\`${variable}\``] : [`\`--${flag}`, `\`${variable}\``];
     for (const word of words) assert.ok(settings.includes(word), word);

@@ -1,4 +1,4 @@
-/** The move of docs/how-to/operators/move-to-postgres.md and back to the embedded database: no client notices. */
+/** The move of docs/how-to/operators/move-to-postgres.md, and back: no client notices. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

@@ -77,7 +77,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
 
   const query_timeout = isServing ? postgresBounds.postgresStatementMs : postgresBounds.commandStatementMs;
   const config = {
-    // A pooler forwards no session settings; docs/how-to/operators/scale.md describes how the role gets them.
+    // A pooler forwards no session settings: docs/how-to/operators/postgres-connections.md sets them.
     ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
     ...(isServing && keepsSession && { statement_timeout: postgresBounds.postgresStatementMs }),
   };

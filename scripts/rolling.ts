@@ -7,8 +7,8 @@ import { failuresText } from './callers.ts';
 import { type Rolling, rollThrough } from './rolling-restarts.ts';
 
 const about = `
-Starts two instances behind HAProxy, with the configuration of docs/how-to/operators/haproxy.cfg, and callers that
-keep their connections and never retry. Restarts the instances in turn by SIGTERM, the next one when the
+Starts two instances behind HAProxy, with the configuration in docs/how-to/operators/haproxy.cfg, and callers
+that keep their connections and never retry. Restarts the instances in turn by SIGTERM, the next one when the
 balancer uses the one before again. Ends with status 1 if a request does not get its right answer.`;
 
 async function roll(rolling: Rolling): Promise<boolean> {

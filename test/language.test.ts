@@ -69,7 +69,9 @@ function proseOf(page: string): string {
 function textsIn(part: unknown): string[] {
   if (typeof part !== 'object' || part === null) return [];
   return Object.entries(part).flatMap(([name, value]) =>
-    ['title', 'summary', 'description'].includes(name) && typeof value === 'string' ? [value] : textsIn(value),
+    ['title', 'summary', 'description'].includes(name) && typeof value === 'string'
+      ? [value]
+      : textsIn(value),
   );
 }
 
@@ -110,5 +112,5 @@ test('the check finds what it should', () => {
   assert.equal(faultsIn('Mend the path, or ask anew.').length, 2);
   assert.equal(longIn(`${'word '.repeat(36)}.`).length, 1);
   assert.deepEqual(faultsIn('Correct the path, then retry.'), []);
-  assert.deepEqual(commentsOf('/** Mend\n * it. */\nlet a = 1; // anew\n').map(faultsIn).flat().length, 2);
+  assert.deepEqual(commentsOf('/** Mend\n * it. */\nlet a = 1; // anew\n').flatMap(faultsIn).length, 2);
 });

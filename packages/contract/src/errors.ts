@@ -138,7 +138,8 @@ export const errorCatalogue = {
     status: 404,
     category: 'INVALID_REQUEST_ERROR',
     when: 'The path does not exist. Paths are case-sensitive and have no trailing slash.',
-    detail: 'Correct the path, which must match exactly, for example /network/v1/brands; /docs lists all paths.',
+    detail:
+      'Correct the path, which must match exactly, for example /network/v1/brands; /docs lists all paths.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

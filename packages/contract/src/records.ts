@@ -26,8 +26,16 @@ const text = <const Max extends number>(maxLength: Max, description: string) =>
   ({ type: 'string', minLength: 1, maxLength, description }) as const;
 
 const times = {
-  created_at: { type: 'string', format: 'date-time', description: 'Creation time: RFC 3339, UTC, with milliseconds.' },
-  updated_at: { type: 'string', format: 'date-time', description: 'Time of the last update: RFC 3339, UTC, with milliseconds.' },
+  created_at: {
+    type: 'string',
+    format: 'date-time',
+    description: 'Creation time: RFC 3339, UTC, with milliseconds.',
+  },
+  updated_at: {
+    type: 'string',
+    format: 'date-time',
+    description: 'Time of the last update: RFC 3339, UTC, with milliseconds.',
+  },
 } as const;
 
 export const balanceSchema = {
@@ -35,10 +43,17 @@ export const balanceSchema = {
   additionalProperties: false,
   required: ['id', 'customer_id', 'type', 'currency', 'amount'],
   properties: {
-    id: text(lengths.balanceId, 'Identifier of the balance. It is unique among the balances of its customer.'),
+    id: text(
+      lengths.balanceId,
+      'Identifier of the balance. It is unique among the balances of its customer.',
+    ),
     customer_id: text(lengths.customerId, 'Identifier of the customer who owns the balance.'),
     type: { type: 'string', enum: ['CHECKING'], description: 'Type of the balance.' },
-    currency: { type: 'string', enum: ['USD'], description: 'Currency of the amount: an ISO 4217 alpha-3 code.' },
+    currency: {
+      type: 'string',
+      enum: ['USD'],
+      description: 'Currency of the amount: an ISO 4217 alpha-3 code.',
+    },
     amount: {
       type: 'integer',
       minimum: amount.min,
@@ -81,7 +96,8 @@ export const brandSchema = {
       type: 'object',
       additionalProperties: { type: 'string' },
       maxProperties: lengths.metadataKeys,
-      description: 'Your own pairs of strings: 0 to 50 keys, not nested, without personally identifiable information.',
+      description:
+        'Your own pairs of strings: 0 to 50 keys, not nested, without personally identifiable information.',
     },
   },
 } as const;
@@ -91,7 +107,11 @@ export const errorRecordSchema = {
   additionalProperties: false,
   required: ['category', 'code'],
   properties: {
-    category: { type: 'string', enum: errorCategories, description: 'High-level reason. Some categories have no codes yet.' },
+    category: {
+      type: 'string',
+      enum: errorCategories,
+      description: 'High-level reason. Some categories have no codes yet.',
+    },
     code: { type: 'string', minLength: 1, description: 'Identifier of the kind of error.' },
     detail: { type: 'string', minLength: 1, description: 'What happened and what to do next.' },
     field: {

@@ -139,7 +139,9 @@ function operationObject(operation: Operation, rate: number | undefined, setting
 /** The names of parameters with those of pagination last. Errors are in the order of the specification. */
 function documented(parameters: Operation['parameters']): string[] {
   const isOfPages = (name: string) => name === 'cursor' || name === 'limit';
-  return Object.keys(parameters).toSorted((left, right) => Number(isOfPages(left)) - Number(isOfPages(right)));
+  return Object.keys(parameters).toSorted(
+    (left, right) => Number(isOfPages(left)) - Number(isOfPages(right)),
+  );
 }
 
 /** `customer_id` becomes CustomerId: generators make types of these names. */

@@ -193,7 +193,8 @@ function errorExamples(operation: Operation, status: number, setting: Setting): 
   const examples: Record<string, object> = {};
   // First, because a mock answers with the first example.
   const several = together.filter((code) => given.includes(code));
-  if (several.length > 0) examples['several-at-once'] = showing('One error for each invalid parameter.', several);
+  if (several.length > 0)
+    examples['several-at-once'] = showing('One error for each invalid parameter.', several);
   for (const code of given) examples[code] = showing(errorCatalogue[code].when, [code]);
   return examples;
 }

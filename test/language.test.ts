@@ -89,7 +89,7 @@ test('every page has plain words and sentences of at most 35 words', () => {
   }
 });
 
-test('the API document, the errors, the import and the command line have plain words and short sentences', async () => {
+test('API document, errors, import and help have plain words and short sentences', async () => {
   const texts = [
     ...textsIn(openApiDocument()),
     ...Object.values(errorCatalogue).flatMap(({ when, detail }) => [when, detail]),

@@ -24,7 +24,7 @@ function operationAt({ path }: Operation) {
 }
 
 test('has both listings and nothing else, each with its id, scope and stability', () => {
-  assert.match(document.openapi, /^3\.1\.\d$/);
+  assert.equal(document.openapi, '3.1.0');
   assert.deepEqual(Object.keys(document.paths), ['/brands', '/balances']);
   for (const operation of operations) {
     const { operationId, security, ...rest } = operationAt(operation);
@@ -37,13 +37,12 @@ test('has both listings and nothing else, each with its id, scope and stability'
   assert.deepEqual([type, scheme, Object.keys(meanings)], ['http', 'bearer', [...scopes]]);
 });
 
-test('has every parameter in its order, with its bounds, a description and an example to send', () => {
+test('has every parameter, filters first, with its bounds, a description and an example to send', () => {
   for (const operation of operations) {
     const shown = operationAt(operation).parameters.map((parameter: object) => resolve(document, parameter));
-    assert.deepEqual(
-      shown.map(({ name }: { name: string }) => name),
-      Object.keys(operation.parameters),
-    );
+    const names: string[] = shown.map(({ name }: { name: string }) => name);
+    assert.deepEqual(names.toSorted(), Object.keys(operation.parameters).toSorted());
+    assert.deepEqual(names.slice(-2), ['cursor', 'limit'], 'filters first, then pagination');
     for (const parameter of shown) {
       const { required, description, schema } = operation.parameters[parameter.name]!;
       const { description: _, ...bounds } = schema as { description?: string };
@@ -65,7 +64,7 @@ test('has every field of every record, with its bounds and a description', () =>
   for (const [name, { required, properties }] of Object.entries({
     Brand: brandSchema,
     Balance: balanceSchema,
-    Error: errorRecordSchema,
+    ErrorRecord: errorRecordSchema,
   })) {
     const shown = schemas[name];
     assert.deepEqual(shown.required, required);
@@ -91,11 +90,11 @@ test('has every field of every record, with its bounds and a description', () =>
 });
 
 test('allows unknown error codes, and lists all known codes', () => {
-  const { category, code } = schemas.Error.properties;
+  const { category, code } = schemas.ErrorRecord.properties;
   assert.deepEqual(category.enum, [...errorCategories]);
   assert.equal(code.enum, undefined, 'a new code must not break an old client');
-  assert.deepEqual(code['x-extensible-enum'], Object.keys(errorCatalogue));
-  for (const known of Object.keys(errorCatalogue)) {
+  assert.deepEqual(schemas.ErrorCode.enum, Object.keys(errorCatalogue));
+  for (const known of schemas.ErrorCode.enum) {
     assert.match(known, new RegExp(code.pattern));
     assert.ok(known.length <= code.maxLength);
   }
@@ -103,6 +102,37 @@ test('allows unknown error codes, and lists all known codes', () => {
     required: ['errors'],
     properties: { errors: { minItems: 1 } },
   });
+});
+
+test('has nothing that breaks the generators and mocks of others', () => {
+  const text = JSON.stringify(document);
+  assert.doesNotMatch(text, /\\u00|\\\\u|\\\\x|\\\\p/, 'a pattern of control characters');
+  const times = text.match(/\{[^{}]*"date-time"[^{}]*\}/g) ?? [];
+  assert.equal(times.length, 4);
+  for (const time of times) assert.doesNotMatch(time, /pattern|Length/);
+  assert.equal(schemas.Error, undefined, 'the name would hide the Error of the language');
+  for (const { url, variables } of document.servers) {
+    assert.equal(variables, undefined);
+    assert.doesNotMatch(url, /[{}]/);
+  }
+  for (const { schema } of Object.values<Json>(document.components.headers))
+    assert.equal(schema.enum, undefined);
+  for (const operation of operations) {
+    const { 200: page, 400: refused } = operationAt(operation).responses;
+    assert.equal(examplesOf(page)[0]?.[1].value.cursor, undefined, "a mock's walk ends");
+    assert.equal(examplesOf(resolve(document, refused))[0]?.[0], 'several-at-once');
+  }
+});
+
+test('has a sample of every operation for the client and for curl', () => {
+  for (const operation of operations) {
+    const samples: { label: string; source: string }[] = operationAt(operation)['x-codeSamples'];
+    assert.deepEqual(
+      samples.map(({ label }) => label),
+      ['@partner-network/client', 'curl'],
+    );
+    assert.match(samples[1]!.source, new RegExp(`^curl .*/${operation.name}[?"]`));
+  }
 });
 
 test('has every code of the catalogue as an example under its status, filled in', () => {
@@ -128,13 +158,10 @@ test('has every code of the catalogue as an example under its status, filled in'
 });
 
 test('lists the headers of each response', () => {
-  const always = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
   const rate = ['RateLimit-Policy', 'RateLimit'];
   const own: Record<string, string[]> = {
     200: rate,
     400: rate,
-    401: ['WWW-Authenticate'],
-    405: ['Allow'],
     429: [...rate, 'Retry-After', 'Retry-After-Ms'],
     500: rate,
     503: [...rate, 'Retry-After'],
@@ -142,12 +169,9 @@ test('lists the headers of each response', () => {
   for (const operation of operations) {
     for (const [status, response] of Object.entries<object>(operationAt(operation).responses)) {
       const grants = status === '403' && operation.name === 'balances' ? rate : [];
-      const expected = [...always, ...(own[status] ?? []), ...grants];
-      assert.deepEqual(
-        Object.keys(resolve(document, response).headers),
-        expected,
-        `${operation.id} ${status}`,
-      );
+      const shown = Object.keys(resolve(document, response).headers);
+      const expected = ['X-Request-Id', ...(own[status] ?? []), ...grants];
+      assert.deepEqual(shown, expected, `${operation.id} ${status}`);
     }
   }
 });
@@ -158,10 +182,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
   const [production, sandbox] = document.servers;
   assert.match(production.description, /^Production/);
   assert.match(sandbox.description, /^Sandbox/);
-  for (const { url, variables } of document.servers) {
-    assert.equal(url, 'https://{host}/network/v1');
-    assert.match(variables.host.default, /\.example$/);
-  }
+  for (const { url } of document.servers) assert.match(url, /^https:\/\/[a-z.]+\.example\/network\/v1$/);
 
   const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
   const own: Json = openApiDocument(place, { balances: 7 });
@@ -170,7 +191,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
   assert.deepEqual(own.servers.slice(1), [production], 'the other server stays');
   assert.equal(own.paths['/brands'].get['x-rate-limit'], undefined);
   assert.equal(own.paths['/balances'].get['x-rate-limit'].requests, 7);
-  assert.match(own.paths['/balances'].get.description, /At most 7 requests/);
+  assert.match(own.paths['/balances'].get.description, /Rate limit: 7 requests/);
   assert.deepEqual(own.components.headers['RateLimit-Policy'].schema.examples, ['"balances";q=7;w=1']);
   assert.deepEqual(own.components.headers.RateLimit.schema.examples, ['"balances";r=6;t=1']);
 });
@@ -181,7 +202,7 @@ test('the document of a service shows what this service would answer', () => {
   const { Unauthorized, RateLimited } = components.responses;
   const said = new Map([...examplesOf(Unauthorized), ...examplesOf(RateLimited)]);
   const detailOf = (code: string) => said.get(code)?.value.errors[0].detail;
-  assert.match(detailOf('API_KEY_ENVIRONMENT_MISMATCH'), /sandbox environment.* pn_test_/);
+  assert.match(detailOf('API_KEY_ENVIRONMENT_MISMATCH'), /pn_test_.* sandbox environment/);
   assert.match(detailOf('RATE_LIMITED'), /limit is 7 requests/);
   assert.deepEqual(components.headers['RateLimit-Policy'].schema.examples, ['"brands";q=7;w=1']);
   const [page] = examplesOf(paths['/brands'].get.responses[200]);

@@ -9,8 +9,7 @@ import { examplesOf, type Json, resolve } from './document.ts';
 
 const document: Json = JSON.parse(readFileSync(openApiFile, 'utf8'));
 const { schemas, headers, parameters } = document.components;
-const keywords = ['components', 'x-extensible-enum'];
-const ajv = new Ajv2020({ strict: true, keywords, formats });
+const ajv = new Ajv2020({ strict: true, keywords: ['components'], formats });
 ajv.addSchema({ $id: 'openapi', components: { schemas } });
 
 function assertFits(schema: { $ref?: string }, value: unknown, where: string): void {
@@ -41,7 +40,7 @@ test('the example of every field, parameter and header fits its schema', () => {
       examples += 1;
     }
   };
-  for (const [name, { properties }] of Object.entries<Json>(schemas)) {
+  for (const [name, { properties = {} }] of Object.entries<Json>(schemas)) {
     for (const [field, schema] of Object.entries<Json>(properties)) {
       if (schema.type !== 'array') shows(schema, `${name}.${field}`);
     }

@@ -89,8 +89,8 @@ export const brandSchema = {
       maxLength: lengths.imageUrl.max,
       description:
         'URL of the image shown next to payments to the brand, usually its logo. The image is square, at ' +
-        'least 256x256 pixels, under 2 MB, and a png, jpg or jpeg. A brand without an image has the URL of a ' +
-        'placeholder.',
+        'least 256x256 pixels, under 2 MB, and a png, jpg or jpeg. A brand without an image has the URL ' +
+        'of a placeholder.',
     },
     metadata: {
       type: 'object',

@@ -84,9 +84,9 @@ const info = {
     '**Errors.** Every response with a status other than 2xx has the body `{"errors": [...]}`. Retry ' +
       `${inWords(retryableStatuses)}. First wait for the time in \`Retry-After-Ms\` or \`Retry-After\`, ` +
       'if the response has one. Other requests fail again if you retry them unchanged.',
-    '**Versions.** The version is in the path: `/network/v1`. Within a version we only add: optional fields, ' +
-      'parameters, error codes and headers. Ignore what you do not know. A change that could break your ' +
-      'program gets a new path, such as `/network/v2`. A beta operation is an exception: it may change.',
+    '**Versions.** The version is in the path: `/network/v1`. Within a version we only add optional ' +
+      'fields, parameters, error codes and headers. Ignore those that you do not know. A change that could ' +
+      'break your program gets a new path, such as `/network/v2`. A beta operation may change in any way.',
     'HEAD returns the headers of GET. OPTIONS needs no key and returns 204 with `Allow`.',
   ].join('\n\n'),
   contact: { name: 'Partner Network' },

@@ -63,7 +63,7 @@ const otherBalance = {
   updated_at: '2025-02-05T10:00:00.000Z',
 };
 
-/** The last page comes first: a mock answers with the first example, and a program that reads all pages ends. */
+/** The last page comes first. A mock answers with the first example, and so a walk over all pages ends. */
 function pagesOf(name: ListingName, first: readonly Example[], last: readonly Example[]) {
   return {
     'last-page': {
@@ -103,8 +103,8 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
     tag: 'Balances of customers who gave you a grant. Beta: this operation may change.',
     description:
       "Lists a customer's balances in ascending order of `id`. A grant from the customer authorizes this. " +
-      'Send its `grant_id`, or leave it out to use any active grant from this customer to you. The grant is ' +
-      'checked on every page. This operation is beta: it may change without a new version.',
+      'Send its `grant_id`, or leave it out to use any active grant from this customer to you. The grant ' +
+      'is checked on every page. This operation is beta: it may change without a new version.',
     record: {
       name: 'Balance',
       description: 'A balance of a customer.',
@@ -130,7 +130,7 @@ for await (const { amount, currency } of listed) {
 
 const client = '@partner-network/client';
 
-/** How to call an operation: with the client, which no tool could generate from the document, and with curl. */
+/** How to call an operation with the client, which no tool can generate from the document, and with curl. */
 export function samplesOf({ name, path, parameters }: Operation) {
   const source = `import { PartnerNetwork } from '${client}';
 

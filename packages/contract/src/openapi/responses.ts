@@ -86,8 +86,8 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
   403: {
     name: 'Forbidden',
     description:
-      'The API key is valid, but does not allow this request. A record of another partner and a record that ' +
-      'does not exist get the same response.',
+      'The API key is valid, but does not allow this request. A record of another partner gets the same ' +
+      'response as a record that does not exist.',
   },
   404: {
     name: 'NotFound',

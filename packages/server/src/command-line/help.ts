@@ -1,4 +1,4 @@
-import type { Options } from './options.ts';
+import { notesOf, type Options } from './options.ts';
 import type { Syntax } from './parse.ts';
 
 export function helpOfAll(commands: readonly { readonly name: string; readonly summary: string }[]): string {
@@ -16,10 +16,15 @@ export function helpOfAll(commands: readonly { readonly name: string; readonly s
 /** The help text of one program or command; `program` is what a user types before arguments and flags. */
 export function helpOf(program: string, summary: string, syntax: Syntax<Options>): string {
   const { arguments: words = [], options } = syntax;
-  const flags = Object.entries(options).map(([flag, { valueName, variable, isSecret, help }]) => [
-    isSecret ? variable! : valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,
-    isSecret || variable === undefined ? help : `${help} [${variable}]`,
-  ]);
+  const flags = Object.entries(options).map(([flag, option]) => {
+    const { valueName, variable, isSecret, help } = option;
+    const notes = notesOf(option);
+    const meaning = notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
+    return [
+      isSecret ? variable! : valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,
+      isSecret || variable === undefined ? meaning : `${meaning} [${variable}]`,
+    ];
+  });
   return [
     `Usage: ${[program, ...words.map(({ name }) => name), '[FLAGS]'].join(' ')}`,
     '',

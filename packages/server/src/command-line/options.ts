@@ -26,6 +26,12 @@ export interface Option<T> {
   readonly variable?: string;
   /** Set only by its variable: every user of a machine can read the flags of a running command. */
   readonly isSecret?: boolean;
+  readonly isRequired?: boolean;
+  readonly isRepeatable?: boolean;
+  /** The value that applies if none is given, as a reader sees it. */
+  readonly default?: string | undefined;
+  /** The version that added the option; absent for the options of the first version. */
+  readonly since?: string;
   readonly resolve: Resolve<T>;
 }
 
@@ -45,16 +51,26 @@ export function optional<T>(valueName: string, read: Reader<T>, help: string): O
   return { valueName, help, resolve: single(read, () => undefined) };
 }
 
-const isRequired = new Problem('is required.');
+/** An optional flag with a default. */
+export function defaulted<T, D extends T>(
+  valueName: string,
+  read: Reader<T>,
+  fallback: D,
+  help: string,
+): Option<T | D> {
+  return { valueName, help, default: String(fallback), resolve: single(read, () => fallback) };
+}
+
+const missing = new Problem('is required.');
 
 export function required<T>(valueName: string, read: Reader<T>, help: string): Option<T> {
-  return { valueName, help: `${help} (required)`, resolve: single<T, never>(read, () => isRequired) };
+  return { valueName, help, isRequired: true, resolve: single<T, never>(read, () => missing) };
 }
 
 /** A required flag that may be given several times. */
 export function repeated<T>(valueName: string, read: Reader<T>, help: string): Option<readonly T[]> {
-  const resolve = (texts: readonly string[]) => (texts.length === 0 ? isRequired : readAll(texts, read));
-  return { valueName, help: `${help} (required, repeatable)`, resolve };
+  const resolve = (texts: readonly string[]) => (texts.length === 0 ? missing : readAll(texts, read));
+  return { valueName, help, isRequired: true, isRepeatable: true, resolve };
 }
 
 /** An option that a flag or an environment variable sets. */
@@ -65,7 +81,8 @@ export function setting<T, D extends T | undefined>(
   fallback: D,
   help: string,
 ): Option<T | D> {
-  return { valueName, variable, help, resolve: single(read, () => fallback) };
+  const shown = fallback === undefined ? undefined : String(fallback);
+  return { valueName, variable, help, default: shown, resolve: single(read, () => fallback) };
 }
 
 /** An option without a flag, such as a secret. With `needed`, it is required without the flag `unless`. */
@@ -92,7 +109,16 @@ export function repeatedSetting<T>(
     const texts = given.flatMap((text) => text.split(','));
     return texts.length > most ? new Problem(`is given more than ${most} times.`) : readAll(texts, read);
   };
-  return { valueName, variable, help: `${help} (repeatable)`, resolve };
+  return { valueName, variable, help, isRepeatable: true, resolve };
+}
+
+/** What to know besides the help text, such as "required" or "default 8080". */
+export function notesOf(option: Option<unknown>): string[] {
+  return [
+    ...(option.isRequired ? ['required'] : []),
+    ...(option.isRepeatable ? ['repeatable'] : []),
+    ...(option.default === undefined ? [] : [`default ${option.default}`]),
+  ];
 }
 
 /** Resolves an option that may be given once. */
@@ -135,12 +161,10 @@ export function plainText(maxCodePoints: number): Reader<string> {
 
 const timeForm = 'must be a time in UTC in the format of RFC 3339, such as 2027-01-31T00:00:00Z.';
 
-/** When a key or a grant expires. */
-export const expiresAt = optional(
-  'TIME',
-  (text) => normalizeTime(text) ?? new Problem(timeForm),
-  'when it expires, such as 2027-01-31T00:00:00Z; never when left out',
-);
+export function expiresAt(what: string): Option<string | undefined> {
+  const help = `time at which ${what} expires, such as 2027-01-31T00:00:00Z; without it, never`;
+  return optional('TIME', (text) => normalizeTime(text) ?? new Problem(timeForm), help);
+}
 
 export function durationMs(text: string): number | Problem {
   const ms = parseDuration(text);

@@ -9,7 +9,7 @@ const elsewhere =
   'backup copies the embedded database; use pg_dump for Postgres, as docs/how-to/operators/back-up.md shows.';
 
 export const backup = command({
-  arguments: [{ name: 'FILE', help: 'where the copy goes; that of the receipts goes to FILE-receipts' }],
+  arguments: [{ name: 'FILE', help: 'file to write; the receipts are written to FILE-receipts' }],
   options: { ...databaseSettings, json: flag('print one JSON document') },
   conflicts: (values, [file]) => [
     ...(databaseConfig(values).database.engine === 'sqlite' ? [] : [elsewhere]),

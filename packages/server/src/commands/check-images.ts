@@ -11,8 +11,8 @@ import { onDatabase, partnerId, requirePartner } from './database.ts';
 
 export const checkImages = onDatabase({
   options: {
-    partner: required('ID', partnerId, 'whose brands'),
-    'allow-private': flag('download also from addresses that are not public'),
+    partner: required('ID', partnerId, 'partner whose brands to check'),
+    'allow-private': flag('also download from addresses that are not public'),
   },
   run: async (store, { partner, json, 'allow-private': allowPrivate }, _words, output) => {
     await requirePartner(store, partner);

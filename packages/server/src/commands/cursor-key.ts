@@ -4,7 +4,7 @@ import { listReport, missing, onDatabase } from './database.ts';
 
 export const rotateCursorKey = onDatabase({
   options: {
-    'discard-old': flag('also refuse all cursors of before at once: for a key that has leaked'),
+    'discard-old': flag('also refuse all existing cursors at once; for a leaked key'),
   },
   run: async (store, values) => {
     const rotation = await store.rotateCursorKey(values['discard-old'] ? 'discard' : 'keep');

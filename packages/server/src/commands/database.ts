@@ -55,7 +55,10 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
 
 /** A command that prints JSON Lines with and without --json: one document could not be read line by line. */
 export function printingLines(printed: Command): Command {
-  return { ...printed, options: { ...printed.options, json: flag('changes nothing: all is JSON Lines') } };
+  return {
+    ...printed,
+    options: { ...printed.options, json: flag('no effect: the output is always JSON Lines') },
+  };
 }
 
 /** An empty export may come from the wrong database, so the operator is warned. */

@@ -5,7 +5,9 @@ import { onDatabase, partnerId, printingLines, remarkNothing, requirePartner } f
 
 function exporting(kind: ImportKind): Command {
   const exported = onDatabase({
-    options: { ...(kind === 'brands' && { partner: required('ID', partnerId, 'whose brands') }) },
+    options: {
+      ...(kind === 'brands' && { partner: required('ID', partnerId, 'partner whose brands to export') }),
+    },
     run: async (store, values, _words, output) => {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);

@@ -18,10 +18,10 @@ import {
 
 export const createGrant = onDatabase({
   options: {
-    partner: required('ID', partnerId, 'who may read'),
-    customer: required('ID', customerId, 'whose balances'),
-    id: optional('ID', plainText(lengths.grantId), "the grant's id; issued when left out"),
-    'expires-at': expiresAt,
+    partner: required('ID', partnerId, 'partner that may read the balances'),
+    customer: required('ID', customerId, 'customer whose balances the partner may read'),
+    id: optional('ID', plainText(lengths.grantId), 'id of the grant; without it, a new id'),
+    'expires-at': expiresAt('the grant'),
   },
   run: async (store, values, _words, output) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expires_at } = values;
@@ -46,8 +46,8 @@ export const createGrant = onDatabase({
 
 export const listGrants = onDatabase({
   options: {
-    partner: required('ID', partnerId, 'whose grants'),
-    customer: optional('ID', customerId, 'only those for this customer'),
+    partner: required('ID', partnerId, 'partner whose grants to list'),
+    customer: optional('ID', customerId, 'only grants for this customer'),
   },
   run: async (store, { partner, customer }) => {
     await requirePartner(store, partner);
@@ -67,9 +67,13 @@ function statusOf({ status, expires_at }: Grant): Grant['status'] {
 }
 
 export const revokeGrant = onDatabase({
-  arguments: [{ name: 'GRANT_ID', help: 'the grant' }],
+  arguments: [{ name: 'GRANT_ID', help: 'id of the grant' }],
   options: {
-    customer: optional('ID', customerId, 'whose grant, where several customers have this id'),
+    customer: optional(
+      'ID',
+      customerId,
+      'customer of the grant, if several customers have a grant with this id',
+    ),
   },
   run: async (store, { customer }, [id = '']) => {
     const found = await store.findGrants(id);

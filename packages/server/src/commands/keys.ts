@@ -5,6 +5,7 @@ import { digestOfKey, newApiKey } from '../auth/api-key.ts';
 import { authBounds } from '../bounds/auth.ts';
 import type { Report } from '../command-line/command.ts';
 import {
+  defaulted,
   durationMs,
   expiresAt,
   oneOf,
@@ -51,10 +52,10 @@ function issue(environment: Environment, { partner_id, name, scopes, expires_at 
 
 export const createKey = onDatabase({
   options: {
-    partner: required('ID', partnerId, 'whose key it is'),
-    scope: repeated('SCOPE', oneOf(scopes), `what it may do: ${scopes.join(', ')}`),
-    name: optional('NAME', plainText(lengths.partnerName), 'what it is for'),
-    'expires-at': expiresAt,
+    partner: required('ID', partnerId, 'partner that gets the key'),
+    scope: repeated('SCOPE', oneOf(scopes), `what the key may do: ${scopes.join(', ')}`),
+    name: optional('NAME', plainText(lengths.partnerName), 'name of the key, to recognize it'),
+    'expires-at': expiresAt('the key'),
   },
   run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output) => {
     await requirePartner(store, partner);
@@ -67,7 +68,7 @@ export const createKey = onDatabase({
 });
 
 export const listKeys = onDatabase({
-  options: { partner: required('ID', partnerId, 'whose keys') },
+  options: { partner: required('ID', partnerId, 'partner whose keys to list') },
   run: async (store, { partner }) => {
     await requirePartner(store, partner);
     const stored = await store.listKeys(partner);
@@ -89,7 +90,7 @@ export const listKeys = onDatabase({
 });
 
 export const revokeKey = onDatabase({
-  arguments: [{ name: 'KEY_ID', help: 'the key, by its id' }],
+  arguments: [{ name: 'KEY_ID', help: 'id of the key' }],
   options: {},
   run: async (store, _values, [id = '']) => {
     await requireKey(store, id);
@@ -102,16 +103,20 @@ export const revokeKey = onDatabase({
 });
 
 export const rotateKey = onDatabase({
-  arguments: [{ name: 'KEY_ID', help: 'the key to replace, by its id' }],
+  arguments: [{ name: 'KEY_ID', help: 'id of the key to replace' }],
   options: {
-    overlap: optional(
-      'DURATION',
-      durationMs,
-      'how long the old key still works, such as 30m, 24h or 7d (24h)',
-    ),
-    'expires-at': { ...expiresAt, help: expiresAt.help.replace('it', 'the new key') },
+    overlap: {
+      ...defaulted(
+        'DURATION',
+        durationMs,
+        authBounds.overlapMs,
+        'time for which the old key still works, such as 30m, 24h or 7d',
+      ),
+      default: `${authBounds.overlapMs / 3_600_000}h`,
+    },
+    'expires-at': expiresAt('the new key'),
   },
-  run: async (store, { overlap = authBounds.overlapMs, 'expires-at': expires_at }, [id = ''], output) => {
+  run: async (store, { overlap, 'expires-at': expires_at }, [id = ''], output) => {
     const old = await requireKey(store, id);
     const status = statusOf(old);
     if (status !== 'active') {

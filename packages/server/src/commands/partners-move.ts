@@ -24,8 +24,8 @@ export const exportPartners = printingLines(
 );
 
 export const importPartners = onDatabase({
-  arguments: [{ name: 'FILE', help: 'what "partners export" printed; - is standard input' }],
-  options: { 'dry-run': flag('check everything, write nothing') },
+  arguments: [{ name: 'FILE', help: 'output of "partners export"; - is standard input' }],
+  options: { 'dry-run': flag('check all lines and write nothing') },
   run: async (store, { 'dry-run': isDryRun }, [file = ''], output) => {
     const partners = await readPartners(file, store.environment, output);
     if (!isDryRun) {

@@ -7,8 +7,8 @@ import { explainConflict, listReport, onDatabase, partnerId, requirePartner } fr
 
 export const createPartner = onDatabase({
   options: {
-    name: required('NAME', plainText(lengths.partnerName), 'what the partner is called'),
-    id: optional('ID', partnerId, 'its id; issued when left out'),
+    name: required('NAME', plainText(lengths.partnerName), 'name of the partner'),
+    id: optional('ID', partnerId, 'id of the partner; without it, a new id'),
   },
   purpose: () => 'create',
   run: async (store, { name, id = newId('PARTNER') }) => {
@@ -33,7 +33,7 @@ export const listPartners = onDatabase({
 
 function switching(isDisabled: boolean): Command {
   return onDatabase({
-    arguments: [{ name: 'ID', help: 'the partner' }],
+    arguments: [{ name: 'ID', help: 'id of the partner' }],
     options: {},
     run: async (store, _values, [id = '']) => {
       const { disabled_at } = await requirePartner(store, id);

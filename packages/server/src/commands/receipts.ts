@@ -3,6 +3,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { receiptsBounds } from '../bounds/receipts.ts';
 import { growingJson } from '../command-line/json.ts';
 import {
+  defaulted,
   durationMs,
   flag,
   optional,
@@ -24,18 +25,23 @@ import { customerId, onDatabase, partnerId, requireKey, requirePartner } from '.
 
 export const listReceipts = onDatabase({
   options: {
-    partner: optional('ID', partnerId, 'only what this partner asked for'),
-    key: optional('ID', plainText(lengths.keyId), 'only what was asked for by this key'),
-    customer: optional('ID', customerId, "only what was asked for of this customer's"),
-    since: optional('TIME', timeOrAge, 'only from then on: 2027-01-31T00:00:00Z, or 24h for the last day'),
-    limit: optional(
+    partner: optional('ID', partnerId, 'only requests of this partner'),
+    key: optional('ID', plainText(lengths.keyId), 'only requests with this key'),
+    customer: optional('ID', customerId, 'only requests for the balances of this customer'),
+    since: optional(
+      'TIME',
+      timeOrAge,
+      'only requests since this time, such as 2027-01-31T00:00:00Z, or 24h for the last day',
+    ),
+    limit: defaulted(
       'N',
       wholeNumber(1, receiptsBounds.receiptsShownAtMost),
-      `how many, the newest first (${receiptsBounds.receiptsShown})`,
+      receiptsBounds.receiptsShown,
+      'highest number of receipts to show, the newest first',
     ),
   },
   run: async (store, values, _words, output) => {
-    const { partner, key, customer, since, limit = receiptsBounds.receiptsShown, json } = values;
+    const { partner, key, customer, since, limit, json } = values;
     if (partner !== undefined) await requirePartner(store, partner);
     // Receipts are indexed by partner, not by key.
     const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
@@ -86,8 +92,8 @@ const columns: readonly Column<Receipt>[] = [
 
 export const pruneReceipts = onDatabase({
   options: {
-    'older-than': required('DURATION', durationMs, 'how old those are that go, such as 400d'),
-    'dry-run': flag('count them, and remove none'),
+    'older-than': required('DURATION', durationMs, 'age from which receipts are removed, such as 400d'),
+    'dry-run': flag('count the receipts and remove nothing'),
   },
   run: async (store, { 'older-than': ageMs, 'dry-run': isDryRun }) => {
     const before = toTime(Date.now() - ageMs);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { basePath } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../bounds/command-line.ts';
 import { command } from '../command-line/command.ts';
-import { optional, plainText } from '../command-line/options.ts';
+import { defaulted, plainText } from '../command-line/options.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { drainOn, stopSignal } from '../lib/signals.ts';
@@ -13,13 +13,13 @@ import { openStore } from '../store/engines.ts';
 
 export const sandbox = command({
   options: {
-    data: optional('DIR', plainText(commandLineBounds.pathCharacters), 'folder of its database (data)'),
+    data: defaulted('DIR', plainText(commandLineBounds.pathCharacters), 'data', 'folder of the database'),
     ...listenSettings,
     'log-level': logLevel('warn'),
   },
   run: async (values, _words, output) => {
     const signal = stopSignal();
-    const settings = resolveSandbox(values, join(values.data ?? 'data', 'sandbox.db'));
+    const settings = resolveSandbox(values, join(values.data, 'sandbox.db'));
     const log = createLog(settings.logLevel);
     await using opened = new AsyncDisposableStack();
     const store = await openStore(settings.database, settings.environment, 'serve');

@@ -45,15 +45,18 @@ export const databaseSettings = {
     'ENVIRONMENT',
     oneOf(environments),
     'production',
-    'which environment the database belongs to (production)',
+    'environment that the database belongs to',
   ),
-  database: setting(
-    'URL',
-    'DATABASE_URL',
-    databaseUrl,
-    undefined,
-    'sqlite:PATH or postgres://… (sqlite:data/<environment>.db)',
-  ),
+  database: {
+    ...setting(
+      'URL',
+      'DATABASE_URL',
+      databaseUrl,
+      undefined,
+      'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    ),
+    default: 'sqlite:data/<environment>.db',
+  },
 };
 
 /** The flags for a Postgres database. */
@@ -63,26 +66,26 @@ const postgresSettings = {
     'DATABASE_REPLICA_URLS',
     replicaUrl,
     postgresBounds.mostReplicas,
-    'streaming standby that list brands may read from',
+    'Postgres standby to read brands from; the variable takes several, separated by commas',
   ),
   connections: setting(
     'N',
     'DATABASE_CONNECTIONS',
     wholeNumber(1, postgresBounds.mostPostgresConnections),
     postgresBounds.postgresConnections,
-    `connections of a process to each Postgres server (${postgresBounds.postgresConnections})`,
+    'connections of each process to each Postgres server',
   ),
   'prepared-statements': setting(
     'on|off',
     'PREPARED_STATEMENTS',
     oneOf(['on', 'off']),
     'on',
-    'off behind a pooler in transaction mode (on)',
+    'off if a connection pooler in transaction mode is in use',
   ),
 };
 
 export function logLevel(fallback: (typeof logLevels)[number]) {
-  const help = `${logLevels.join(', ')} (${fallback}); info logs a line for each request`;
+  const help = `lowest level to log: ${logLevels.join(', ')}; info logs every request`;
   return setting('LEVEL', 'LOG_LEVEL', oneOf(logLevels), fallback, help);
 }
 
@@ -97,22 +100,19 @@ const rateSettings = Object.fromEntries(
       `${name.toUpperCase()}_RATE`,
       wholeNumber(0, limiterBounds.mostRatePerSecond),
       defaultRate,
-      `list-${name} requests a second of one partner; 0 is off (${defaultRate})`,
+      `list-${name} requests per second for each partner; 0 means no limit`,
     ),
   ]),
 ) as RateSettings;
 
 /** The flags that `serve` and `sandbox` share. */
 export const listenSettings = {
-  host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on (127.0.0.1)'),
-  port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on (8080)'),
-  'public-url': setting(
-    'URL',
-    'PUBLIC_URL',
-    httpUrl,
-    undefined,
-    'address that callers reach it by (http://<host>:<port>)',
-  ),
+  host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on'),
+  port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on; 0 takes a free port'),
+  'public-url': {
+    ...setting('URL', 'PUBLIC_URL', httpUrl, undefined, 'address that clients use'),
+    default: 'http://<host>:<port>',
+  },
   ...rateSettings,
   'log-level': logLevel('info'),
 };
@@ -131,21 +131,21 @@ const sharedSettings = {
     'WORKERS',
     wholeNumber(1, serveBounds.mostWorkers),
     1,
-    'processes that answer together; several need a Postgres database (1)',
+    'number of processes that answer requests; more than 1 needs Postgres',
   ),
   redis: setting(
     'URL',
     'REDIS_URL',
     redisUrl,
     undefined,
-    'shared rate limit of many instances: redis://HOST:PORT (in this process)',
+    'Redis that instances share their rate limit through; without it, each instance has its own',
   ),
   instances: setting(
     'N',
     'INSTANCES',
     wholeNumber(1, limiterBounds.mostInstances),
     1,
-    'how many there are that share the rate limit, for when Redis cannot tell (1)',
+    'number of instances that share the rate limit, used while Redis is unreachable',
   ),
 };
 
@@ -156,14 +156,20 @@ export function ratesOf(config: Values<RateSettings>): Readonly<Partial<Record<L
 
 /** The flags for probes, metrics and the stop. */
 const operationsSettings = {
-  'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'operations address (127.0.0.1)'),
-  'ops-port': setting('PORT', 'OPS_PORT', wholeNumber(0, largestPort), 9090, 'operations port (9090)'),
+  'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'address of health checks and metrics'),
+  'ops-port': setting(
+    'PORT',
+    'OPS_PORT',
+    wholeNumber(0, largestPort),
+    9090,
+    'port of health checks and metrics',
+  ),
   'drain-delay': setting(
     'SECONDS',
     'DRAIN_DELAY',
     wholeNumber(0, serveBounds.mostDrainDelaySeconds),
     5,
-    'seconds to go on accepting after SIGTERM (5)',
+    'seconds to keep accepting connections after SIGTERM',
   ),
 };
 

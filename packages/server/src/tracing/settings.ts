@@ -1,5 +1,5 @@
 /** The settings of traces, by OpenTelemetry's own variables. Without an endpoint nothing is traced. */
-import { Problem, type Values, variableOnly } from '../command-line/options.ts';
+import { type Option, Problem, type Values, variableOnly } from '../command-line/options.ts';
 import { isWebAddress } from '../lib/text.ts';
 
 function collectorUrl(text: string): string | Problem {
@@ -13,33 +13,57 @@ function collectorUrl(text: string): string | Problem {
 /** A variable that is checked only if traces are sent: it may be set for other programs. */
 const unchecked = (variable: string, help: string) => variableOnly(variable, (text) => text, help);
 
+function uncheckedWith(variable: string, fallback: string, help: string): Option<string> {
+  return { ...unchecked(variable, help), default: fallback, resolve: ([text = fallback]) => text };
+}
+
 export const tracingSettings = {
   'otlp-endpoint': variableOnly(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     collectorUrl,
-    'OpenTelemetry collector that traces are sent to (none)',
+    'address of an OpenTelemetry collector for traces; without it, no traces are sent',
   ),
   'otlp-traces-endpoint': variableOnly(
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     collectorUrl,
-    'the same with its path, where traces have an address of their own',
+    'full address for traces, including the path; wins over OTEL_EXPORTER_OTLP_ENDPOINT',
   ),
-  'sdk-disabled': unchecked('OTEL_SDK_DISABLED', 'true: no traces, whatever else is set'),
-  'traces-exporter': unchecked('OTEL_TRACES_EXPORTER', 'none: no traces, too (otlp)'),
+  'sdk-disabled': unchecked('OTEL_SDK_DISABLED', 'true turns traces off, whatever else is set'),
+  'traces-exporter': uncheckedWith('OTEL_TRACES_EXPORTER', 'otlp', 'otlp, or none to turn traces off'),
   'otlp-headers': unchecked(
     'OTEL_EXPORTER_OTLP_HEADERS',
-    'what the collector asks for, such as api-key=…, with commas between',
+    'headers for the collector, such as api-key=…, separated by commas',
   ),
-  'otlp-compression': unchecked('OTEL_EXPORTER_OTLP_COMPRESSION', 'gzip or none (none)'),
-  'otlp-protocol': unchecked(
+  'otlp-compression': uncheckedWith('OTEL_EXPORTER_OTLP_COMPRESSION', 'none', 'gzip or none'),
+  'otlp-protocol': uncheckedWith(
     'OTEL_EXPORTER_OTLP_PROTOCOL',
-    'http/json or http/protobuf: traces are sent over HTTP, as JSON',
+    'http/json',
+    'http/json or http/protobuf; the service sends JSON in both cases',
   ),
-  'traces-sampler': unchecked(
+  'otlp-certificate': unchecked(
+    'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    "file with the certificate authority for the collector's TLS certificate",
+  ),
+  'otlp-client-certificate': unchecked(
+    'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+    'file with the TLS certificate that the service presents to the collector',
+  ),
+  'otlp-client-key': unchecked('OTEL_EXPORTER_OTLP_CLIENT_KEY', 'file with the key of that certificate'),
+  'traces-sampler': uncheckedWith(
     'OTEL_TRACES_SAMPLER',
-    'which requests are traced, such as traceidratio (always_on)',
+    'always_on',
+    'which requests are traced: always_on, always_off or traceidratio',
   ),
-  'traces-sampler-arg': unchecked('OTEL_TRACES_SAMPLER_ARG', 'share of requests, 0 to 1 (1)'),
+  'traces-sampler-arg': uncheckedWith(
+    'OTEL_TRACES_SAMPLER_ARG',
+    '1',
+    'with traceidratio: share of the requests to trace, 0 to 1',
+  ),
+  'service-name': uncheckedWith('OTEL_SERVICE_NAME', 'partner-network', 'name of the service in traces'),
+  'resource-attributes': unchecked(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'further attributes of the service in traces, such as k8s.pod.name=network-1',
+  ),
 };
 
 type TracingConfig = Values<typeof tracingSettings>;
@@ -52,7 +76,7 @@ export function tracesOf(config: TracingConfig): { url: string; share: number } 
   const { 'otlp-endpoint': base, 'sdk-disabled': isDisabled, 'traces-exporter': exporter } = config;
   const url = config['otlp-traces-endpoint'] ?? (base && `${base}/v1/traces`);
   if (url === undefined || isDisabled?.toLowerCase() === 'true' || exporter === 'none') return undefined;
-  const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': ratio = '1' } = config;
+  const { 'traces-sampler': sampler, 'traces-sampler-arg': ratio } = config;
   const isRatio = sampler.endsWith('traceidratio');
   return { url, share: isRatio ? Number(ratio) : sampler.endsWith('always_off') ? 0 : 1 };
 }
@@ -64,8 +88,8 @@ const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
 /** Invalid settings, if traces are sent. Values are not repeated: a header is a secret. */
 export function conflictsOfTracing(config: TracingConfig): string[] {
   if (tracesOf(config) === undefined) return [];
-  const { 'traces-sampler': sampler = 'always_on', 'traces-sampler-arg': share = '1' } = config;
-  const oneOf = (allowed: readonly string[], given = allowed[0]!) =>
+  const { 'traces-sampler': sampler, 'traces-sampler-arg': share } = config;
+  const oneOf = (allowed: readonly string[], given: string) =>
     allowed.includes(given) ? undefined : `one of ${allowed.join(', ')}`;
   const areHeaders = headersForm.test(config['otlp-headers'] ?? '');
   // An unknown sampler may have another kind of argument.

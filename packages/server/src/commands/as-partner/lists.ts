@@ -1,7 +1,7 @@
 import { lengths } from '@partner-network/contract/limits';
 import { balanceSchema } from '@partner-network/contract/records';
 import { money, shortTime } from '../../command-line/amounts.ts';
-import { oneOf, optional, plainText, required } from '../../command-line/options.ts';
+import { defaulted, oneOf, optional, plainText, required } from '../../command-line/options.ts';
 import { issuedIdCells, neverShortened } from '../../command-line/table.ts';
 import { partnerListing } from './listing.ts';
 
@@ -14,7 +14,7 @@ const updated = {
 export const listBrands = partnerListing({
   name: 'brands',
   options: {
-    'reference-id': optional('ID', plainText(lengths.referenceId), 'only those with this reference_id'),
+    'reference-id': optional('ID', plainText(lengths.referenceId), 'only brands with this reference_id'),
   },
   parameters: (values) => ({ reference_id: values['reference-id'] }),
   list: (network, parameters) => network.brands.list(parameters),
@@ -29,19 +29,19 @@ export const listBrands = partnerListing({
 });
 
 const types = balanceSchema.properties.type.enum;
-const anyGrant = 'the grant to read them by; any active one will do';
+const anyGrant = 'grant to use; without it, any active grant';
 
 export const listBalances = partnerListing({
   name: 'balances',
   options: {
-    customer: required('ID', plainText(lengths.customerId), 'whose balances'),
-    type: optional(types.join('|'), oneOf(types), `which type of them (${types[0]})`),
+    customer: required('ID', plainText(lengths.customerId), 'customer whose balances to list'),
+    type: defaulted(types.join('|'), oneOf(types), types[0], 'type of the balances'),
     'grant-id': optional('ID', plainText(lengths.grantId), anyGrant),
   },
   flags: { customer_id: 'customer' },
   parameters: (values) => ({
     customer_id: values.customer,
-    type: values.type ?? types[0],
+    type: values.type,
     grant_id: values['grant-id'],
   }),
   list: (network, parameters) => network.balances.list(parameters),

@@ -28,7 +28,7 @@ const baseUrl = setting(
   addressVariable,
   httpUrl,
   sandboxAddress,
-  `address of the service (${sandboxAddress}, a sandbox here)`,
+  'address of the service; the default is a sandbox on this machine',
 );
 
 const address: Option<Address> = {
@@ -42,20 +42,19 @@ const address: Option<Address> = {
 };
 
 export const callOptions = {
-  limit: optional(
-    'N',
-    wholeNumber(pageSize.min, pageSize.max),
-    `how many a page, up to ${pageSize.max} (${pageSize.default}, and ${pageSize.max} with --all)`,
-  ),
-  cursor: optional('CURSOR', plainText(lengths.cursor), 'start after the page that had this cursor'),
-  all: flag('list every page, not only one'),
-  json: flag('print one JSON document; without it, a pipe gets JSON Lines'),
-  curl: flag('print the call as a curl line, and do not make it'),
+  limit: {
+    ...optional('N', wholeNumber(pageSize.min, pageSize.max), `records per page, at most ${pageSize.max}`),
+    default: `${pageSize.default}, or ${pageSize.max} with --all`,
+  },
+  cursor: optional('CURSOR', plainText(lengths.cursor), 'continue after the page that returned this cursor'),
+  all: flag('list all pages, not only one'),
+  json: flag('print one JSON document; without it, output to a pipe or file is JSON Lines'),
+  curl: flag('print the request as a curl command, and do not send it'),
   'base-url': address,
   'api-key': variableOnly(
     keyVariable,
     apiKey,
-    'your API key (required); a variable only, since others can see flags',
+    'your API key, required without --curl; not a flag, because other users can see flags',
     {
       unless: 'curl',
       missing: 'is not set: put your API key there. A sandbox prints one when it starts.',

@@ -1,6 +1,6 @@
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Command, Report } from '../../command-line/command.ts';
-import { flag, oneOf, optional, required } from '../../command-line/options.ts';
+import { defaulted, flag, oneOf, optional, required } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import { collectFaultyLines } from '../../ingest/faults.ts';
@@ -23,18 +23,19 @@ const cutReasons = {
 
 function importing(kind: ImportKind): Command {
   return onDatabase({
-    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV where it ends in .csv; - is standard input' }],
+    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
     options: {
-      ...(kind === 'brands' && { partner: required('ID', partnerId, 'whose brands they are') }),
-      format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'what FILE holds, whatever its name'),
-      'skip-invalid': flag('write the good lines even when some are rejected'),
-      'dry-run': flag('check everything, write nothing'),
-      'personal-data': optional(
+      ...(kind === 'brands' && { partner: required('ID', partnerId, 'partner that the brands belong to') }),
+      format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'format of FILE, whatever its name is'),
+      'skip-invalid': flag('write the valid lines even if others are rejected'),
+      'dry-run': flag('check all lines and write nothing'),
+      'personal-data': defaulted(
         personalDataPolicies.join('|'),
         oneOf(personalDataPolicies),
-        'what to do about e-mail addresses, phone, card and social security numbers (default reject)',
+        'reject',
+        'what to do with e-mail addresses and with phone, card and social security numbers',
       ),
-      follow: flag('keep reading standard input, commit at least every 100 ms, skip bad lines'),
+      follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
     },
     purpose: ({ follow }) => (follow ? 'feed' : 'command'),
     conflicts: ({ follow, format, 'dry-run': dryRun }, [file = standardInput]) => [
@@ -46,7 +47,7 @@ function importing(kind: ImportKind): Command {
     run: async (store, values, [file = ''], output) => {
       const { partner = '' } = values as { partner?: string };
       if (kind === 'brands') await requirePartner(store, partner);
-      const records = { kind, partnerId: partner, personalData: values['personal-data'] ?? 'reject' };
+      const records = { kind, partnerId: partner, personalData: values['personal-data'] };
       if (values.follow) return follow(store, records, output);
       const { json, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';

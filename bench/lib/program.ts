@@ -1,6 +1,6 @@
 /** Runs a development program (bench, chaos, fuzz, scripts): flags, help, exit status and cleaning up. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { helpOf } from '../../packages/server/src/command-line/help.ts';
+import { helpColumns, helpOf } from '../../packages/server/src/command-line/help.ts';
 import {
   type Option,
   type Options,
@@ -66,7 +66,8 @@ export function withDefault<T>(
 /** Exit status: 0 if everything is as it should be, 1 if not or on a failure, 2 for invalid flags. */
 export async function runProgram<O extends Options>(program: Program<O>): Promise<void> {
   const words = process.argv.slice(2);
-  if (words.includes('--help')) return print(helpOf(program.usage, program.about.trim(), program));
+  if (words.includes('--help'))
+    return print(helpOf(program.usage, program.about.trim(), program, helpColumns(process.stdout)));
   const { values: flags, problems } = parseLine(program, words);
   process.exitCode = problems.length > 0 ? 2 : 1;
   for (const problem of problems) say(problem);

@@ -1,10 +1,11 @@
 import './bounds/relations.ts';
 import { once } from 'node:events';
 import type { Command } from './command-line/command.ts';
-import { helpOf, helpOfAll } from './command-line/help.ts';
+import { helpColumns, helpOf, helpOfAll } from './command-line/help.ts';
 import type { Output } from './command-line/output.ts';
 import { parseLine } from './command-line/parse.ts';
 import { OperatorError } from './lib/operator-error.ts';
+import { onInterrupt } from './lib/signals.ts';
 import { suggest } from './lib/suggest.ts';
 import { maskKeys, printable } from './lib/text.ts';
 import { ownVersion } from './lib/version.ts';
@@ -13,100 +14,153 @@ import { StoreUnavailable } from './store/port.ts';
 interface Entry {
   readonly name: string;
   readonly summary: string;
+  /** Command lines that its help shows. */
+  readonly examples: readonly string[];
   readonly load: () => Promise<Command>;
 }
 
 /** The commands that a file exports. It is loaded only when one of them runs. */
 function from<File extends Readonly<Record<keyof File, Command>>>(
   load: () => Promise<File>,
-  named: Readonly<Record<keyof File, readonly [name: string, summary: string]>>,
+  named: Readonly<Record<keyof File, readonly [name: string, summary: string, ...examples: string[]]>>,
 ): Entry[] {
   const exported = Object.keys(named) as (keyof File)[];
-  return exported.map((key) => ({
-    name: named[key][0],
-    summary: named[key][1],
-    load: async () => (await load())[key],
-  }));
+  return exported.map((key) => {
+    const [name, summary, ...examples] = named[key];
+    return { name, summary, examples, load: async () => (await load())[key] };
+  });
 }
 
-const commands: readonly Entry[] = [
-  from(() => import('./commands/sandbox.ts'), {
-    sandbox: ['sandbox', 'Serve a sandbox with demo data; the first thing to run'],
-  }),
-  from(() => import('./commands/serve.ts'), { serve: ['serve', 'Serve one environment'] }),
-  from(() => import('./commands/migrate.ts'), {
-    migrate: ['migrate', 'Bring the database to the current schema'],
-  }),
-  from(() => import('./commands/backup.ts'), {
-    backup: ['backup', 'Copy the embedded database and its receipts, also while they are in use'],
-  }),
-  from(() => import('./commands/doctor.ts'), {
-    doctor: ['doctor', 'Check what serve needs, and say what to do about each fault'],
-  }),
-  from(() => import('./commands/partners.ts'), {
-    createPartner: ['partners create', 'Create a partner'],
-    listPartners: ['partners list', 'List all partners'],
-    disablePartner: ['partners disable', "Refuse all of a partner's keys"],
-    enablePartner: ['partners enable', 'Let a disabled partner in again'],
-  }),
-  from(() => import('./commands/partners-move.ts'), {
-    exportPartners: [
-      'partners export',
-      'Print all partners with the digests of their keys, to move them to another database',
+/** All commands, in the order of the help. */
+const groups: readonly { readonly heading: string; readonly commands: readonly Entry[] }[] = [
+  {
+    heading: 'For partners, with an API key',
+    commands: [
+      ...from(() => import('./commands/sandbox.ts'), {
+        sandbox: [
+          'sandbox',
+          'Run a sandbox with demo data and a demo key (start here)',
+          'partner-network sandbox',
+          'partner-network sandbox --port 9000 --data /tmp/sandbox',
+        ],
+      }),
+      ...from(() => import('./commands/as-partner/lists.ts'), {
+        listBrands: [
+          'brands list',
+          'List your brands',
+          'partner-network brands list --limit 5',
+          'partner-network brands list --all --json',
+        ],
+        listBalances: ['balances list', "List a customer's balances"],
+      }),
     ],
-    importPartners: ['partners import', 'Take what "partners export" printed; the keys go on working'],
-  }),
-  from(() => import('./commands/keys.ts'), {
-    createKey: ['keys create', 'Create an API key; it is shown only once'],
-    listKeys: ['keys list', "List a partner's keys, without their secrets"],
-    revokeKey: ['keys revoke', 'Refuse a key from now on'],
-    rotateKey: ['keys rotate', 'Replace a key; the old one expires after an overlap'],
-  }),
-  from(() => import('./commands/cursor-key.ts'), {
-    rotateCursorKey: [
-      'cursor-key rotate',
-      'Seal cursors with a new key; those of before are good until they expire',
+  },
+  {
+    heading: 'For operators, to run the service',
+    commands: [
+      ...from(() => import('./commands/serve.ts'), {
+        serve: [
+          'serve',
+          'Serve one environment',
+          'partner-network serve --public-url https://network.example',
+          'partner-network serve --environment sandbox --port 8081 --ops-port 9091',
+        ],
+      }),
+      ...from(() => import('./commands/migrate.ts'), {
+        migrate: ['migrate', 'Create the database, or update its schema'],
+      }),
+      ...from(() => import('./commands/doctor.ts'), {
+        doctor: ['doctor', 'Check what serve needs, and say how to fix each fault'],
+      }),
+      ...from(() => import('./commands/backup.ts'), {
+        backup: ['backup', 'Copy the embedded database and its receipts, even while in use'],
+      }),
+      ...from(() => import('./commands/cursor-key.ts'), {
+        rotateCursorKey: ['cursor-key rotate', 'Replace the key that seals cursors'],
+        listCursorKeys: ['cursor-key list', 'List the cursor keys, without their secrets'],
+      }),
     ],
-    listCursorKeys: ['cursor-key list', 'List the keys of cursors, without their secrets'],
-  }),
-  from(() => import('./commands/grants.ts'), {
-    createGrant: ['grants create', "Let a partner read a customer's balances"],
-    listGrants: ['grants list', "List a partner's grants"],
-    revokeGrant: ['grants revoke', 'Revoke a grant'],
-  }),
-  from(() => import('./commands/check-images.ts'), {
-    checkImages: [
-      'brands check-images',
-      "Download a partner's brand images and check their headers against the specification",
+  },
+  {
+    heading: 'For operators, to manage partners, keys and grants',
+    commands: [
+      ...from(() => import('./commands/partners.ts'), {
+        createPartner: ['partners create', 'Create a partner'],
+        listPartners: ['partners list', 'List all partners'],
+        disablePartner: ['partners disable', "Refuse all of a partner's keys"],
+        enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
+      }),
+      ...from(() => import('./commands/keys.ts'), {
+        createKey: [
+          'keys create',
+          'Create an API key, which is shown only once',
+          'partner-network keys create --partner PARTNER_1 --scope BRANDS_READ',
+        ],
+        listKeys: ['keys list', "List a partner's keys, without their secrets"],
+        revokeKey: ['keys revoke', 'Revoke a key for good'],
+        rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
+      }),
+      ...from(() => import('./commands/grants.ts'), {
+        createGrant: ['grants create', "Let a partner read a customer's balances"],
+        listGrants: ['grants list', "List a partner's grants"],
+        revokeGrant: ['grants revoke', 'Revoke a grant for good'],
+      }),
     ],
-  }),
-  from(() => import('./commands/as-partner/lists.ts'), {
-    listBrands: ['brands list', 'As a partner, with an API key: list your brands'],
-    listBalances: ['balances list', "As a partner, with an API key: list a customer's balances"],
-  }),
-  from(() => import('./commands/import/import.ts'), {
-    importBrands: ['import brands', "Read a partner's brands from a file"],
-    importBalances: ['import balances', 'Read balances from a file'],
-    importGrants: ['import grants', 'Read grants from a file'],
-  }),
-  from(() => import('./commands/export.ts'), {
-    exportBrands: ['export brands', "Print a partner's brands as lines that an import takes"],
-    exportBalances: ['export balances', 'Print all balances'],
-    exportGrants: ['export grants', 'Print all grants'],
-  }),
-  from(() => import('./commands/receipts.ts'), {
-    listReceipts: ['receipts list', 'Show who asked for whose balances'],
-    pruneReceipts: ['receipts prune', 'Remove old receipts'],
-  }),
-].flat();
+  },
+  {
+    heading: 'For operators, to move and check data',
+    commands: [
+      ...from(() => import('./commands/import/import.ts'), {
+        importBrands: [
+          'import brands',
+          "Import a partner's brands from a file",
+          'partner-network import brands brands.csv --partner PARTNER_1 --dry-run',
+        ],
+        importBalances: ['import balances', 'Import balances from a file'],
+        importGrants: ['import grants', 'Import grants from a file'],
+      }),
+      ...from(() => import('./commands/export.ts'), {
+        exportBrands: ['export brands', "Print a partner's brands, for an import"],
+        exportBalances: ['export balances', 'Print all balances, for an import'],
+        exportGrants: ['export grants', 'Print all grants, for an import'],
+      }),
+      ...from(() => import('./commands/partners-move.ts'), {
+        exportPartners: ['partners export', 'Print all partners with the digests of their keys'],
+        importPartners: ['partners import', 'Import the output of "partners export"; all keys keep working'],
+      }),
+      ...from(() => import('./commands/check-images.ts'), {
+        checkImages: ['brands check-images', "Download and check the images of a partner's brands"],
+      }),
+    ],
+  },
+  {
+    heading: 'For operators, to audit requests for balances',
+    commands: from(() => import('./commands/receipts.ts'), {
+      listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
+      pruneReceipts: ['receipts prune', 'Delete old receipts'],
+    }),
+  },
+];
 
-/** The help of all commands, for the reference pages. */
+const commands: readonly Entry[] = groups.flatMap((group) => group.commands);
+
+/** The first word of a command of two words, such as `keys`. */
+function groupOf(name: string): string | undefined {
+  const [first, second] = name.split(' ');
+  return second === undefined ? undefined : first;
+}
+
+const groupNames = [...new Set(commands.flatMap(({ name }) => groupOf(name) ?? []))];
+
+/** The help of all commands as in a pipe, for the reference pages. */
 export async function helpTexts(): Promise<string[]> {
-  return Promise.all(commands.map(async (entry) => helpOfCommand(entry, await entry.load())));
+  return Promise.all(
+    commands.map(async (entry) => helpOfCommand(entry, await entry.load(), helpColumns({}))),
+  );
 }
 
-function helpOfCommand({ name, summary }: Entry, command: Command): string {
-  return helpOf(`partner-network ${name}`, summary, command);
+function helpOfCommand({ name, summary, examples }: Entry, command: Command, columns: number): string {
+  return helpOf(`partner-network ${name}`, `${summary}.`, command, columns, examples);
 }
 
 const exitFailure = 1;
@@ -126,27 +180,28 @@ const output: Output = {
 };
 
 /** Runs one command line and resolves to its exit status. */
-export async function main(words: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
+export async function main(typed: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
   // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other finishes
   // its work and exits with its own status. Every other write error means that output was lost.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' && isStreaming) process.exit(0);
     if (error.code === 'EPIPE') return;
-    output.remark(`Cannot write all of the output (${error.message}): what there is of it is incomplete.`);
+    output.remark(`Cannot write the output (${error.message}): it is incomplete. Run the command again.`);
     process.exit(exitFailure);
   });
 
-  if (words[0] === '--version') {
+  if (typed[0] === '--version') {
     output.answer(ownVersion());
     return 0;
   }
-  const isHelp = words.includes('--help') || words.includes('-h');
+  const words = typed[0] === 'help' ? typed.slice(1) : typed;
+  const isHelp = words !== typed || words.includes('--help') || words.includes('-h');
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   if (entry === undefined) return withoutCommand(words, isHelp);
 
   const command = await entry.load();
   if (isHelp) {
-    output.answer(helpOfCommand(entry, command));
+    output.answer(helpOfCommand(entry, command, helpColumns(process.stdout)));
     return 0;
   }
   const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);
@@ -155,6 +210,14 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
     output.remark(`"partner-network ${entry.name} --help" lists its flags.`);
     return exitUsage;
   }
+  return runCommand(command, line);
+}
+
+async function runCommand(command: Command, line: ReturnType<typeof parseLine>): Promise<number> {
+  const remarkConsequence = () => {
+    if (command.ifFailed !== undefined) output.remark(command.ifFailed);
+  };
+  const ignoreInterrupt = command.ifFailed === undefined ? () => {} : onInterrupt(remarkConsequence);
   try {
     await command.run(line.values, line.arguments, output);
     return 0;
@@ -162,28 +225,47 @@ export async function main(words: readonly string[], variables: NodeJS.ProcessEn
     // A failure that the operator can fix is one sentence; anything else is a bug, printed with its stack.
     const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
     output.remark(isExplained ? error.message : String((error as Error)?.stack ?? error));
+    remarkConsequence();
     return exitFailure;
+  } finally {
+    ignoreInterrupt();
   }
 }
 
 /** Handles a line without a command: empty, a group such as `keys`, or an unknown word. */
 function withoutCommand(words: readonly string[], isHelp: boolean): number {
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));
-  const help = helpOfAll(group.length > 0 ? group : commands);
-  if (isHelp || named[0] === 'help') {
-    output.answer(help);
-    return 0;
+  const isGroup = named.length === 1 && groupNames.includes(named[0]!);
+  if (named.length > 0 && !isGroup) {
+    output.remark(correctionOf(named.join(' ')));
+    return exitUsage;
   }
-  const isGroup = named.length === 1 && group.length > 0;
-  output.remark(named.length === 0 || isGroup ? help : correctionOf(named.join(' ')));
-  return exitUsage;
+  const shown = groups.map(({ heading, commands }) => ({
+    heading,
+    commands: commands.filter(({ name }) => !isGroup || groupOf(name) === named[0]),
+  }));
+  const stream = isHelp ? process.stdout : process.stderr;
+  const help = helpOfAll(
+    shown.filter(({ commands }) => commands.length > 0),
+    helpColumns(stream),
+  );
+  if (isHelp) output.answer(help);
+  else output.remark(help);
+  return isHelp ? 0 : exitUsage;
 }
 
 function correctionOf(typed: string): string {
-  const known = commands.map(({ name }) => name);
-  if (known.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
-  const meant = suggest(typed, known);
+  // The words may be in the wrong order, as in `list brands`.
+  const reversed = (name: string) => name.split(' ').reverse().join(' ');
+  const names = commands.map(({ name }) => name);
+  if (names.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
+  const spellings = new Map(
+    [...names, ...groupNames].flatMap((name) => [
+      [reversed(name), name],
+      [name, name],
+    ]),
+  );
+  const meant = spellings.get(suggest(typed, [...spellings.keys()]) ?? '');
   const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-  return `There is no command "${typed}".${guess} "partner-network --help" lists all.`;
+  return `There is no command "${typed}".${guess} "partner-network --help" lists all commands.`;
 }

@@ -1,20 +1,54 @@
 import { notesOf, type Options } from './options.ts';
 import type { Syntax } from './parse.ts';
 
-export function helpOfAll(commands: readonly { readonly name: string; readonly summary: string }[]): string {
+/** Commands under a heading. */
+export interface CommandGroup {
+  readonly heading: string;
+  readonly commands: readonly { readonly name: string; readonly summary: string }[];
+}
+
+/** Width of a pipe or file. */
+const pipeColumns = 100;
+/** A narrower terminal breaks the lines itself. */
+const minColumns = 40;
+/** With less room than this beside the names, a text starts below its name. */
+const minTextColumns = 30;
+const textIndent = 6;
+
+/** The width for help on this stream. The last cell stays empty: filling it makes some terminals wrap. */
+export function helpColumns({ columns }: { readonly columns?: number | undefined }): number {
+  return columns ? Math.max(columns - 1, minColumns) : pipeColumns;
+}
+
+/** The help text of several commands. */
+export function helpOfAll(groups: readonly CommandGroup[], columns: number): string {
+  const nameWidth = widest(groups.flatMap(({ commands }) => commands.map(({ name }) => name)));
   return [
     'Usage: partner-network COMMAND [FLAGS]',
+    ...groups.flatMap(({ heading, commands }) => [
+      '',
+      ...wrap(`${heading}:`, columns),
+      ...inColumns(
+        commands.map(({ name, summary }) => [name, summary]),
+        nameWidth,
+        columns,
+      ),
+    ]),
     '',
-    'Commands:',
-    ...columns(commands.map(({ name, summary }) => [name, summary])),
-    '',
-    '"partner-network COMMAND --help" describes one command, --version tells the version. "npm start" runs the',
-    'sandbox.',
+    ...wrap('"partner-network COMMAND --help" describes a command and its flags.', columns),
+    ...wrap('"partner-network --version" prints the version.', columns),
+    ...wrap('In a checkout, put npx before each command.', columns),
   ].join('\n');
 }
 
 /** The help text of one program or command; `program` is what a user types before arguments and flags. */
-export function helpOf(program: string, summary: string, syntax: Syntax<Options>): string {
+export function helpOf(
+  program: string,
+  summary: string,
+  syntax: Syntax<Options>,
+  columns: number,
+  examples: readonly string[] = [],
+): string {
   const { arguments: words = [], options } = syntax;
   const flags = Object.entries(options).map(([flag, option]) => {
     const { valueName, variable, isSecret, help } = option;
@@ -25,16 +59,48 @@ export function helpOf(program: string, summary: string, syntax: Syntax<Options>
       isSecret || variable === undefined ? meaning : `${meaning} [${variable}]`,
     ];
   });
+  const rows = [...words.map(({ name, help }) => [name, help]), ...flags, ['--help', 'this text']];
+  const hasVariables = Object.values(options).some(({ variable, isSecret }) => variable && !isSecret);
+  const brackets = 'A name in square brackets is the environment variable for the same value. The flag wins.';
   return [
     `Usage: ${[program, ...words.map(({ name }) => name), '[FLAGS]'].join(' ')}`,
     '',
-    summary,
+    ...summary.split('\n').flatMap((line) => wrap(line, columns)),
     '',
-    ...columns([...words.map(({ name, help }) => [name, help]), ...flags, ['--help', 'this text']]),
+    ...inColumns(rows, widest(rows.map(([left]) => left!)), columns),
+    ...(hasVariables ? ['', ...wrap(brackets, columns)] : []),
+    ...(examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []),
   ].join('\n');
 }
 
-function columns(rows: readonly string[][]): string[] {
-  const width = Math.max(...rows.map(([left]) => left!.length));
-  return rows.map(([left, right]) => `  ${left!.padEnd(width)}  ${right}`);
+function widest(texts: readonly string[]): number {
+  return Math.max(...texts.map((text) => text.length));
+}
+
+/** Two columns. If the right one would be too narrow, its text starts on a line of its own. */
+function inColumns(rows: readonly string[][], leftWidth: number, columns: number): string[] {
+  const start = leftWidth + 4;
+  const isStacked = columns - start < minTextColumns;
+  return rows.flatMap(([left = '', right = '']) => {
+    const indent = ' '.repeat(isStacked ? textIndent : start);
+    const lines = wrap(right, columns - indent.length).map((line) => indent + line);
+    return isStacked
+      ? [`  ${left}`, ...lines]
+      : [`  ${left}`.padEnd(start) + lines[0]!.trimStart(), ...lines.slice(1)];
+  });
+}
+
+/** Breaks a line between words. A word that is longer than a line stays whole, so that it can be copied. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of text.split(' ')) {
+    const longer: string = line === undefined ? word : `${line} ${word}`;
+    if (line === undefined || longer.length <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line!];
 }

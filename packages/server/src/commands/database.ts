@@ -19,7 +19,8 @@ const commonOptions = { ...databaseSettings, json: flag('print one JSON document
 type AllValues<O extends Options> = Values<O & typeof commonOptions>;
 
 interface DatabaseCommand<O extends Options>
-  extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'> {
+  extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'>,
+    Pick<Command, 'ifFailed'> {
   readonly options: O;
   /** How the database is opened; 'command' if absent, which creates none. */
   purpose?(values: AllValues<O>): Purpose;
@@ -37,6 +38,7 @@ interface DatabaseCommand<O extends Options>
 export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): Command {
   return command({
     arguments: definition.arguments,
+    ifFailed: definition.ifFailed,
     options: { ...definition.options, ...commonOptions },
     conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
     run: async (values, words, output) => {

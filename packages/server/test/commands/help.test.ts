@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 
 const database = '--environment --database';
 const onDatabase = `${database} --json`;
@@ -56,26 +57,56 @@ for (const [name, named] of Object.entries(commands)) {
   });
 }
 
-test('lists every command in its help, and how to ask for the version', async () => {
+test('lists every command in its help, those of partners first, and how to get the version', async () => {
   const { status, stdout } = await run(['--help']);
   assert.equal(status, 0);
   for (const name of Object.keys(commands)) assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
-  assert.match(stdout, / --version tells the version\./);
+  assert.match(stdout, /"partner-network --version" prints the version\./);
+  const listed = [...stdout.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, name]) => name);
+  assert.equal(listed.length, Object.keys(commands).length);
+  assert.deepEqual(listed.slice(0, 4), ['sandbox', 'brands list', 'balances list', 'serve']);
+  const headings = stdout.match(/^For .*$/gm) ?? [];
+  assert.match(headings.join('\n'), /^For partners, with an API key:(\nFor operators, .*:){4}$/);
+});
+
+test('wraps the help at the width of a terminal', needsTerminal, async (t) => {
+  const terminal = onTerminal(t, 60, ['serve', '--help']);
+  assert.equal(await terminal.ended, 0);
+  // Examples stay on one line, so that they can be copied.
+  const lines = terminal.shown().split('\nExamples:')[0]!.split('\n');
+  assert.ok(lines.length > 50);
+  for (const line of lines) assert.ok(line.length < 60, line);
 });
 
 test('lists the commands of a group in the help of the group', async () => {
-  const { status, stdout } = await run(['keys', '--help']);
-  assert.equal(status, 0);
-  for (const name of ['create', 'list', 'revoke', 'rotate'])
-    assert.match(stdout, new RegExp(`^  keys ${name} `, 'm'));
-  assert.doesNotMatch(stdout, /^ {2}grants/m);
+  for (const words of [
+    ['keys', '--help'],
+    ['help', 'keys'],
+  ]) {
+    const { status, stdout } = await run(words);
+    assert.equal(status, 0);
+    for (const name of ['create', 'list', 'revoke', 'rotate'])
+      assert.match(stdout, new RegExp(`^  keys ${name} `, 'm'));
+    assert.doesNotMatch(stdout, /^ {2}grants|For partners/m);
+  }
 });
 
 test('lists the commands, with status 2, if no command is given', async () => {
   assertFailed(await run([]), 2, /partners create/, /sandbox/);
 });
 
-test('suggests the nearest command for an unknown command', async () => {
-  assertFailed(await run(['key', 'rotat', 'KEY_1']), 2, /no command "key rotat".*"keys rotate"/);
-  assertFailed(await run(['partners', 'lst', '--json']), 2, /no command "partners lst".*"partners list"/);
+const meant = {
+  'key rotat KEY_1': 'keys rotate',
+  'partners lst --json': 'partners list',
+  'list brands': 'brands list',
+  'create key': 'keys create',
+  brandslist: 'brands list',
+  'brand --help': 'brands',
+};
+
+test('suggests the nearest command for an unknown command, whatever the order of its words', async () => {
+  for (const [typed, name] of Object.entries(meant)) {
+    const words = typed.split(' ');
+    assertFailed(await run(words), 2, new RegExp(`^There is no command ".*"\\. Did you mean "${name}"\\? `));
+  }
 });

@@ -1,5 +1,5 @@
 import { operations } from '@partner-network/contract/operations';
-import { createHistogram, type Histogram, type Metric } from '../observability/metric.ts';
+import { createHistogram, type Histogram, metricOf } from '../observability/metric.ts';
 import { splitTarget } from './request.ts';
 
 export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
@@ -65,21 +65,14 @@ export function createRequestMetrics() {
     countShed: (target: string) =>
       count(operationOfPath.get(splitTarget(target).path), 503, 'SERVICE_UNAVAILABLE'),
     metrics: [
-      {
-        name: 'partner_network_requests_total',
-        help: 'Answers to requests, by operation, status and the code of the first error.',
-        type: 'counter',
-        read: () => [...answers.values()].flatMap((ofOperation) => [...ofOperation.values()]),
-      },
-      {
-        name: 'partner_network_request_duration_seconds',
-        help: 'How long requests took, from their head to the last byte given to the system.',
-        type: 'histogram',
-        read: () =>
-          [...durations].flatMap(([operation, histograms]) =>
-            Object.entries(histograms).flatMap(([outcome, { read }]) => read({ operation, outcome })),
-          ),
-      },
-    ] satisfies Metric[],
+      metricOf('partner_network_requests_total', () =>
+        [...answers.values()].flatMap((ofOperation) => [...ofOperation.values()]),
+      ),
+      metricOf('partner_network_request_duration_seconds', () =>
+        [...durations].flatMap(([operation, histograms]) =>
+          Object.entries(histograms).flatMap(([outcome, { read }]) => read({ operation, outcome })),
+        ),
+      ),
+    ],
   };
 }

@@ -1,7 +1,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { counter, gauge, type Metric, type Reading } from '../observability/metric.ts';
+import { type Metric, metric, metricOf, type Reading } from '../observability/metric.ts';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
 import { createRedisLimiter } from './redis/limiter.ts';
@@ -38,26 +38,12 @@ type NamedLimiter = readonly [operation: string, limiter: Limiter];
 
 function metricsOf(limiters: readonly NamedLimiter[], link: RedisLink | undefined): Metric[] {
   if (limiters.length === 0) return [];
-  const decisions: Metric = {
-    name: 'partner_network_limiter_decisions_total',
-    help: 'Decisions of the rate limit: by Redis, locally in its place, or in memory where there is no Redis.',
-    type: 'counter',
-    read: () => limiters.flatMap(decisionsOf),
-  };
+  const decisions = metricOf('partner_network_limiter_decisions_total', () => limiters.flatMap(decisionsOf));
   if (link === undefined) return [decisions];
   return [
     decisions,
-    counter(
-      'partner_network_limiter_fallbacks_total',
-      'Decisions of the rate limit that were made locally because Redis did not answer in time.',
-      () => Object.fromEntries(limiters.map(fallbacksOf)),
-      'operation',
-    ),
-    gauge(
-      'partner_network_limiter_instances',
-      'Instances that share the rate limit, as Redis last told.',
-      link.knownInstances,
-    ),
+    metric('partner_network_limiter_fallbacks_total', () => Object.fromEntries(limiters.map(fallbacksOf))),
+    metric('partner_network_limiter_instances', link.knownInstances),
   ];
 }
 

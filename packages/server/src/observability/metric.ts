@@ -1,3 +1,5 @@
+import { type MetricName, metricCatalogue } from './catalogue.ts';
+
 /** One value of a metric. Its labels never name a partner, a customer or a key. */
 export interface Reading {
   readonly labels: Readonly<Record<string, string>>;
@@ -38,12 +40,16 @@ export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
 /** Reads one number, or a number for each value of the metric's label. */
 type ReadValues = () => number | Readonly<Record<string, number>>;
 
-export function counter(name: Metric['name'], help: string, read: ReadValues, label = ''): Metric {
-  return { name, help, type: 'counter', read: () => readingsOf(read(), label) };
+/** A metric of the catalogue without labels or with one label. */
+export function metric(name: MetricName, read: ReadValues): Metric {
+  const [label = ''] = Object.keys(metricCatalogue[name].labels ?? {});
+  return metricOf(name, () => readingsOf(read(), label));
 }
 
-export function gauge(name: Metric['name'], help: string, read: ReadValues, label = ''): Metric {
-  return { name, help, type: 'gauge', read: () => readingsOf(read(), label) };
+/** A metric of the catalogue, read with its labels. */
+export function metricOf(name: MetricName, read: () => readonly Reading[]): Metric {
+  const { type, help } = metricCatalogue[name];
+  return { name, type, help, read };
 }
 
 function readingsOf(values: ReturnType<ReadValues>, label: string): Reading[] {

@@ -1,6 +1,6 @@
 import { observabilityBounds } from '../bounds/observability.ts';
 import { ownVersion } from '../lib/version.ts';
-import { counter, createHistogram, gauge, type Metric } from './metric.ts';
+import { createHistogram, type Metric, metric, metricOf } from './metric.ts';
 
 const delaysSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
@@ -10,23 +10,14 @@ export function watchThisProcess() {
   const stop = measureDelays((seconds) => delays.observe(seconds));
   return {
     metrics: [
-      {
-        name: 'partner_network_event_loop_delay_seconds',
-        help: 'How long something that is due at any moment waits until this process gets to it.',
-        type: 'histogram',
-        read: () => delays.read(),
-      },
-      gauge('process_resident_memory_bytes', 'Memory of this process.', () => process.memoryUsage.rss()),
-      counter('process_cpu_seconds_total', 'Processor time of this process.', () => {
+      metricOf('partner_network_event_loop_delay_seconds', () => delays.read()),
+      metric('process_resident_memory_bytes', () => process.memoryUsage.rss()),
+      metric('process_cpu_seconds_total', () => {
         const { user, system } = process.cpuUsage();
         return (user + system) / 1e6;
       }),
-      gauge(
-        'process_start_time_seconds',
-        'When this process was started, in seconds since 1970.',
-        () => performance.timeOrigin / 1_000,
-      ),
-    ] satisfies Metric[],
+      metric('process_start_time_seconds', () => performance.timeOrigin / 1_000),
+    ],
     close: stop,
   };
 }
@@ -53,10 +44,5 @@ function measureDelays(report: (seconds: number) => void): () => void {
 /** A metric that is always 1. Its labels are our version, Node's, the environment and the engine. */
 export function buildInfo(environment: string, engine: string): Metric {
   const labels = { version: ownVersion(), node: process.versions.node, environment, engine };
-  return {
-    name: 'partner_network_build_info',
-    help: 'Always 1; its labels tell which version serves what.',
-    type: 'gauge',
-    read: () => [{ labels, value: 1 }],
-  };
+  return metricOf('partner_network_build_info', () => [{ labels, value: 1 }]);
 }

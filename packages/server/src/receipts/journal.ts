@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { receiptsBounds } from '../bounds/receipts.ts';
 import { toTime } from '../lib/times.ts';
-import { counter, gauge } from '../observability/metric.ts';
+import { metric } from '../observability/metric.ts';
 import type { Receipt, ReceiptWrites } from '../store/port.ts';
 import { createBatchWriter } from './batch-writer.ts';
 
@@ -32,21 +32,9 @@ export function createJournal(store: ReceiptWrites, log: Logger) {
     },
 
     metrics: [
-      gauge(
-        'partner_network_receipts_waiting',
-        'Receipts of list balances that are not written yet.',
-        receipts.waiting,
-      ),
-      counter(
-        'partner_network_receipts_written_total',
-        'Receipts of list balances that were written.',
-        () => counts.written,
-      ),
-      counter(
-        'partner_network_receipts_dropped_total',
-        'Receipts lost because too many waited.',
-        () => counts.dropped,
-      ),
+      metric('partner_network_receipts_waiting', receipts.waiting),
+      metric('partner_network_receipts_written_total', () => counts.written),
+      metric('partner_network_receipts_dropped_total', () => counts.dropped),
     ],
 
     async close(): Promise<void> {

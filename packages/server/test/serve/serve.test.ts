@@ -6,6 +6,7 @@ import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 import { ownVersion } from '../../src/lib/version.ts';
+import { type MetricName, metricCatalogue } from '../../src/observability/catalogue.ts';
 
 const limits = { timeout: 30_000 };
 
@@ -80,6 +81,12 @@ test('shows the decisions of the rate limit as metrics, without partners', limit
   assert.ok(text.includes(`${decisions},outcome="refused"} 2\n`), text);
   assert.doesNotMatch(text, /acme/);
   assert.ok(text.includes('partner_network_requests_total{operation="listBrands",status="200"} 1\n'), text);
+  const undescribed = [...text.matchAll(/^([a-z_]+)\{(.*)\} /gm)].flatMap(([line, name = '', pairs = '']) => {
+    const metric = name.replace(/_(bucket|sum|count)$/, '') as MetricName;
+    const described = ['le', ...Object.keys(metricCatalogue[metric].labels ?? {})];
+    return [...pairs.matchAll(/(\w+)="/g)].every(([, label = '']) => described.includes(label)) ? [] : [line];
+  });
+  assert.deepEqual(undescribed, []);
   if (needsPromtool.skip === false)
     assert.deepEqual(promtool(['check', 'metrics'], text), { status: 0, said: '' });
   const counted = (read: string) =>

@@ -20,7 +20,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { overloadBounds } from '../../bounds/overload.ts';
-import { counter, gauge } from '../../observability/metric.ts';
+import { metric } from '../../observability/metric.ts';
 import { createShares } from './partner-share.ts';
 import { createShedResponses } from './shed-responses.ts';
 import { createSheddingLog } from './shedding-log.ts';
@@ -155,18 +155,8 @@ export function createOverload({ connections, nowMs = () => performance.now() }:
     /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
     withinShare,
     metrics: [
-      counter(
-        'partner_network_requests_shed_total',
-        'Requests answered 503 because the event loop, the places or the partner had too many of them.',
-        () => shed,
-        'reason',
-      ),
-      gauge(
-        'partner_network_requests_under_way',
-        'Requests that are being answered, and those that wait until one of them is done.',
-        () => ({ answering, waiting: waiting.length }),
-        'state',
-      ),
+      metric('partner_network_requests_shed_total', () => shed),
+      metric('partner_network_requests_under_way', () => ({ answering, waiting: waiting.length })),
     ],
   };
 }

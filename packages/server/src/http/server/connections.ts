@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
-import { counter, gauge } from '../../observability/metric.ts';
+import { metric } from '../../observability/metric.ts';
 
 export interface Connection {
   /** The number of requests so far, and of those whose response is not completely sent. */
@@ -97,18 +97,9 @@ export function watchConnections(server: Server, room: Room, log: Logger) {
 
   return {
     metrics: [
-      gauge('partner_network_connections', 'Connections of callers that are open.', () => all.size),
-      gauge(
-        'partner_network_connections_limit',
-        'How many connections of callers may be open.',
-        () => room.connections,
-      ),
-      counter(
-        'partner_network_connections_closed_total',
-        'Connections closed to make room: silent, idle, refused, unread answers, requests sent ahead.',
-        () => closed,
-        'reason',
-      ),
+      metric('partner_network_connections', () => all.size),
+      metric('partner_network_connections_limit', () => room.connections),
+      metric('partner_network_connections_closed_total', () => closed),
     ],
     of: (socket: Socket) => all.get(socket),
     entries: () => all.entries(),

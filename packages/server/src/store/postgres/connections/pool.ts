@@ -1,7 +1,7 @@
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { within } from '../../../lib/timeout.ts';
 import { createWaitQueue } from '../../../lib/wait-queue.ts';
-import { counter, createHistogram, gauge, type Metric } from '../../../observability/metric.ts';
+import { createHistogram, type Metric, metric, metricOf } from '../../../observability/metric.ts';
 import { traced } from '../../../observability/span.ts';
 import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';
@@ -196,23 +196,9 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
   const use = () => ({ open: all.size, busy: all.size - idle.length, waiting: waiting.length });
 
   const metrics: Metric[] = [
-    gauge(
-      'partner_network_database_connections',
-      'Connections to the primary: all that are open, those at work, and callers who wait for one.',
-      use,
-      'state',
-    ),
-    {
-      name: 'partner_network_database_wait_seconds',
-      help: 'How long callers waited for a connection to the primary when all were at work.',
-      type: 'histogram',
-      read: waitSeconds.read,
-    },
-    counter(
-      'partner_network_database_wait_timeouts_total',
-      'Callers who waited for a connection to the primary in vain.',
-      () => waitTimeouts,
-    ),
+    metric('partner_network_database_connections', use),
+    metricOf('partner_network_database_wait_seconds', () => waitSeconds.read()),
+    metric('partner_network_database_wait_timeouts_total', () => waitTimeouts),
   ];
 
   return {

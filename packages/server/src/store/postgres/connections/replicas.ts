@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../../bounds/postgres.ts';
-import { counter, gauge } from '../../../observability/metric.ts';
+import { metric } from '../../../observability/metric.ts';
 import { note } from '../../../observability/span.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Value } from '../../sql/statement.ts';
@@ -113,23 +113,17 @@ export function createReplicas(
     },
 
     metrics: [
-      gauge(
+      metric(
         'partner_network_replica_lag_seconds',
-        'How long ago the primary was where the replica is now; NaN when that is not known.',
         ofEach((replica) => (replica.currentAtMs === notMeasured ? Number.NaN : lagMs(replica) / 1_000)),
-        'replica',
       ),
-      gauge(
+      metric(
         'partner_network_replica_used',
-        '1 when list brands may read from the replica, 0 when it is left out.',
         ofEach((replica) => Number(isUsed(replica))),
-        'replica',
       ),
-      counter(
+      metric(
         'partner_network_replica_pages_total',
-        'Pages of brands that the replica served.',
         ofEach(({ pages }) => pages),
-        'replica',
       ),
     ],
 

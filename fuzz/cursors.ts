@@ -126,7 +126,7 @@ const theRefusal = {
       category: 'INVALID_REQUEST_ERROR',
       code: 'INVALID_CURSOR',
       detail:
-        'Start again without a cursor, then send back each cursor unchanged, with the same other parameters.',
+        'Start again without a cursor, and send each cursor back unchanged with the same other parameters.',
       field: 'cursor',
     },
   ],

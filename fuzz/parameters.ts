@@ -96,9 +96,11 @@ function judgeUnknown(listing: Listing, sent: string, { code, detail, field = ''
   assert.ok([...field].length <= 64, 'cut at 64 characters');
   const isPlain = plainName.test(sent) && !/pn_|[0-9A-Za-z]{32}/.test(sent);
   if (isPlain) assert.equal(field, sent.slice(0, 64));
-  assert.ok(detail.startsWith(`Remove ${field || 'the nameless parameter'} or `), detail);
-  const [, suggested = ''] = / rename it to (\w+): /.exec(detail) ?? [];
-  assert.ok(Object.hasOwn(rulesOf[listing], suggested), detail);
+  const start = `Remove the unknown parameter ${field || 'without a name'}`;
+  assert.ok(detail.startsWith(start), detail);
+  const [, suggested] =
+    /^(?:, or rename it to (\w+))?\.$/.exec(detail.slice(start.length)) ?? assert.fail(detail);
+  if (suggested !== undefined) assert.ok(Object.hasOwn(rulesOf[listing], suggested), detail);
 }
 
 const keyStart = new RegExp(`${keyPrefixPattern}([0-9A-Za-z]{20,})`, 'g');

@@ -1,4 +1,4 @@
-/** What is installed, and that docs/explanation/security.md names existing tests. */
+/** What is installed, and that docs/explanation/operators/security.md names existing tests. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
@@ -135,8 +135,8 @@ test('npm run audit fails with a message if it cannot reach the registry, even w
 /** `FILE`: "NAME", "NAME" — the tests that the document names. A name may contain a line break. */
 const named = /`([\w./-]+\.ts)`:\s+((?:"[^"]+"(?:,\s+)?)+)/g;
 
-test('every test that docs/explanation/security.md names exists, and every risk names a test', () => {
-  const page = read('docs/explanation/security.md');
+test('every test that the security page names exists, and every risk names a test', () => {
+  const page = read('docs/explanation/operators/security.md');
   let count = 0;
   for (const [, file = '', names = ''] of page.matchAll(named)) {
     assert.ok(existsSync(join(root, file)), file);

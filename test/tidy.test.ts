@@ -21,6 +21,19 @@ test('no source file is longer than 300 lines, and no line longer than 110 colum
   assert.deepEqual(overlong, []);
 });
 
+test('no line of prose in a document is longer than 100 columns', () => {
+  const wide = files
+    .filter((name) => name.endsWith('.md'))
+    .flatMap((file) =>
+      // A table row is one line, and so is a link that is longer than a line.
+      proseOf(file)
+        .split('\n')
+        .filter((line) => line.length > 100 && !/^\s*\||^\s*\S*\]\(\S*$/.test(line))
+        .map((line) => `${file}: ${line.slice(0, 60)}`),
+    );
+  assert.deepEqual(wide, []);
+});
+
 /** A document without its code blocks, which contain no sections or links. */
 const proseOf = (file: string) => read(file).replaceAll(/^```.*?^```$/gms, '');
 

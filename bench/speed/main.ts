@@ -18,7 +18,7 @@ import { openServices, partnerCount, ratePastLoad, startService } from './servic
 import { measureStart } from './start.ts';
 
 const resultsFile = new URL('../results.json', import.meta.url);
-const chartFile = new URL('../../docs/explanation/bench.svg', import.meta.url);
+const chartFile = new URL('../../docs/explanation/operators/bench.svg', import.meta.url);
 
 /** The warm-up round is this much longer: V8 compiles during some 20,000 requests. */
 const warmUpTimes = 4;
@@ -28,7 +28,7 @@ const rate = ratePastLoad.toLocaleString('en');
 const about = `
 Starts each contender as its own process, gives all of them the same load in turn, and prints the CPU time
 of the process per request: the median of all rounds after a warm-up round. Ends with status 1 if a goal
-falls short. A run with all sections writes bench/results.json and docs/explanation/bench.svg.
+falls short. A run with all sections writes bench/results.json and docs/explanation/operators/bench.svg.
 
 The floor is bare node:http that sends the same bytes from memory. Ours logs a line for each request to a
 file, and counts all requests against the highest rate that a partner can have, ${rate} a second.
@@ -126,9 +126,8 @@ async function run(flags: Flags): Promise<boolean> {
     const circumstances = await circumstancesOf(stage, flags);
     writeFileSync(resultsFile, resultsOf(new Date(), circumstances, rows, verdicts));
     writeFileSync(chartFile, chartOfRows(rows));
-    say('Written: bench/results.json and docs/explanation/bench.svg.');
-  } else
-    say('Only some sections were run: bench/results.json and docs/explanation/bench.svg stay as they are.');
+    say('Written: bench/results.json and docs/explanation/operators/bench.svg.');
+  } else say('Only some sections were run. bench/results.json and bench.svg stay as they are.');
   return verdicts.every(({ isMet }) => isMet);
 }
 

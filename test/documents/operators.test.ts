@@ -281,7 +281,7 @@ for (const name of ['replicas.md', 'shared-rate-limit.md']) {
 test('every page for operators with commands is tested, and other documents have none', () => {
   const pages = pagesFor('operators').filter((path) => shellBlocks(path).length > 0);
   assert.deepEqual([...opened.keys()].toSorted(), pages.map((path) => basename(path)).toSorted());
-  for (const page of ['README.md', 'explanation/decisions.md'])
+  for (const page of ['README.md', 'explanation/contributors/decisions.md'])
     assert.deepEqual(shellBlocks(`docs/${page}`), []);
 });
 

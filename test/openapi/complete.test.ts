@@ -207,7 +207,7 @@ test('the document of a service shows what this service would answer', () => {
   assert.deepEqual(components.headers['RateLimit-Policy'].schema.examples, ['"brands";q=7;w=1']);
   const [page] = examplesOf(paths['/brands'].get.responses[200]);
   assert.equal(
-    page?.[1].value.brands[1].profile_image_url,
+    page?.[1].value.brands[0].profile_image_url,
     'https://here.example/assets/brand-placeholder.png',
   );
 });

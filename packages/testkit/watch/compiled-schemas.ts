@@ -37,9 +37,13 @@ export function headerKey(name: string): string {
   return `Header${name.replaceAll('-', '')}`;
 }
 
-/** Checks of formats, in addition to the document's patterns. Integers are checked by their bounds. */
+/** Our times always have milliseconds and `Z`, which the document only states in words. */
+const day = /\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31)/;
+const time = new RegExp(`^${day.source}T([01]\\d|2[0-3])(:[0-5]\\d){2}\\.\\d{3}Z$`);
+
+/** Checks of formats. Integers are checked by their bounds. */
 export const formats = {
-  'date-time': /-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31)T([01]\d|2[0-3])(:[0-5]\d){2}/,
+  'date-time': time,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   int32: true,
   int64: true,

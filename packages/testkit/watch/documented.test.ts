@@ -61,6 +61,7 @@ const wrong: Record<string, [ReturnType<typeof answerOf>, method?: string, path?
   'a time that does not exist': [
     answerOf(200, { brands: [{ ...brand, created_at: '2026-13-01T00:00:00.000Z' }] }),
   ],
+  'a text with a control character': [answerOf(200, { brands: [{ ...brand, name: 'a\tb' }] })],
   'an empty cursor': [answerOf(200, { ...page, cursor: '' })],
   'a page of the other listing': [answerOf(200, { balances: [] })],
   'no request id': [answerOf(200, page, { 'x-request-id': undefined })],

@@ -31,14 +31,14 @@ export function pageIn(json: unknown, name: string, facts: AnswerFacts): Answer 
   const { [name]: items, cursor } = Object(json);
   const isList = Array.isArray(items) && items.every((item) => Object(item) === item);
   if (isList && typeof (cursor ?? '') === 'string') return { items, cursor: cursor ?? '' };
-  throw new ApiError(facts, [], `the answer is no page of ${name}; check baseUrl.`);
+  throw new ApiError(facts, [], `the response is not a page of ${name}; check baseUrl.`);
 }
 
-const notOurs = 'this is no answer of the service; check baseUrl and what stands on the way.';
+const notOurs = 'the response is not from the service; check baseUrl and any proxy in between.';
 
 /** The error for an answer that is not 2xx; `text` is null if its body did not arrive. */
 export function errorIn(text: string | null, apiKey: string, facts: AnswerFacts): ApiError {
-  const otherwise = text === null ? 'the rest of the answer did not come.' : notOurs;
+  const otherwise = text === null ? 'the body of the response did not arrive.' : notOurs;
   return apiError(facts, errorRecordsIn(text ?? '', apiKey), otherwise);
 }
 

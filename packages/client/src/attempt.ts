@@ -25,7 +25,7 @@ export function attemptOnce(
     const controller = new AbortController();
     let refusal: ApiError | undefined;
     const timer = setTimeout(() => {
-      const late = `${addressOf(settings)} did not answer in full within ${attempt.timeoutMs} ms.`;
+      const late = `${addressOf(settings)} did not send a complete response within ${attempt.timeoutMs} ms.`;
       fail(refusal ?? new TimeoutError(late));
     }, attempt.timeoutMs);
     exchange(settings, attempt, controller.signal, (error) => {
@@ -59,7 +59,7 @@ async function exchange(
 
   const facts = { status, requestId, retryAfterMs: retryAfterMs(headers) };
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-    throw new ApiError(facts, [], 'a redirect, which a key is not sent along; check baseUrl.');
+    throw new ApiError(facts, [], 'the client does not follow redirects; check baseUrl.');
   }
   if (!response.ok) {
     // If the body is lost or late, the error has the status alone.
@@ -71,14 +71,16 @@ async function exchange(
 
 async function jsonOf(settings: Settings, response: Response, facts: AnswerFacts): Promise<unknown> {
   const text = await bodyOf(response).catch((cause) => {
-    throw connectionError(settings, 'broke off its answer', cause);
+    throw connectionError(settings, 'did not complete its response', cause);
   });
-  if (text === null) throw new ApiError(facts, [], 'the answer is too long to be a page; check baseUrl.');
+  if (text === null) throw new ApiError(facts, [], 'the response is too long to be a page; check baseUrl.');
   try {
     return JSON.parse(text);
   } catch {
     // Without the cause, which quotes the text and so perhaps an amount.
-    throw new ConnectionError(`${addressOf(settings)} answered with ${facts.status}, but not in whole JSON.`);
+    throw new ConnectionError(
+      `${addressOf(settings)} answered with status ${facts.status}, but the body is not complete JSON.`,
+    );
   }
 }
 
@@ -87,7 +89,7 @@ async function send(settings: Settings, url: string, signal: AbortSignal): Promi
   // browser's fetch fails when it is called as a method.
   const fetch = settings.fetch ?? globalThis.fetch;
   if (typeof fetch !== 'function')
-    throw new PartnerNetworkError('There is no fetch here: pass one as an option.');
+    throw new PartnerNetworkError('This runtime has no global fetch. Pass one as the option fetch.');
   try {
     return await fetch(url, {
       headers: { accept: 'application/json', authorization: `Bearer ${settings.apiKey}` },

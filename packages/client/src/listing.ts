@@ -71,7 +71,7 @@ async function requestPage<Page extends PageOf<Page>>(
   async function next(): Promise<Page | null> {
     if (cursor === '') return null;
     if (!cursors.includes(cursor)) return requestPage<Page>(name, request, { ...params, cursor }, cursors);
-    throw new PartnerNetworkError(`The service gave a cursor of ${name} again, so the walk would not end.`);
+    throw new PartnerNetworkError(`The service repeated a cursor of ${name}, so the walk would not end.`);
   }
   return { [name]: items, ...(cursor !== '' && { cursor }), next } as unknown as Page;
 }

@@ -111,7 +111,7 @@ export function checkCall(options: CallOptions | undefined, settings: Settings) 
   checkNames(given, callOptionNames);
   const signal = given.signal ?? undefined;
   if (signal !== undefined && typeof signal.aborted !== 'boolean') {
-    throw new PartnerNetworkError('signal must be an AbortSignal; that of a controller is its `signal`.');
+    throw new PartnerNetworkError('signal must be an AbortSignal. Of an AbortController, pass its `signal`.');
   }
   return { signal, ...checkBounds(given, settings) };
 }
@@ -120,7 +120,7 @@ function checkNames(options: object, known: readonly string[]): void {
   // Includes inherited names, to catch a signal that is passed instead of the options.
   for (const name in options) {
     if (known.includes(name)) continue;
-    throw new PartnerNetworkError(`There is no option ${name} here; there are ${known.join(', ')}.`);
+    throw new PartnerNetworkError(`Unknown option ${name}. The options are ${known.join(', ')}.`);
   }
 }
 
@@ -153,7 +153,7 @@ function checkPresent(name: string, value: string): void {
 function checkKey(apiKey: string): string {
   checkPresent('apiKey', apiKey);
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
-  throw new PartnerNetworkError('apiKey must be the whole of an API key, without spaces or line breaks.');
+  throw new PartnerNetworkError('apiKey must be a complete API key, without spaces or line breaks.');
 }
 
 /** The address without a trailing slash. The error does not repeat it: it may contain a key. */
@@ -165,6 +165,6 @@ function checkBaseUrl(baseUrl: string): string {
     if (/^https?:$/.test(url.protocol) && isPlain) return url.origin + url.pathname.replace(/\/+$/, '');
   } catch {}
   throw new PartnerNetworkError(
-    'baseUrl must be an address like https://HOST/network/v1, without user, password, query or fragment.',
+    'baseUrl must be a URL like https://HOST/network/v1, without user, password, query or fragment.',
   );
 }

@@ -19,7 +19,7 @@ export function safeCause(error: unknown, apiKey: string, depth = 0): Error & { 
   const { message, name, code, stack, cause } = Object(error);
   if (cause instanceof Error && depth < maxCauses) return safeCause(cause, apiKey, depth + 1);
   const isText = (text: unknown) => typeof text === 'string' && text !== '';
-  const reason = [error, message, name].find(isText) ?? 'it gave no reason';
+  const reason = [error, message, name].find(isText) ?? 'unknown reason';
   const copy: Error & { code?: string } = new Error(withoutKey(reason, apiKey));
   for (const [field, text] of Object.entries({ name, code, stack })) {
     if (isText(text)) Object.assign(copy, { [field]: withoutKey(text, apiKey) });

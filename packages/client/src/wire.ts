@@ -63,7 +63,7 @@ export interface ListBalancesParams extends PageParams {
   readonly customer_id: string;
   /** Type of balances to list. */
   readonly type: 'CHECKING';
-  /** Grant that authorizes the request. Default: any active grant of yours for this customer. */
+  /** Grant that authorizes the request. Default: any of your active grants for this customer. */
   readonly grant_id?: string | undefined;
 }
 

@@ -111,7 +111,7 @@ test('a timeout ends a fetch that ignores its signal, and a late answer is dropp
   const { promise: late, resolve } = Promise.withResolvers<Response>();
   const network = offline({ fetch: () => late, timeoutMs: 10, maxRetries: 0 });
   const error = await rejectionOf(network.brands.list());
-  assert.match(String(error), /^TimeoutError: .* did not answer in full within 10 ms\.$/);
+  assert.match(String(error), /^TimeoutError: .* did not send a complete response within 10 ms\.$/);
   resolve(Response.json({ brands: [] }));
   await new Promise(setImmediate);
 });

@@ -142,7 +142,7 @@ test('a 200 that is not a page is an error, and is not retried', async () => {
   ]) {
     const { network, urls } = answering({ body });
     const error = await rejectionOf(network.brands.list(), ApiError);
-    assert.match(error.message, /^200: the answer is no page of brands; check baseUrl\./);
+    assert.match(error.message, /^200: the response is not a page of brands; check baseUrl\./);
     assert.equal(urls.length, 1);
   }
 });
@@ -152,7 +152,7 @@ test('a body that never ends is cut off', async () => {
   const body = new ReadableStream({ pull: (controller) => controller.enqueue(blank) });
   const { network, urls } = answering({ body });
   const error = await rejectionOf(network.brands.list(), ApiError);
-  assert.match(error.message, /^200: the answer is too long to be a page/);
+  assert.match(error.message, /^200: the response is too long to be a page/);
   assert.equal(urls.length, 1);
 });
 
@@ -175,7 +175,7 @@ for (const [status, what, kind, attempts] of [
 test('a redirect is an error, and is not followed', async (t) => {
   const { network, proxy } = await startFaultyNetwork(t, ['redirect']);
   const error = await rejectionOf(network.brands.list(), ApiError);
-  assert.match(error.message, /^301: a redirect, .*check baseUrl\.$/);
+  assert.match(error.message, /^301: the client does not follow redirects; check baseUrl\.$/);
   assert.equal(proxy.targets.length, 1);
 });
 
@@ -213,6 +213,6 @@ test('an unreachable service is a ConnectionError with the reason', async (t) =>
 test('the error for an answer that is not JSON repeats nothing of it', async () => {
   const { network } = answering({ body: '{"balances":[{"amount":4242x' });
   const error = await rejectionOf(network.balances.list(ofAlice, { maxRetries: 0 }), ConnectionError);
-  assert.match(error.message, /answered with 200, but not in whole JSON\.$/);
+  assert.match(error.message, /answered with status 200, but the body is not complete JSON\.$/);
   assert.doesNotMatch(`${error.stack}${error.cause}`, /4242/);
 });

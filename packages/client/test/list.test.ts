@@ -158,7 +158,7 @@ for (const [what, cursors] of [
       for await (const { id } of network.brands.list({ cursor: 'start' })) ids.push(id);
     };
     const error = await rejectionOf(walk(), PartnerNetworkError);
-    assert.match(error.message, /gave a cursor of brands again/);
+    assert.match(error.message, /repeated a cursor of brands/);
     assert.deepEqual([ids.length, urls.length], [cursors.length, cursors.length]);
   });
 }

@@ -27,7 +27,7 @@ test('says that the key or the address is empty', () => {
 
 test('says in a sentence what is wrong with the key or the address', () => {
   for (const apiKey of [' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}]) {
-    assertRefused({ apiKey }, /^apiKey must be the whole of an API key, without spaces or line breaks\.$/);
+    assertRefused({ apiKey }, /^apiKey must be a complete API key, without spaces or line breaks\.$/);
   }
   const { baseUrl } = good;
   const credentials = ['https://user@network.example/v1', 'https://:password@network.example/v1'];
@@ -35,7 +35,7 @@ test('says in a sentence what is wrong with the key or the address', () => {
     ...['network.example/network/v1', '/network/v1', 'ftp://network.example/v1'],
     ...[...credentials, `${baseUrl}?`, `${baseUrl}?limit=1`, `${baseUrl}#top`],
   ]) {
-    const message = /^baseUrl must be an address like https:\/\/HOST\/network\/v1, without/;
+    const message = /^baseUrl must be a URL like https:\/\/HOST\/network\/v1, without/;
     assertRefused({ baseUrl: wrong }, message);
   }
 });
@@ -56,21 +56,21 @@ test('says in a sentence that an option is not a function or not a signal', () =
     assertRefused({ [name]: 'https://network.example' }, new RegExp(`^${name} must be a function\\.$`));
   }
   for (const signal of [new AbortController(), 5] as unknown[]) {
-    const message = /^signal must be an AbortSignal;/;
+    const message = /^signal must be an AbortSignal\. /;
     const list = () => offline().brands.list({}, { signal: signal as AbortSignal });
     assert.throws(list, { name: 'PartnerNetworkError', message });
   }
 });
 
 test('names the valid options if an option is unknown', () => {
-  assertRefused({ timeout: 5 }, /^There is no option timeout here; there are apiKey, .*, timeoutMs, /);
+  assertRefused({ timeout: 5 }, /^Unknown option timeout\. The options are apiKey, .*, timeoutMs, /);
   for (const option of ['timeout', 'maxRate']) {
-    const message = `There is no option ${option} here; there are signal, timeoutMs, maxRetries.`;
+    const message = `Unknown option ${option}. The options are signal, timeoutMs, maxRetries.`;
     assert.throws(() => offline().brands.list({}, { [option]: 5 }), { name: 'PartnerNetworkError', message });
   }
   // A mistake in a call: the signal or its controller in place of the options.
   for (const wrong of [new AbortController().signal, new AbortController()]) {
-    assert.throws(() => offline().brands.list({}, wrong as CallOptions), /There is no option \w+ here/);
+    assert.throws(() => offline().brands.list({}, wrong as CallOptions), /Unknown option \w+\./);
   }
 });
 
@@ -177,7 +177,7 @@ test('a call that is aborted in its hook sends nothing', async (t) => {
 
 test('a call fails at once if no fetch exists', async (t) => {
   const network = new PartnerNetwork(good);
-  const message = 'There is no fetch here: pass one as an option.';
+  const message = 'This runtime has no global fetch. Pass one as the option fetch.';
   const mocked = t.mock.property(globalThis, 'fetch');
   for (const none of [undefined, 'fetch']) {
     mocked.mock.mockImplementation(none as unknown as typeof fetch);

@@ -89,9 +89,9 @@ test('each request of a walk has its own retries', async (t) => {
 test('silence ends in a TimeoutError, and a broken answer in a ConnectionError', async (t) => {
   const { network, proxy } = await startFaultyNetwork(t, ['silence', 'cut in the body'], { maxRetries: 0 });
   const late = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }), TimeoutError);
-  assert.equal(late.message, `${proxy.baseUrl} did not answer in full within 50 ms.`);
+  assert.equal(late.message, `${proxy.baseUrl} did not send a complete response within 50 ms.`);
   const { message } = await rejectionOf(network.brands.list(), ConnectionError);
-  assert.ok(message.startsWith(`${proxy.baseUrl} broke off its answer: `), message);
+  assert.ok(message.startsWith(`${proxy.baseUrl} did not complete its response: `), message);
 });
 
 test('fails at once if asked to wait for an hour', async (t) => {

@@ -111,7 +111,7 @@ test('an error of a custom fetch is reported without the key', async () => {
 test('an error without message and code is reported by its name', async () => {
   for (const [thrown, reported] of [
     [new AggregateError([]), 'AggregateError'],
-    [Object.create(null), 'it gave no reason'],
+    [Object.create(null), 'unknown reason'],
     ['a word', 'a word'],
   ]) {
     const { message } = await errorAfter(() => Promise.reject(thrown));

@@ -119,10 +119,10 @@ async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal):
 }
 
 function reasonOf(code: string): string {
-  if (code === 'ENOTFOUND' || code === 'ENODATA') return 'there is no host of this name';
-  if (code === 'ECONNREFUSED') return 'nothing listens there';
-  if (code === 'ECONNRESET') return 'the connection ended before the whole image was there';
-  if (code.startsWith('HPE_')) return `its answer is not HTTP, or its headers are too long (${code})`;
-  if (/CERT|SIGNATURE/.test(code)) return `its certificate cannot be trusted (${code})`;
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return 'this host name does not exist';
+  if (code === 'ECONNREFUSED') return 'it refuses connections';
+  if (code === 'ECONNRESET') return 'the connection ended before the image was complete';
+  if (code.startsWith('HPE_')) return `its response is not HTTP, or its headers are too long (${code})`;
+  if (/CERT|SIGNATURE/.test(code)) return `its certificate is not trusted (${code})`;
   return `the connection failed (${code})`;
 }

@@ -7,21 +7,22 @@ import { echo } from '../lib/text.ts';
 const { minPixels, belowBytes } = profileImage;
 
 const sentences = {
-  NOT_SQUARE: 'Crop it to a square: it is {width} pixels wide and {height} high.',
-  TOO_SMALL: `Use a larger one: it must have at least ${minPixels}x${minPixels} pixels.`,
-  TOO_LARGE: `Compress it: it must be under ${belowBytes} bytes.`,
-  WRONG_FORMAT: 'Save it as png or jpg: what the server sends is neither, whatever its name says.',
-  UNREADABLE: 'Save it anew: it begins as {format}, but how large it is cannot be read.',
-  INVALID_URL: 'Give the brand an http or https URL without user or password.',
-  UNREACHABLE: 'Check that {host} serves it: {reason}.',
-  TIMED_OUT: `Serve it faster: it must be there within ${imagesBounds.imageDownloadMs / 1_000} s, redirects included.`,
-  BAD_STATUS: 'Correct the URL or mend {host}: it answers with status {status} and not with 200.',
-  ENCODED: 'Serve it as it is: {host} sends it in a content encoding, such as gzip, that was not asked for.',
-  TOO_MANY_REDIRECTS: `Use the URL that it ends at: at most ${imagesBounds.imageRedirects} redirects are followed.`,
+  NOT_SQUARE: 'Crop the image to a square: it is {width} pixels wide and {height} pixels high.',
+  TOO_SMALL: `Use a larger image: it must have at least ${minPixels}x${minPixels} pixels.`,
+  TOO_LARGE: `Compress the image: it must be smaller than ${belowBytes} bytes.`,
+  WRONG_FORMAT: 'Save the image as png or jpg: its content has neither format.',
+  UNREADABLE: 'Save the image again: it begins as {format}, but its width and height cannot be read.',
+  INVALID_URL: 'Set profile_image_url to an http or https URL without user or password.',
+  UNREACHABLE: 'Check that {host} serves the image: {reason}.',
+  TIMED_OUT: `Serve the image faster: it must arrive within ${imagesBounds.imageDownloadMs / 1_000} s, redirects included.`,
+  BAD_STATUS: 'Correct the URL or fix {host}: it answers with status {status} instead of 200.',
+  ENCODED: 'Serve the image without content encoding: {host} encodes it, for example with gzip.',
+  TOO_MANY_REDIRECTS: `Use the URL where the redirects end: at most ${imagesBounds.imageRedirects} redirects are followed.`,
   BAD_REDIRECT:
-    'Mend the redirect of {host}: it must lead to an http or https URL, without user or password, ' +
+    'Correct the redirect of {host}: it must lead to an http or https URL, without user or password, ' +
     'and not from https to http.',
-  NOT_PUBLIC: 'Serve it from a public address, as {host} is not, or pass --allow-private if this is meant.',
+  NOT_PUBLIC:
+    'Serve the image from a public address: {host} is not public. To allow it, pass --allow-private.',
 } as const;
 
 type ImageCode = keyof typeof sentences;

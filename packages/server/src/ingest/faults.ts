@@ -11,25 +11,26 @@ const renaming = ' or rename it to {nearest}';
 
 /** Names in braces, such as {max}, are filled in. */
 export const importSentences = {
-  INVALID_JSON: `Write one JSON object a line, in UTF-8, of at most ${ingestBounds.importLineBytes} bytes; "jq -c" does so.`,
+  INVALID_JSON: `Write one JSON object per line, in UTF-8, of at most ${ingestBounds.importLineBytes} bytes, for example with "jq -c".`,
   INVALID_CSV: 'Correct the CSV: {what}.',
-  DUPLICATE_KEY: 'Give each key once.',
-  UNKNOWN_FIELD: `Remove this field${renaming}: the record has no such field.`,
-  MISSING_REQUIRED_FIELD: 'Add this field: the record requires it.',
-  EXPECTED_STRING: 'Write a string here.',
-  EXPECTED_INTEGER: 'Write a whole number in plain digits here.',
-  EXPECTED_OBJECT: 'Write a JSON object here; a line holds one record.',
-  VALUE_EMPTY: 'Give this field a value, or leave it out where it is optional.',
-  VALUE_TOO_LONG: 'Shorten this to at most {max} characters.',
-  VALUE_TOO_LOW: 'Raise this to at least {min}.',
-  VALUE_TOO_HIGH: 'Lower this to at most {max}.',
-  INVALID_ENUM_VALUE: 'Use {allowed}, in exactly this spelling.',
-  INVALID_CHARACTER: 'Remove control characters, such as line breaks and tabs, and unpaired surrogates.',
-  INVALID_COLOR: 'Write a color as # and six hex digits, such as #1A2B3C.',
-  INVALID_URL: 'Write an http or https URL of {min} to {max} characters, without user or password.',
-  INVALID_TIME: 'Write a time in UTC as RFC 3339 has it, such as 2026-01-31T08:00:00.000Z.',
-  TOO_MANY_KEYS: 'Keep at most {max} keys.',
-  PERSONAL_DATA: 'Take out {what}; if it is none, import with --personal-data allow.',
+  DUPLICATE_KEY: 'Write each key only once.',
+  UNKNOWN_FIELD: `Remove this field${renaming}: the record has no field with this name.`,
+  MISSING_REQUIRED_FIELD: 'Add this field: it is required.',
+  EXPECTED_STRING: 'Set this field to a string.',
+  EXPECTED_INTEGER: 'Set this field to a whole number, written in plain digits.',
+  EXPECTED_OBJECT: 'Write a JSON object here. Each line is one record.',
+  VALUE_EMPTY: 'Set this field to a value, or leave it out if it is optional.',
+  VALUE_TOO_LONG: 'Shorten this value to at most {max} characters.',
+  VALUE_TOO_LOW: 'Set this field to at least {min}.',
+  VALUE_TOO_HIGH: 'Set this field to at most {max}.',
+  INVALID_ENUM_VALUE: 'Set this field to {allowed}.',
+  INVALID_CHARACTER: 'Remove control characters, for example line breaks and tabs, and unpaired surrogates.',
+  INVALID_COLOR: 'Write the color as # and six hexadecimal digits, for example #1A2B3C.',
+  INVALID_URL:
+    'Set this field to an http or https URL of {min} to {max} characters, without user or password.',
+  INVALID_TIME: 'Write the time in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z.',
+  TOO_MANY_KEYS: 'Remove keys: at most {max} are allowed.',
+  PERSONAL_DATA: 'Remove {what}. If it is not personal data, import with --personal-data allow.',
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
 } as const;
 
@@ -72,15 +73,16 @@ function nameOf(field: FieldName): string {
 
 /** The texts that fill {what} of INVALID_CSV. */
 const csvFlaws = {
-  encoding: 'write it in UTF-8, without NUL bytes',
-  noHeader: 'line 1 must be a header with the names of the fields, such as {names}, and end in LF or CRLF',
-  separator: 'separate the names, and the values, by commas and not by semicolons or tabs',
+  encoding: 'it must be UTF-8 without NUL bytes',
+  noHeader:
+    'line 1 must be a header with the names of the fields, for example {names}, and end in LF or CRLF',
+  separator: 'separate names and values by commas, not by semicolons or tabs',
   nameless: 'column {column} of the header has no name',
-  count: 'this line has {values} values and the header {names}',
+  count: 'this line has {values} values, but the header has {names} names',
   secondHeader: 'remove this second header',
-  openQuote: 'a quote that opens here is not closed, or only by a later record',
-  strayQuote: 'put a value that holds a quote in quotes as a whole, and write that quote twice',
-  tooLong: `a record takes at most ${ingestBounds.importLineBytes} bytes`,
+  openQuote: 'the quote that opens here is not closed in the same record',
+  strayQuote: 'put a value that contains a quote in quotes, and write the inner quote twice',
+  tooLong: `a record may have at most ${ingestBounds.importLineBytes} bytes`,
 } as const;
 
 export type CsvFlaw = keyof typeof csvFlaws;

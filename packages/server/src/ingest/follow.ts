@@ -48,8 +48,10 @@ export async function followRecords(
 /** Adds where the sender must continue. */
 function withLine(error: unknown, line: number): Error {
   const { message } = error as Error;
-  const progress = line === 0 ? 'No line is written' : `Lines up to ${line} are written`;
-  const sentence = `${message} ${progress}: send all after that again.`;
+  const progress =
+    line === 0
+      ? 'No line was written. Send all lines again.'
+      : `Lines up to ${line} were written. Send all later lines again.`;
   const Kind = isOutage(error) ? OperatorError : Error;
-  return new Kind(sentence, { cause: error });
+  return new Kind(`${message} ${progress}`, { cause: error });
 }

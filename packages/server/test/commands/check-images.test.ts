@@ -46,9 +46,9 @@ test('lists faulty images and what to do about them, sums up, and fails', async 
     [
       'BRAND | HOST | FORMAT | PIXELS | BYTES | FAULTS | WHAT TO DO',
       `b1001 | 127.0.0.1 | png | 300x100 | ${bytes} | NOT_SQUARE, TOO_SMALL | ` +
-        'Crop it to a square: it is 300 pixels wide and 100 high. Use a larger one: it must have at least 256x256 pixels.',
+        'Crop the image to a square: it is 300 pixels wide and 100 pixels high. Use a larger image: it must have at least 256x256 pixels.',
       'b1002 | 127.0.0.1 | BAD_STATUS | ' +
-        'Correct the URL or mend 127.0.0.1: it answers with status 404 and not with 200.',
+        'Correct the URL or fix 127.0.0.1: it answers with status 404 instead of 200.',
       '5 brands: 2 fine, 1 without an image, 2 faulty.',
       '',
     ],

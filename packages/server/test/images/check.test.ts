@@ -57,8 +57,8 @@ for (const engine of ['sqlite', 'postgres']) {
       engine,
     );
     const details = {
-      TOO_LARGE: 'Compress it: it must be under 2000000 bytes.',
-      NOT_SQUARE: 'Crop it to a square: it is 300 pixels wide and 256 high.',
+      TOO_LARGE: 'Compress the image: it must be smaller than 2000000 bytes.',
+      NOT_SQUARE: 'Crop the image to a square: it is 300 pixels wide and 256 pixels high.',
     };
     const errors = (...codes: (keyof typeof details)[]) => ({
       ...{ status: codes.length === 0 ? 'ok' : 'faulty', host: '127.0.0.1' },

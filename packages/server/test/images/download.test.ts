@@ -171,7 +171,7 @@ test('the time limit includes all redirects', async (t) => {
 /** What a server sends, and the reason that is reported. */
 const nonsense: Record<string, readonly [said: string, expected: RegExp]> = {
   'hangs up': ['', /the connection ended/],
-  'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n', /its answer is not HTTP.*HPE_/],
+  'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n', /its response is not HTTP.*HPE_/],
   'sends headers without end': [`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(10_000)}`, /headers are too long/],
   'changes the protocol': [
     'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
@@ -200,7 +200,7 @@ test('cannot reach an image where nothing listens', async () => {
   const result = await get('http://127.0.0.1:1/logo.png?token=secret');
   assert.deepEqual('fault' in result && result.fault, {
     code: 'UNREACHABLE',
-    detail: 'Check that 127.0.0.1 serves it: nothing listens there.',
+    detail: 'Check that 127.0.0.1 serves the image: it refuses connections.',
   });
 });
 

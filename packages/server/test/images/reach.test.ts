@@ -96,7 +96,8 @@ test('reports the host that is not public, and nothing else of its URL', async (
   assert.deepEqual(await download(url, publicOnly, AbortSignal.timeout(20_000)), {
     fault: {
       code: 'NOT_PUBLIC',
-      detail: 'Serve it from a public address, as 10.0.0.1 is not, or pass --allow-private if this is meant.',
+      detail:
+        'Serve the image from a public address: 10.0.0.1 is not public. To allow it, pass --allow-private.',
     },
   });
 });
@@ -121,7 +122,7 @@ test('requires a trusted certificate of the host, whatever NODE_TLS_REJECT_UNAUT
   const doubted = await get('images.test');
   assert.match(
     'fault' in doubted ? doubted.fault.detail : '',
-    /cannot be trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+    /is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
   );
 
   const before = getCACertificates('default');
@@ -131,7 +132,7 @@ test('requires a trusted certificate of the host, whatever NODE_TLS_REJECT_UNAUT
   const another = await get('other.test');
   assert.match(
     'fault' in another ? another.fault.detail : '',
-    /cannot be trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+    /is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
   );
 
   const downgraded = await get('images.test', '/down');

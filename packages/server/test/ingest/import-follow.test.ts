@@ -225,7 +225,7 @@ test('after a stop it waits only stoppedMs for a stuck database', {
   const { slow, asked } = gated(database.store);
   const writing = assert.rejects(
     followRecords(slow, readJsonLines(feed.chunks), { ...options, stoppedMs: 100 }),
-    /does not answer\. No line is written: send all/,
+    /does not answer\. No line was written\. Send all/,
   );
   await feed.send(brand(1));
   await asked;
@@ -242,7 +242,7 @@ test('says that nothing is written when it is stopped before a partner was found
   const readings = readJsonLines(feed.chunks);
   const looking = assert.rejects(
     followRecords(store, readings, { ...hurried, kind: 'grants' }),
-    /gone\)\. No line is written: send all/,
+    /gone\)\. No line was written\. Send all/,
   );
   await feed.send(grant);
   await looking;
@@ -253,7 +253,7 @@ test('ends when the database stays unreachable, and says which lines are written
   const reported = follow({ limitMs: 600, waiting: () => {} });
   const failed = assert.rejects(
     reported,
-    (error) => error instanceof OperatorError && /Lines up to 3 are written: send/.test(error.message),
+    (error) => error instanceof OperatorError && /Lines up to 3 were written\. Send/.test(error.message),
   );
   await feed.send(brand(1), '', 'nonsense');
   await until(10_000, async () => (await names()).length === 1);
@@ -266,7 +266,7 @@ test('ends when the database stays unreachable, and says which lines are written
 
 test('commits the lines before a feed breaks, and says which lines are written', async (t) => {
   const { feed, names, follow } = await openScene(t);
-  const failed = assert.rejects(follow(), /the queue is gone Lines up to 2 are written/);
+  const failed = assert.rejects(follow(), /the queue is gone Lines up to 2 were written\./);
   await feed.send(brand(1), brand(2));
   await feed.fail(new Error('the queue is gone'));
   await failed;

@@ -68,7 +68,7 @@ test('ends with the feed; --json prints one document, and bad lines are on stand
   const { rejected, ...counts } = JSON.parse(stdout);
   assert.deepEqual([status, counts], [0, { read: 3, written: 2, unchanged: 0, rejected_count: 1 }]);
   assert.deepEqual([rejected.length, rejected[0].line], [1, 2]);
-  assert.match(stderr, /^line 2: name: EXPECTED_STRING: Write a string here\.\n$/);
+  assert.match(stderr, /^line 2: name: EXPECTED_STRING: Set this field to a string\.\n$/);
 });
 
 test('follows only standard input and JSON Lines, and not with --dry-run', async (t) => {

@@ -119,8 +119,11 @@ test('prints line, field and remedy of the first rejected lines', async (t) => {
   const { status, stdout, stderr } = await line.run(words, { input: mixed + 'nonsense\n'.repeat(1_000) });
   assert.equal(status, 1);
   assert.equal(stdout, '1004 read, 0 written, 0 unchanged, 1002 rejected.\n');
-  assert.match(stderr, /^line 3: name: EXPECTED_STRING: Write a string here\.$/m);
-  assert.match(stderr, /^line 3: extra: UNKNOWN_FIELD: Remove this field: the record has no such field\.$/m);
+  assert.match(stderr, /^line 3: name: EXPECTED_STRING: Set this field to a string\.$/m);
+  assert.match(
+    stderr,
+    /^line 3: extra: UNKNOWN_FIELD: Remove this field: the record has no field with this name\.$/m,
+  );
   assert.match(stderr, /^line 4: INVALID_JSON: /m);
   assert.match(stderr, /982 more rejected lines/);
   assert.doesNotMatch(stderr, /--format/);

@@ -18,7 +18,7 @@ test('--personal-data warn reports personal data on standard error, and writes i
   const report = { read: 30, written: 30, unchanged: 0, rejected_count: 0, rejected: [] };
   assert.deepEqual(JSON.parse(machine.stdout), report);
   assert.equal(
-    machine.stderr.match(/^warning: line \d+: metadata\.owner: PERSONAL_DATA: Take .*\.$/gm)?.length,
+    machine.stderr.match(/^warning: line \d+: metadata\.owner: PERSONAL_DATA: Remove .*\.$/gm)?.length,
     30,
   );
   assert.doesNotMatch(machine.stdout + machine.stderr, /jane/);
@@ -33,7 +33,7 @@ test('rejects personal data by default, and does not repeat it', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { status, stdout, stderr } = await line.run(words, { input: brandLines(1) });
   assert.deepEqual([status, stdout], [1, '1 read, 0 written, 0 unchanged, 1 rejected.\n']);
-  assert.match(stderr, /^line 1: metadata\.owner: PERSONAL_DATA: Take out .* e-mail address; .*\.$/m);
+  assert.match(stderr, /^line 1: metadata\.owner: PERSONAL_DATA: Remove .* e-mail address\. .*\.$/m);
   assert.doesNotMatch(stderr, /jane/);
   const allowed = await line.run([...words, '--personal-data', 'allow'], { input: brandLines(1) });
   assert.deepEqual([allowed.status, allowed.stderr], [0, '']);

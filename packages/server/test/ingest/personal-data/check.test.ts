@@ -18,7 +18,8 @@ function personalIn(more: object): (readonly [string | undefined, string])[] {
   return personal.map(({ field, detail }) => [field, detail]);
 }
 
-const sentence = (what: string) => `Take out ${what}; if it is none, import with --personal-data allow.`;
+const sentence = (what: string) =>
+  `Remove ${what}. If it is not personal data, import with --personal-data allow.`;
 
 test('names the field or metadata key that contains personal data, and the kind', () => {
   assert.deepEqual(personalIn({ reference_id: mail }), [

@@ -37,7 +37,7 @@ const headers: readonly [what: string, header: string, outcome: string[], said?:
   ['semicolons and quotes', '"id";"name";"reference_id"', ['INVALID_CSV'], /by commas/],
   ['tabs', 'id\tname\treference_id', ['INVALID_CSV'], /by commas/],
   ['an open quote', 'id,name,"reference_id', ['INVALID_CSV'], /not closed/],
-  ['a stray quote', 'id,na"me,reference_id', ['INVALID_CSV'], /write that quote twice/],
+  ['a stray quote', 'id,na"me,reference_id', ['INVALID_CSV'], /write the inner quote twice/],
   ['a NUL', 'id,name\0,reference_id', ['INVALID_CSV'], /NUL/],
   ['a control character', 'id,name\u0007,reference_id', ['INVALID_CSV'], /must be a header .* name,ref/],
   ['no known name', 'BRAND_1,Jane Doe,4711', ['INVALID_CSV'], /must be a header/],

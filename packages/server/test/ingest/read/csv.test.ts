@@ -143,13 +143,13 @@ const notUtf8 = Buffer.from([0xff]);
 
 /** A bad record between two good ones, whether the second good one is read, and the message. */
 const bad: readonly [what: string, middle: Bytes[], outcome: unknown, said: RegExp][] = [
-  ['too few columns', ['1,a,r\n'], invalid, /this line has 3 values and the header 5/],
-  ['too many columns', ['1,a,r,,,\n'], invalid, /this line has 6 values and the header 5/],
-  ['a single stray quote', ['1,5" pipe,r,,\n'], invalid, /write that quote twice/],
-  ['a pair of stray quotes', ['1,a "b" c,r,,\n'], invalid, /write that quote twice/],
-  ['two stray quotes side by side', ['1,a""b,r,,\n'], invalid, /write that quote twice/],
-  ['text after a closing quote', ['1,"a"b,r,,\n'], invalid, /write that quote twice/],
-  ['a closing quote that is missing', ['1,"a"b"",r,,\n'], invalid, /write that quote twice/],
+  ['too few columns', ['1,a,r\n'], invalid, /this line has 3 values, but the header has 5 names/],
+  ['too many columns', ['1,a,r,,,\n'], invalid, /this line has 6 values, but the header has 5 names/],
+  ['a single stray quote', ['1,5" pipe,r,,\n'], invalid, /write the inner quote twice/],
+  ['a pair of stray quotes', ['1,a "b" c,r,,\n'], invalid, /write the inner quote twice/],
+  ['two stray quotes side by side', ['1,a""b,r,,\n'], invalid, /write the inner quote twice/],
+  ['text after a closing quote', ['1,"a"b,r,,\n'], invalid, /write the inner quote twice/],
+  ['a closing quote that is missing', ['1,"a"b"",r,,\n'], invalid, /write the inner quote twice/],
   ['the header again', [head], invalid, /second header/],
   ['a NUL', ['1,a\0b,r,,\n'], invalid, /NUL/],
   ['a NUL in quotes', ['1,"a\0b",r,,\n'], invalid, /NUL/],

@@ -13,7 +13,7 @@ const dayMs = 24 * 3_600_000;
 
 export const cursors: Target = {
   name: 'cursors',
-  promise: 'a cursor opens to what was sealed, and with any change or anywhere else to one identical refusal',
+  promise: 'a cursor opens unchanged in its own scope, and is refused with the same error in all other cases',
   batchRuns: 500,
   open: async () => ({
     property: fc.property(scope, position, scope, change, change, elapsedMs, keyIds, judge),

@@ -18,7 +18,7 @@ const mostGrowthBytes = 64 * 1024 * 1024;
 
 export const http: Target = {
   name: 'http',
-  promise: 'every connection gets answers of the catalogue, one a request, or is closed; the next is served',
+  promise: 'each request gets one documented answer, or its connection is closed; the next one is served',
   batchRuns: 100,
   open: async (lifetime) => {
     const { port, leaks } = await serveFuzz(lifetime);

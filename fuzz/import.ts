@@ -20,7 +20,7 @@ import { anyText } from './words.ts';
 export const imports: Target = {
   name: 'import',
   promise:
-    'what is imported is what the schemas and rules allow, comes out again unchanged, and is not repeated',
+    'an import stores exactly what the schemas and rules allow, unchanged, and its errors repeat no value',
   batchRuns: 100,
   open: async (lifetime) => {
     const { store, path } = await openFuzzStore(lifetime);
@@ -155,7 +155,7 @@ function judgeEcho(lines: readonly string[], report: string): void {
   );
   for (const line of lines) {
     for (const [, text = ''] of line.matchAll(/:[ \t]?"([^"\\]{9,})"/g)) {
-      // Reports may contain field names and allowed words, as in "Use CHECKING, in exactly this spelling."
+      // Reports may contain field names and allowed words, as in "Set this field to CHECKING."
       const mayBeRepeated = /^[A-Z_]+,?$/.test(text) || names.has(text);
       assert.ok(mayBeRepeated || !report.includes(text), 'a value is repeated');
     }

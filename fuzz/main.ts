@@ -57,10 +57,10 @@ async function fuzz(target: Target, seed: number, flags: Flags, forMs: number): 
 
 function report(target: Target, { seed, path, input, reason }: Failure): void {
   const again = path === undefined ? `--runs ${target.batchRuns}` : `--path ${path}`;
-  print(`\nThis is broken: ${target.promise}.`);
-  print(`Because: ${reason}`);
+  print(`\nBroken promise: ${target.promise}.`);
+  print(`Reason: ${reason}`);
   print(`The smallest input found: ${input}`);
-  print(`Again: npm run fuzz -- --target ${target.name} --seed ${seed} ${again}`);
+  print(`Repeat it: npm run fuzz -- --target ${target.name} --seed ${seed} ${again}`);
 }
 
 async function fuzzAll(flags: Flags): Promise<boolean> {
@@ -93,11 +93,11 @@ await runProgram({
       'S',
       wholeNumber(0, largestSeconds),
       defaultSeconds,
-      'time for each target; 0: in turns until it is stopped',
+      'time for each target; 0 runs the targets in turns until it is stopped',
     ),
     runs: optional('N', wholeNumber(1, largestSeed), 'number of inputs for each target, instead of a time'),
     seed: optional('N', wholeNumber(0, largestSeed), 'the same seed makes the same inputs (random)'),
-    path: optional('P', pathIn, 'with --target and --seed: the one input of a failure again'),
+    path: optional('P', pathIn, 'with --target and --seed: repeats the input of one failure'),
   },
   conflicts: ({ path, target, seed }) =>
     path !== undefined && (target === 'all' || seed === undefined)

@@ -19,7 +19,7 @@ const names = [...new Set(Object.values(rulesOf).flatMap((rules) => Object.keys(
 
 export const parameters: Target = {
   name: 'parameters',
-  promise: 'every query is read, or refused with each fault once and in order, and repeats no key',
+  promise: 'every query is read, or refused with each fault once and in order, and no error repeats a key',
   batchRuns: 1_000,
   open: async () => ({
     property: fc.property(fc.constantFrom<Listing>('brands', 'balances'), anyQuery, judge),

@@ -10,7 +10,7 @@ import { startPostgres, withoutOwnServers } from '../packages/testkit/servers/po
 
 const about = `
 Kills an import with SIGKILL at many moments, from its start to its end, on SQLite and on a Postgres of its
-own. Ends with status 1 if a table is neither as before the import nor as after it.`;
+own. Ends with status 1 if a table equals neither the table before the import nor the table after it.`;
 
 /** Rejects if a table is neither as before nor as after. */
 async function killOnEach(kills: number, rows: number): Promise<boolean> {

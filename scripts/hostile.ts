@@ -98,7 +98,9 @@ await runProgram({
   missing: ({ connections }) => {
     const limit = openFileLimit() ?? Number.POSITIVE_INFINITY;
     const needed = connections + spareFiles;
-    return limit < needed && `It needs ${needed} open files, and may have ${limit}: raise ulimit -n.`;
+    return (
+      limit < needed && `This needs ${needed} open files, but the limit is ${limit}. Raise it with ulimit -n.`
+    );
   },
   run: ({ connections, seconds }) => measure(connections, seconds),
 });

@@ -8,8 +8,8 @@ import { type Rolling, rollThrough } from './rolling-restarts.ts';
 
 const about = `
 Starts two instances behind HAProxy, with the configuration in docs/how-to/operators/haproxy.cfg, and callers
-that keep their connections and never retry. Restarts the instances in turn by SIGTERM, the next one when the
-balancer uses the one before again. Ends with status 1 if a request does not get its right answer.`;
+that keep their connections and never retry. Restarts the instances in turn by SIGTERM, each when the
+balancer uses the previous one again. Ends with status 1 if a request does not get its right answer.`;
 
 async function roll(rolling: Rolling): Promise<boolean> {
   const { restarts, callers, isRetrying } = rolling;

@@ -31,7 +31,7 @@ export function pageFor(reader: 'partners' | 'operators', name: string): string 
   return page;
 }
 
-/** What a file imports: a path from the repository's root for a file of ours, else the package's name. */
+/** What a file imports: a path from the repository's root for our own file, else the package's name. */
 export function importsOf(file: string): string[] {
   // Examples in doc comments import nothing.
   const code = read(file).replaceAll(/^ *\* .*$/gm, '');

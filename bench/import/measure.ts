@@ -50,7 +50,7 @@ async function loaderOf(engine: Engine, folder: string): Promise<Loader> {
   if (engine === 'sqlite') return sqliteLoader(folder);
   const [psql] = programsOnPath(['psql'], [programsFolder() ?? '']);
   if (psql === undefined) {
-    throw new Error('There is no psql here: install the client programs of PostgreSQL.');
+    throw new Error('psql was not found. Install the client programs of PostgreSQL.');
   }
   // Configured for bulk loading. Checkpoints run between the measurements only.
   const server = await startPostgres(wholeRun, {

@@ -73,7 +73,7 @@ function report(slices: readonly (readonly Slice[])[]): void {
     const cpu = ofOne.map(({ own }) => own.cpuSeconds / own.seconds);
     print(
       `neighbor ${neighbors[index]!.name}: p50 ${p50}, p90 ${p90}, p99 ${p99} of ${took.length} pages; ` +
-        `${median(refused).toFixed(0)} a second of the neighbor's refused; ` +
+        `${median(refused).toFixed(0)} of the neighbor's requests refused per second; ` +
         `the service uses ${percent(median(cpu))} of a core.`,
     );
   }

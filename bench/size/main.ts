@@ -70,7 +70,7 @@ async function makeDatabase(serverUrl: string, size: 'small' | 'large', partners
 async function compare(scale: number, rounds: number, database?: string): Promise<Measured[]> {
   const count = Math.ceil(partnersAtFullScale * scale);
   const partners = { small: Math.ceil(count / hundredth), large: count };
-  if (database === undefined) say('Starting a Postgres of our own.');
+  if (database === undefined) say('Starting a Postgres server.');
   const serverUrl = database ?? (await startServer());
   const smallUrl = await makeDatabase(serverUrl, 'small', partners.small);
   const largeUrl = await makeDatabase(serverUrl, 'large', partners.large);
@@ -94,7 +94,8 @@ function report(measured: readonly Measured[], rounds: number): boolean {
   if (!isJudged) say(`Times of fewer than ${roundsToJudge} rounds are not judged.`);
   const faults = faultsOf(measured, isJudged ? [...timed, blocksFigure] : [blocksFigure]);
   for (const fault of faults) say(fault);
-  if (faults.length === 0) say(`No ratio is above ${goal.toFixed(2)}, but for the blocks of short answers.`);
+  if (faults.length === 0)
+    say(`No ratio is above ${goal.toFixed(2)}, except for the blocks of short answers.`);
   return faults.length === 0;
 }
 

@@ -30,8 +30,8 @@ Starts each contender as its own process, gives all of them the same load in tur
 of the process per request: the median of all rounds after a warm-up round. Ends with status 1 if a goal
 falls short. A run with all sections writes bench/results.json and docs/explanation/operators/bench.svg.
 
-The floor is bare node:http that sends the same bytes from memory. Ours logs a line for each request to a
-file, and counts all requests against the highest rate that a partner can have, ${rate} a second.
+The floor is bare node:http that sends the same bytes from memory. Our service logs a line for each request
+to a file, and counts all requests against the highest rate that a partner can have, ${rate} a second.
 ${partnerCount} partners together may send more than the load; they share the 10,000 or 1,000,000 brands.
 
 Sections:
@@ -50,7 +50,7 @@ function sectionsIn(text: string): readonly Section[] | Problem {
 }
 
 function missingFor(only: readonly Section[]): string | false {
-  if (process.platform !== 'linux') return 'This takes Linux, whose /proc reports the CPU time of a process.';
+  if (process.platform !== 'linux') return 'This needs Linux, whose /proc reports the CPU time of a process.';
   return (
     (needsPostgres(only) && withoutOwnServers()) ||
     (only.includes('postgres') && missingPgbench()) ||
@@ -127,7 +127,7 @@ async function run(flags: Flags): Promise<boolean> {
     writeFileSync(resultsFile, resultsOf(new Date(), circumstances, rows, verdicts));
     writeFileSync(chartFile, chartOfRows(rows));
     say('Written: bench/results.json and docs/explanation/operators/bench.svg.');
-  } else say('Only some sections were run. bench/results.json and bench.svg stay as they are.');
+  } else say('Only some sections were run. bench/results.json and bench.svg stay unchanged.');
   return verdicts.every(({ isMet }) => isMet);
 }
 
@@ -142,7 +142,7 @@ await runProgram({
       3,
       `length of each load, ${warmUpTimes} times as long in the warm-up`,
     ),
-    only: optional('NAMES', sectionsIn, 'sections to run, with commas between (all)'),
+    only: optional('NAMES', sectionsIn, 'sections to run, separated by commas (all)'),
   },
   missing: ({ only = sectionNames }) => missingFor(only),
   run: ({ only = sectionNames, rounds, seconds }) => run({ only, rounds, seconds }),

@@ -60,6 +60,7 @@ export async function requirePages(port: number, requests: readonly Request[]): 
     const { status, body } = await ask(port, request);
     const { brands, balances, cursor } = status === 200 ? JSON.parse(body) : {};
     const isPage = brands?.length === pageRecords && typeof cursor === 'string';
-    if (!isPage && balances?.length !== 1) throw new Error(`It answered ${status} and not with a page.`);
+    if (!isPage && balances?.length !== 1)
+      throw new Error(`The service answered with status ${status} instead of a page.`);
   }
 }

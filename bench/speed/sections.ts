@@ -5,14 +5,14 @@ import { pgbench } from './contenders/pgbench.ts';
 import { engineNames } from './services.ts';
 
 export const sections = {
-  embedded: 'list brands and list balances on the embedded database, to the floor',
-  postgres: 'the same on Postgres, and its own CPU to that of pgbench',
-  peers: 'other frameworks that answer the same pages',
-  size: 'the middle page of 1,000,000 brands to the first page of 10,000',
-  refused: 'requests answered 401 and 429 to those admitted',
+  embedded: 'list brands and list balances on the embedded database, compared with the floor',
+  postgres: 'the same on Postgres, and its own CPU compared with pgbench',
+  peers: 'other frameworks that serve the same pages',
+  size: 'the middle page of 1,000,000 brands compared with the first page of 10,000',
+  refused: 'requests answered with 401 and 429, compared with admitted requests',
   memory: 'memory of a process on the embedded database during 200,000 requests',
   start: 'serve on the embedded database, from its start to its first answer',
-  import: 'the import to the bulk path of each engine (npm run bench:import)',
+  import: 'the import compared with the bulk load of each engine (npm run bench:import)',
 } as const;
 
 export type Section = keyof typeof sections;

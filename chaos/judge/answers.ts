@@ -25,12 +25,12 @@ export function judgeAnswers(run: Run): Verdict[] {
   const whole = answers.filter(({ status }) => status !== 0);
   const quiet = answers.filter((answer) => isQuiet(answer, run));
   return [
-    judgeEach('only answers of the catalogue', whole, catalogueFault),
+    judgeEach('all answers are documented', whole, catalogueFault),
     judgeTimes(run),
-    judgeEach('keys and grants are respected, and revocations within a second', whole, (answer) =>
+    judgeEach('keys and grants are respected, and revocations take effect within a second', whole, (answer) =>
       accessFault(answer, run),
     ),
-    judgeEach('nothing but 200 and 429 before the first fault, and after the last one', quiet, quietFault),
+    judgeEach('only 200 and 429 before the first fault and after the last one', quiet, quietFault),
     verdictOf('all parts recover, and no instance ends by itself', 'instances', run.instances.length, [
       ...run.unrecovered.map((text) => ({ atMs: run.endedMs, text })),
       ...run.instances.flatMap(({ name, endings }) =>
@@ -87,7 +87,7 @@ function judgeTimes({ faults, logs, stalls }: Run): Verdict {
     return receivedMs - sentMs > answerMs && !isFrozen;
   });
   return verdictOf(
-    'answered within 2 s, where the instance is not frozen',
+    'every request is answered within 2 s, unless the instance is frozen',
     'logged requests',
     requests.length,
     late.map(({ sentMs, receivedMs, status }) => ({

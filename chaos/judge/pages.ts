@@ -64,8 +64,13 @@ export function judgePages(run: Run): Verdict[] {
     else moments.set(answer.walk, found);
   }
   return [
-    verdictOf('every page is as the data was at one moment, and none goes back', 'pages', judged, wrong),
-    verdictOf('nothing of another partner', 'pages', judged, foreign),
+    verdictOf(
+      'every page shows the data of one moment, and never of an earlier one than before',
+      'pages',
+      judged,
+      wrong,
+    ),
+    verdictOf('no page contains records of another partner', 'pages', judged, foreign),
   ];
 }
 
@@ -126,14 +131,14 @@ function ago(ms: number): string {
 
 /** Checks the JSON text, the order of ids, the limit and the filter. */
 function formFault({ answer, ids, records, hasCursor }: Shown): string | undefined {
-  if (JSON.stringify(JSON.parse(answer.body)) !== answer.body) return 'not written as records are';
+  if (JSON.stringify(JSON.parse(answer.body)) !== answer.body) return 'not formatted like a record';
   if (ids.some((id, index) => id <= (ids[index - 1] ?? answer.after ?? ''))) return 'ids out of order';
   if (ids.length > answer.limit) return `${ids.length} records, more than ${answer.limit}`;
   if (hasCursor && ids.length < answer.limit) return `a cursor after ${ids.length} of ${answer.limit}`;
   const isFit = [...records.values()].every(
     (record) => answer.referenceId === undefined || JSON.parse(record).reference_id === answer.referenceId,
   );
-  return isFit ? undefined : 'a record that the filter leaves out';
+  return isFit ? undefined : 'a record that does not match the filter';
 }
 
 /** Whether a row is in a listing with this filter. */

@@ -11,7 +11,7 @@ const windowMs = 1_000;
 /** Logs have whole milliseconds. */
 const roundingMs = 1;
 const promise =
-  `never more than ${brandsPerSecond} brands requests of a partner admitted in a second ` +
+  `at most ${brandsPerSecond} brands requests of a partner are admitted in a second ` +
   `(${2 * brandsPerSecond} if Redis is lost or returns)`;
 
 export function judgeRate({ recorder, logs, redisSwitches }: Run): Verdict[] {

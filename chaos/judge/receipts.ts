@@ -13,7 +13,7 @@ export function judgeReceipts(run: Run): Verdict[] {
   const lost = served.filter((answer) => !run.receipts.has(answer.requestId!) && !isExcused(answer, run));
   return [
     verdictOf(
-      'balances that were answered left a receipt, but for the second before a kill',
+      'every answered balances request has a receipt, except in the second before a kill',
       'answers',
       served.length,
       lost.map(({ sentMs, servedBy, requestId }) => ({

@@ -18,12 +18,12 @@ export function judgeWalks({ history, recorder }: Run): Verdict[] {
   const unfinished = last.filter(({ isComplete }) => !isComplete);
   return [
     verdictOf(
-      'what exists during a whole walk is in it exactly once, in order',
+      'a record that exists during a whole walk is in it exactly once, in order',
       'walks',
       complete.length,
       complete.map(faultOf),
     ),
-    verdictOf('nothing that was written is lost in the end', 'last walks', last.length, [
+    verdictOf('no write is lost at the end', 'last walks', last.length, [
       ...last.filter(({ isComplete }) => isComplete).map(faultOf),
       ...unfinished.map(({ walk }) => ({ atMs: 0, text: `walk ${walk} did not reach its last page` })),
     ]),
@@ -36,10 +36,9 @@ function walkFault(pages: readonly Shown[], history: History): string | undefine
     return 'cursors do not lead from page to page';
   }
   const ids = pages.flatMap((page) => page.ids);
-  if (new Set(ids).size < ids.length)
-    return `${ids.find((id, index) => ids.indexOf(id) < index)} comes twice`;
+  if (new Set(ids).size < ids.length) return `${ids.find((id, index) => ids.indexOf(id) < index)}is repeated`;
   const disorder = ids.find((id, index) => index > 0 && id < ids[index - 1]!);
-  if (disorder !== undefined) return `${disorder} comes after ids that are greater`;
+  if (disorder !== undefined) return `${disorder} comes after greater ids`;
 
   const { answer } = pages[0]!;
   const owner = answer.listing === 'brands' ? answer.partnerId : answer.customerId!;
@@ -49,7 +48,7 @@ function walkFault(pages: readonly Shown[], history: History): string | undefine
   for (const [id, row] of history.rows(answer.listing, owner)) {
     const isMissing = isOfReference(id, answer.referenceId) && !shown.has(id);
     if (isMissing && !mayHaveBeen(row, undefined, fromMs, toMs))
-      return `${id} is left out, and existed all the time`;
+      return `${id} is missing, although it existed during the whole walk`;
   }
   return undefined;
 }

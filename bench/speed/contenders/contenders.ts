@@ -74,7 +74,7 @@ export function underLoad(generator: Generator, { id, floor, after, ...loaded }:
   };
 }
 
-/** The floors of a page of brands and of one balance: they send an answer of ours from memory. */
+/** The floors of a page of brands and of one balance: they send one of our answers from memory. */
 export async function floors({ services, generator }: Stage): Promise<Contender[]> {
   const { port } = await services.service('embedded', 'small');
   const kinds = [

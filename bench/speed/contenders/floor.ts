@@ -1,4 +1,4 @@
-/** The floor: a server that sends the same bytes as an answer of ours and does nothing else. */
+/** The floor: a server that sends the same bytes as our service and does nothing else. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +35,6 @@ export async function startFloor(name: string, answer: Answer): Promise<Listener
   const floor = await startListener([program, file]);
   const sent = await ask(floor.port, { path: '/' });
   if (comparable(sent) !== comparable(answer))
-    throw new Error(`${name} does not send the same bytes as ours.`);
+    throw new Error(`${name} does not send the same bytes as our service.`);
   return floor;
 }

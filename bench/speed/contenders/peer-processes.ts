@@ -78,7 +78,7 @@ export function installPeers(): string | false {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (status === 0) return false;
-  const cause = error === undefined ? 'npm says above why' : error.message;
+  const cause = error === undefined ? 'see the output of npm above' : error.message;
   return `The packages of the peers could not be installed: ${cause}. Try "npm ci" in bench/.`;
 }
 

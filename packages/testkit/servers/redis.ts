@@ -19,7 +19,7 @@ const foldersOfBrew = ['/opt/homebrew/bin', '/usr/local/bin', '/home/linuxbrew/.
 const [program] = programsOnPath(['redis-server', 'valkey-server'], foldersOfBrew);
 const howToGetOne = 'needs redis-server or valkey-server (apt-get install redis-server, brew install redis)';
 const isShared = sharedUrl !== undefined && program === undefined;
-const notOurs = isShared ? ': what is at TEST_REDIS_URL is not ours to stop' : '';
+const notOurs = isShared ? ': a test cannot stop the Redis at TEST_REDIS_URL' : '';
 const skipWithoutOwn = program === undefined && howToGetOne + notOurs;
 const skipWithoutAny =
   program === undefined && sharedUrl === undefined && `${howToGetOne}, or TEST_REDIS_URL`;

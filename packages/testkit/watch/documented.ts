@@ -92,7 +92,7 @@ function faultsOf(answer: DocumentedAnswer, method: string, responses: Responses
     if (text !== '' || !(Number(headers['content-length']) > 0)) faults.push('HEAD has a body, or no length');
     return faults;
   }
-  if (headers['content-length'] !== String(Buffer.byteLength(text))) faults.push('its length is another');
+  if (headers['content-length'] !== String(Buffer.byteLength(text))) faults.push('its length is wrong');
   return [...faults, ...faultsOfBody(text, response)];
 }
 

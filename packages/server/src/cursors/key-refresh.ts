@@ -28,7 +28,7 @@ export async function openCursors(
     const keys = await store.cursorKeys();
     if (keys.length === 0) {
       throw new OperatorError(
-        'The database has no key to seal cursors with: "partner-network cursor-key rotate" makes one.',
+        'The database has no cursor key. Create one with "partner-network cursor-key rotate".',
       );
     }
     freshUntilMs = sentMs + cursorsBounds.cursorKeysStaleMs;
@@ -47,15 +47,15 @@ export async function openCursors(
     try {
       const keys = await read();
       cursors.renew(keys);
-      outage.recovered(() => log.warn('the keys of cursors are read again'));
+      outage.recovered(() => log.warn('the cursor keys can be read again'));
       const { id } = keys[0]!;
-      if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are sealed with another key');
+      if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are now sealed with another key');
       sealingId = id;
       schedule(cursorsBounds.cursorKeysReadMs);
     } catch (err) {
       if (!isFresh()) {
         outage.failed(() =>
-          log.error({ err }, 'the keys of cursors cannot be read; nothing is sealed or opened'),
+          log.error({ err }, 'the cursor keys cannot be read; requests that need a cursor get 503'),
         );
       }
       schedule(cursorsBounds.cursorKeysRetryMs);
@@ -65,7 +65,7 @@ export async function openCursors(
   const isFresh = () => elapsedMs() < freshUntilMs;
 
   function freshCursors(): Cursors {
-    if (!isFresh()) throw new StoreUnavailable('The keys of cursors could not be read for too long.');
+    if (!isFresh()) throw new StoreUnavailable('The cursor keys could not be read in time.');
     return cursors;
   }
 

@@ -34,7 +34,7 @@ export async function checkCursorKeys({ rows }: Inspection, nowMs: number): Prom
     return failed('There is no key to seal cursors with, and nothing is served.', `Make one with ${rotate}.`);
   }
   const ageMs = nowMs - Date.parse(createdAt);
-  // The database's clock may be slightly ahead of ours: then the key seals soon.
+  // The database's clock may be slightly ahead of our clock: then the key seals soon.
   if (ageMs < -cursorsBounds.cursorKeySettleMs) {
     return warning(
       `The newest key of cursors is of ${createdAt}, which is yet to come: until then no rotation takes effect.`,

@@ -85,7 +85,7 @@ export async function answer(
   }
 }
 
-const late = () => new StoreUnavailable('It took too long.');
+const late = () => new StoreUnavailable('The request took too long.');
 
 /** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
 function routeOf(routes: Routes, path: string, request: IncomingMessage): Route {
@@ -121,7 +121,7 @@ function send(
     report(log, exchange, status, code);
   } catch (err) {
     // The response is sent: a fault from here on can only be logged.
-    log.error({ request_id: exchange.requestId, err }, 'an answer was given; its receipt may be missing');
+    log.error({ request_id: exchange.requestId, err }, 'a response was sent, but its receipt may be missing');
   }
   return typeof body === 'string' ? body.length : 0;
 }

@@ -49,7 +49,7 @@ export async function drainOn(
   const name = await signal;
   const signalMs = performance.now();
   onStop((second) => {
-    const lost = 'requests under way and receipts of the last moment are lost';
+    const lost = 'unanswered requests and unwritten receipts are lost';
     log.warn({ signal: second, requests: service.unanswered?.() }, `ended by a second signal: ${lost}`);
     process.exit(0);
   });

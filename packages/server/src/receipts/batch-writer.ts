@@ -50,7 +50,7 @@ export function createBatchWriter<Item>(
       outage.failed(() => log.error(fields, `${what} cannot be written; they are kept in memory`));
       return false;
     }
-    outage.recovered(() => log.warn(`${what} are written again`));
+    outage.recovered(() => log.warn(`${what} can be written again`));
     loss.recovered(() => {});
     return true;
   }
@@ -64,7 +64,7 @@ export function createBatchWriter<Item>(
       if (waiting.size < mostWaiting) waiting.set(id, item);
       else {
         counts.dropped += 1;
-        loss.failed(() => log.error(`too many ${what} wait to be written; from now on new ones are lost`));
+        loss.failed(() => log.error(`too many ${what} wait to be written; new ones are lost`));
       }
       running ??= outside(run);
     },
@@ -76,7 +76,8 @@ export function createBatchWriter<Item>(
       const late = () => new Error('Writing takes too long.');
       if (running !== undefined) await within(receiptsBounds.receiptsCloseMs, running, late).catch(() => {});
       isClosed = true;
-      if (waiting.size > 0) log.error({ lost: waiting.size }, `${what} were not written before the end`);
+      if (waiting.size > 0)
+        log.error({ lost: waiting.size }, `${what} were not written before shutdown and are lost`);
     },
   };
 }

@@ -27,8 +27,8 @@ const hostName = plainText(commandLineBounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const postgresForm =
-  'postgres://USER:PASSWORD@HOST:PORT/NAME, in a password %40 for @ and %2F for /, ' +
-  'and after a ? only sslmode, sslrootcert, sslcert or sslkey';
+  'postgres://USER:PASSWORD@HOST:PORT/NAME. In a password, write %40 for @ and %2F for /. ' +
+  'After a ?, only sslmode, sslrootcert, sslcert and sslkey are allowed';
 
 function databaseUrl(text: string): DatabaseAddress | Problem {
   return parseDatabaseUrl(text) ?? new Problem(`must be sqlite:PATH or ${postgresForm}.`);
@@ -119,9 +119,8 @@ export const listenSettings = {
 
 /** The error does not repeat the address, which may contain a password. */
 function redisUrl(text: string): RedisAddress | Problem {
-  const form =
-    'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE where it needs them';
-  return parseRedisUrl(text) ?? new Problem(`must be ${form}, special characters percent-encoded.`);
+  const form = 'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE if needed';
+  return parseRedisUrl(text) ?? new Problem(`must be ${form}. Percent-encode special characters.`);
 }
 
 /** The flags for several processes or instances. */
@@ -192,15 +191,15 @@ export function databaseConfig({ environment, database }: Values<typeof database
 
 /** Finds flags that are valid by themselves but not together. */
 export function conflictsOfServe(config: ServeConfig): string[] {
-  const remedy = 'give the operations address a port of its own.';
-  const samePort = isOnePort(config) ? [`--port and --ops-port are both ${config.port}: ${remedy}`] : [];
+  const remedy = 'Choose another --ops-port.';
+  const samePort = isOnePort(config) ? [`--port and --ops-port are both ${config.port}. ${remedy}`] : [];
   return [...conflictsOfEngine(config), ...samePort, ...conflictsOfTracing(config)];
 }
 
 /** Finds flags that the embedded database does not support. */
 export function conflictsOfEngine(config: ServeConfig): string[] {
   if (databaseConfig(config).database.engine === 'postgres') return [];
-  const needs = 'needs a Postgres database: set --database to one.';
+  const needs = 'needs a Postgres database. Set --database to its URL.';
   return [
     ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
     ...(config.workers > 1 ? [`--workers ${needs}`] : []),

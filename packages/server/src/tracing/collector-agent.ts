@@ -21,6 +21,6 @@ function fileOf(name: string): Buffer | undefined {
   try {
     return readFileSync(process.env[variable]!);
   } catch (error) {
-    throw new OperatorError(`The file of ${variable} cannot be read: ${(error as Error).message}.`);
+    throw new OperatorError(`The file in ${variable} cannot be read: ${(error as Error).message}.`);
   }
 }

@@ -18,7 +18,7 @@ export function createDelivery(
     lost += spans;
     if (nowMs() < quietUntilMs) return;
     quietUntilMs = nowMs() + tracingBounds.tracesWarnMs;
-    log.warn({ reason, spans: lost }, 'traces are lost: the collector does not take them');
+    log.warn({ reason, spans: lost }, 'traces are lost: the collector does not accept them');
     lost = 0;
   }
 
@@ -28,7 +28,7 @@ export function createDelivery(
   async function send(spans: ReadableSpan[]): Promise<Result> {
     waiting -= spans.length;
     const answer = new Promise<Result>((resolve) => exporter.export(spans, resolve));
-    const late = () => new Error('the answer takes too long');
+    const late = () => new Error('the response takes too long');
     const failed = (error: Error) => ({ code: 1, error });
     const result = await within(tracingBounds.tracesAnswerMs, answer, late).catch(failed);
     if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
@@ -51,7 +51,7 @@ export function createDelivery(
     onStart: () => {},
     onEnd: (span) => {
       // The batch processor would drop the span silently.
-      if (waiting >= tracingBounds.tracesWaiting) return lose(1, 'too many are waiting');
+      if (waiting >= tracingBounds.tracesWaiting) return lose(1, 'too many spans are waiting');
       waiting += 1;
       batches.onEnd(span);
     },

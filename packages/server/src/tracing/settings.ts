@@ -6,7 +6,7 @@ function collectorUrl(text: string): string | Problem {
   return isWebAddress(text) && !/[?#]/.test(text)
     ? new URL(text).href.replace(/\/+$/, '')
     : new Problem(
-        'must be an http or https address without user, query or fragment, such as http://127.0.0.1:4318.',
+        'must be an http or https URL without user, query or fragment, for example http://127.0.0.1:4318.',
       );
 }
 
@@ -101,7 +101,7 @@ export function conflictsOfTracing(config: TracingConfig): string[] {
     OTEL_TRACES_SAMPLER: oneOf(samplers, sampler),
     OTEL_EXPORTER_OTLP_HEADERS: areHeaders
       ? undefined
-      : 'NAME=VALUE, with commas between, values percent-encoded',
+      : 'a list of NAME=VALUE, separated by commas, with percent-encoded values',
     OTEL_TRACES_SAMPLER_ARG: isShare ? undefined : 'a number from 0 to 1',
   };
   return Object.entries(needed).flatMap(([variable, form]) =>

@@ -11,7 +11,7 @@ test('backup prints the file and the time of the copy, and replaces no file', as
   assert.ok(Math.abs(Date.parse(answer.taken_at) - Date.now()) < 60_000);
   const database = { file, bytes: statSync(file).size };
   assert.deepEqual(answer, { environment: 'production', taken_at: answer.taken_at, database });
-  assertFailed(await line.run(['backup', file]), 1, /copy\.db exists already/);
+  assertFailed(await line.run(['backup', file]), 1, /copy\.db already exists/);
 });
 
 test('backup needs the name of a file, and refuses standard output and an empty name', async (t) => {

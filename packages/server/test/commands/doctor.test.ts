@@ -23,7 +23,10 @@ test('exits with 1 if a check failed, and prints what to do below it', async (t)
   assert.deepEqual([status, stderr], [1, '1 of 12 checks failed: each says what to do.\n']);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, names.length + 1);
-  assert.match(lines[3]!, /^✗ environment {2}This is a production database and sandbox was asked for\.$/);
+  assert.match(
+    lines[3]!,
+    /^✗ environment {2}This is a production database, but the environment is sandbox\.$/,
+  );
   assert.match(lines[4]!, /^ {15}Pass --environment production/);
   assert.match(lines[5]!, /^✓ schema {7}It has schema/);
 });

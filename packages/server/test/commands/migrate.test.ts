@@ -39,7 +39,11 @@ test('other commands create no database, and print the path where it is missing'
     ['keys', 'revoke', 'KEY_1'],
     ['import', 'balances', '-'],
   ]) {
-    assertFailed(await line.run(words), 1, /^There is no database \/.*"partner-network migrate" makes one/);
+    assertFailed(
+      await line.run(words),
+      1,
+      /^The database \/.* does not exist\. Create it with "partner-network migrate"/,
+    );
   }
 });
 
@@ -49,6 +53,6 @@ test("leaves another program's database as it is", async (t) => {
   other.exec('create table theirs (id)');
   other.close();
   const before = readFileSync(path);
-  assertFailed(await run(['migrate', '--database', `sqlite:${path}`]), 1, /another program's/);
+  assertFailed(await run(['migrate', '--database', `sqlite:${path}`]), 1, /another program/);
   assert.deepEqual(readFileSync(path), before);
 });

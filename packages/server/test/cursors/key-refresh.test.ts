@@ -92,16 +92,16 @@ test('an instance that cannot read the keys works for 5 s, then answers 503 unti
   stage.elapsed += 1;
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
   assert.throws(() => cursors.open(scope, cursor), StoreUnavailable);
-  assert.throws(() => cursors.open(scope, cursor), /keys of cursors could not be read for too long/);
+  assert.throws(() => cursors.open(scope, cursor), /cursor keys could not be read in time/);
   for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.cursorKeysRetryMs);
   assert.equal(stage.reads, 6);
-  const away = [50, 'the keys of cursors cannot be read; nothing is sealed or opened', 'away'];
+  const away = [50, 'the cursor keys cannot be read; requests that need a cursor get 503', 'away'];
   assert.deepEqual(logged(), [away]);
 
   stage.isAway = false;
   await pass(cursorsBounds.cursorKeysRetryMs);
   assert.deepEqual(cursors.open(scope, cursor), position);
-  const again = [40, 'the keys of cursors are read again', undefined];
+  const again = [40, 'the cursor keys can be read again', undefined];
   assert.deepEqual(logged(), [away, again]);
   await pass(cursorsBounds.cursorKeysReadMs);
   assert.deepEqual(logged(), [away, again], 'once');
@@ -127,7 +127,7 @@ test('the latest keys seal and open, and the log says when another key seals', a
   assert.deepEqual(cursors.open(scope, after), position);
   assert.deepEqual(
     lines().map(({ level, msg, cursor_key }) => [level, msg, cursor_key]),
-    [[30, 'cursors are sealed with another key', 4]],
+    [[30, 'cursors are now sealed with another key', 4]],
   );
 });
 
@@ -172,5 +172,5 @@ test('after close nothing is read, even if a reading was running', async (t) => 
 test('does not start without a key, and names the command that makes one', async () => {
   const noKeys = async () => [];
   const opening = openCursors(storeOf(noKeys), Date.now, silent);
-  await assert.rejects(opening, /"partner-network cursor-key rotate" makes one\.$/);
+  await assert.rejects(opening, /Create one with "partner-network cursor-key rotate"\.$/);
 });

@@ -32,7 +32,7 @@ test('finds no fault in a good database, and reads it in read-only transactions 
   const proxy = await startProxy(t, Number(new URL(url).port));
   const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
   assert.deepEqual(those(findings, 'ok'), Object.keys(findings));
-  assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ is reached\.$/);
+  assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ answers\.$/);
   const sent = Buffer.concat([...proxy.sent()]).toString('latin1');
   const [beforeFirst, ...inside] = sent.split('begin read only;');
   assert.ok(inside.length >= 6, sent);
@@ -44,18 +44,18 @@ test('reports the wrong environment, and the other checks of the database', asyn
   const flags = ['--database', await migratedDatabase(t), '--public-url', 'https://network.example'];
   const findings = await findingsOf(flags);
   const remedy = /^Pass --environment sandbox, or another --database\.$/;
-  assertOnly(findings, 'environment', 'failed', /is a sandbox database and production was/, remedy);
+  assertOnly(findings, 'environment', 'failed', /is a sandbox database, but the environment is production/, remedy);
 });
 
 test("reports a schema that is old, newer, missing, or another program's", async (t) => {
   const schemaOf = async (url: string) => (await findingsOf(onSandbox(url))).schema!;
   const set = (version: number) => `update settings set value = '${version}' where name = 'schema'`;
-  const migrateFirst = /^Run "partner-network migrate" on it first\.$/;
+  const migrateFirst = /^Run "partner-network migrate" first\.$/;
   assertFinding(await schemaOf(await databaseWith(t, set(0))), 'failed', /has no schema yet/, migrateFirst);
-  assertFinding(await schemaOf(await databaseWith(t, set(999))), 'failed', /schema 999/, /newer program/);
+  assertFinding(await schemaOf(await databaseWith(t, set(999))), 'failed', /schema 999/, /newer version/);
   assertFinding(await schemaOf(await emptyDatabase(t)), 'failed', /has no schema yet/, migrateFirst);
   const foreign = await databaseWith(t, 'alter table settings add column theirs integer');
-  assertFinding(await schemaOf(foreign), 'failed', /another program's/, /another --database/);
+  assertFinding(await schemaOf(foreign), 'failed', /another program/, /another --database/);
 });
 
 test('reports an encoding other than UTF8, which serve refuses', async (t) => {
@@ -83,8 +83,14 @@ test('says why a database cannot be reached, and runs the other checks', async (
 test('warns of a second address at which no server answers', async (t) => {
   const url = await migratedDatabase(t);
   const both = url.replace(/@([^/]+)/, `@$1,127.0.0.1:${await freePort()}`);
-  const remedy = /correct host and port/;
-  assertOnly(await findingsOf(onSandbox(both)), 'database', 'warning', /nothing to fail over to/, remedy);
+  const remedy = /correct the host and port/;
+  assertOnly(
+    await findingsOf(onSandbox(both)),
+    'database',
+    'warning',
+    /a failover is not possible to/,
+    remedy,
+  );
 });
 
 test('reports different clocks only if the network delay cannot explain it', async (t) => {
@@ -137,7 +143,7 @@ test('reports a read-only database, which serve refuses, even if the role may wr
   const setting = `format('alter database %I set default_transaction_read_only = on', current_database())`;
   const url = await databaseWith(t, `do $$ begin execute ${setting}; end $$`);
   const remedy = /default_transaction_read_only to off/;
-  assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'failed', /writes nothing here/, remedy);
+  assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'failed', /is read-only here/, remedy);
   await assert.rejects(openServing(t, url), remedy);
 });
 
@@ -162,7 +168,7 @@ test('reports a replica that is no standby, and a replica that cannot be reached
     replicas!,
     'failed',
     /^127\.0\.0\.1:\d+: The replica is not a standby\. The replica at .* cannot be reached/,
-    /Name a streaming standby .* Start the server/,
+    /to a streaming standby .* Start the server/,
   );
 });
 

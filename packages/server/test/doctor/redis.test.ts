@@ -19,7 +19,7 @@ async function embedded(t: TestContext): Promise<string[]> {
 test('reports a Redis that cannot be reached, without its password', async (t) => {
   const url = `redis://:s3cret@127.0.0.1:${await freePort()}`;
   const { redis } = await findingsOf([...(await embedded(t)), '--redis', url]);
-  assertFinding(redis!, 'failed', /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/, /Start it/);
+  assertFinding(redis!, 'failed', /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/, /Start Redis/);
 });
 
 test('reports a Redis that evicts keys, is read-only, or denies access', needsOwnRedis, async (t) => {
@@ -33,21 +33,21 @@ test('reports a Redis that evicts keys, is read-only, or denies access', needsOw
   await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
   assertFinding(await redisOf(), 'ok', /answers/);
   await admin.config('SET', 'maxmemory', '100mb');
-  assertFinding(await redisOf(), 'warning', /drops keys .*allkeys-lru/, /noeviction/);
+  assertFinding(await redisOf(), 'warning', /evicts keys .*allkeys-lru/, /noeviction/);
 
-  assertFinding(await redisOf(`${own.url}/99`), 'failed', /\(ERR\)/, /database of that number/);
+  assertFinding(await redisOf(`${own.url}/99`), 'failed', /\(ERR\)/, /database number may not exist/);
   await admin.replicaof('127.0.0.1', 1);
-  assertFinding(await redisOf(), 'failed', /is a replica/, /Name its primary/);
+  assertFinding(await redisOf(), 'failed', /is a replica/, /its primary/);
   await admin.replicaof('NO', 'ONE');
 
   await admin.call('ACL', 'SETUSER', 'weak', 'on', '>s3cret', '+info', '+zcard', '~*');
   const weak = await redisOf(`redis://weak:s3cret@127.0.0.1:${own.port}`);
-  assertFinding(weak, 'failed', /NOPERM/, /Let its user run/);
+  assertFinding(weak, 'failed', /NOPERM/, /Allow its user to run/);
 
   await admin.config('SET', 'requirepass', 's3cret');
-  assertFinding(await redisOf(), 'failed', /NOAUTH/, /Put its password/);
+  assertFinding(await redisOf(), 'failed', /NOAUTH/, /Add the password/);
   const wrong = await redisOf(`redis://:wr0ng@127.0.0.1:${own.port}`);
-  assertFinding(wrong, 'failed', /WRONGPASS/, /Correct user and password/);
+  assertFinding(wrong, 'failed', /WRONGPASS/, /Correct the user and password/);
   assert.doesNotMatch(JSON.stringify(wrong), /wr0ng/);
 });
 

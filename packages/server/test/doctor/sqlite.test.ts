@@ -70,7 +70,12 @@ test('sees what another process has just written, and leaves its WAL alone', asy
 test('creates no database, and reports the other checks', async (t) => {
   const path = join(temporaryFolder(t), 'missing', 'test.db');
   const findings = await findingsOf(['--database', `sqlite:${path}`, '--public-url', 'https://a.example']);
-  assertFinding(findings.database!, 'warning', /There is no database \/.*test\.db yet/, /migrate.*--data/);
+  assertFinding(
+    findings.database!,
+    'warning',
+    /The database \/.*test\.db does not exist yet/,
+    /--database.*migrate/,
+  );
   const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys', 'cursor_keys'];
   assert.deepEqual(those(findings, 'skipped'), inside);
   assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
@@ -95,10 +100,10 @@ test('reports a folder that this user may not read or write', asUser, async (t) 
   const path = join(folder, 'data', 'test.db');
   const database = async () => (await findingsOf(['--database', `sqlite:${path}`])).database!;
   chmodSync(folder, 0o500);
-  assertFinding(await database(), 'failed', new RegExp(`may not make one in ${folder}\\.$`), /--database/);
+  assertFinding(await database(), 'failed', new RegExp(`may not create it in ${folder}\\.$`), /--database/);
   chmodSync(folder, 0);
-  assertFinding(await database(), 'failed', new RegExp(`may not look into ${folder}\\.$`), /--database/);
-  assert.throws(() => openSqlite(path, 'production', 'command'), /this user may not look into/);
+  assertFinding(await database(), 'failed', new RegExp(`has no access to ${folder}\\.$`), /--database/);
+  assert.throws(() => openSqlite(path, 'production', 'command'), /this user has no access to/);
   chmodSync(folder, 0o700);
 });
 
@@ -113,7 +118,7 @@ test('reports that serve will upgrade an older schema, and does not upgrade it',
 test('reports the wrong environment, a newer schema, and a database of another program', async (t) => {
   const { flags } = await newDatabase(t);
   const other = await findingsOf([...flags, '--environment', 'sandbox']);
-  const wrong = /^This is a production database and sandbox was asked for\.$/;
+  const wrong = /^This is a production database, but the environment is sandbox\.$/;
   assertOnly(
     other,
     'environment',
@@ -123,18 +128,27 @@ test('reports the wrong environment, a newer schema, and a database of another p
   );
 
   const newer = await findingsOf((await newDatabase(t, 'pragma user_version = 999')).flags);
-  const known = /schema 999 and this program knows up to \d+/;
-  assertOnly(newer, 'schema', 'failed', known, /^Run the newer program\.$/);
+  const known = /schema 999, and this program supports up to \d+/;
+  assertOnly(newer, 'schema', 'failed', known, /^Use the newer version of this program\.$/);
 
   const foreign = await findingsOf((await newDatabase(t, 'pragma application_id = 7')).flags);
-  assertFinding(foreign.schema!, 'failed', /^This is another program's database\.$/, /another --database/);
+  assertFinding(
+    foreign.schema!,
+    'failed',
+    /^This database belongs to another program\.$/,
+    /another --database/,
+  );
   assert.deepEqual(those(foreign, 'skipped'), ['environment', 'instances', 'keys', 'cursor_keys']);
 });
 
 const foreignReceipts: readonly [statement: string, detail: RegExp, remedy: RegExp][] = [
-  ['pragma user_version = 999', /they have schema 999 and this program knows up to \d+/, /newer program/],
-  [`update settings set value = 'sandbox'`, /they are of sandbox, and the database of production/, /backup/],
-  ['pragma application_id = 7', /another program's database/, /move it away/],
+  ['pragma user_version = 999', /they have schema 999, and this program supports up to \d+/, /newer version/],
+  [
+    `update settings set value = 'sandbox'`,
+    /they belong to sandbox, and the database to production/,
+    /backup/,
+  ],
+  ['pragma application_id = 7', /belongs to another program/, /move it and /],
 ];
 
 test('reports receipts with which serve refuses to start', async (t) => {
@@ -172,7 +186,12 @@ test('reports a file that this user may not write or read', asUser, async (t) =>
   chmodSync(path, 0o400);
   assertFinding((await findingsOf(flags)).privileges!, 'failed', /may not write to \/.*test\.db/, /owner/);
   chmodSync(path, 0o200);
-  assertFinding((await findingsOf(flags)).database!, 'failed', /may not read \/.*test\.db/, /a user who may/);
+  assertFinding(
+    (await findingsOf(flags)).database!,
+    'failed',
+    /may not read \/.*test\.db/,
+    /a user with access/,
+  );
 });
 
 test('reports clashing ports, unusable or open addresses, and a missing rate limit', async (t) => {

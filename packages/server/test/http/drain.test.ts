@@ -113,7 +113,7 @@ test('requests that are not answered in time are dropped, and the log has their 
   await closed;
   await received.catch(() => {});
   const { level, requests, msg } = lines()[0];
-  assert.deepEqual([level, requests, msg], [40, 1, 'requests were given up that were still under way']);
+  assert.deepEqual([level, requests, msg], [40, 1, 'requests were not answered before shutdown']);
 });
 
 test('closing completes a response that is read slowly', async (t) => {

@@ -87,8 +87,8 @@ test('keeps receipts during an outage, and writes them after it', async (t) => {
   await until(5_000, () => journal.logged().length > 3);
   assert.deepEqual([store.receipts(), store.uses.length], [[first, second], 1]);
   assert.deepEqual(journal.logged().toSorted(), [
-    '40 last uses of keys are written again',
-    '40 receipts are written again',
+    '40 last uses of keys can be written again',
+    '40 receipts can be written again',
     '50 last uses of keys cannot be written; they are kept in memory',
     '50 receipts cannot be written; they are kept in memory',
   ]);
@@ -107,7 +107,7 @@ test('writes receipts even if key uses cannot be written, and logs only the key 
   assert.equal(store.uses.length, 1);
   assert.deepEqual(journal.logged(), [
     '50 last uses of keys cannot be written; they are kept in memory',
-    '40 last uses of keys are written again',
+    '40 last uses of keys can be written again',
   ]);
 });
 
@@ -121,7 +121,7 @@ test('keeps a limited number: newer receipts are dropped, counted, and logged on
     written_total: 0,
     dropped_total: 5,
   });
-  const lost = '50 too many receipts wait to be written; from now on new ones are lost';
+  const lost = '50 too many receipts wait to be written; new ones are lost';
   assert.deepEqual(journal.logged(), [lost]);
   store.isAway = false;
   await journal.close();
@@ -141,7 +141,7 @@ test('gives up at shutdown, and logs how many receipts are lost', async (t) => {
   const startedMs = performance.now();
   await journal.close();
   assert.ok(performance.now() - startedMs < receiptsBounds.receiptsCloseMs + 3_000);
-  assert.equal(journal.logged().at(-1), '50 receipts were not written before the end');
+  assert.equal(journal.logged().at(-1), '50 receipts were not written before shutdown and are lost');
 });
 
 test('writes the use of a key at most once a minute', async (t) => {

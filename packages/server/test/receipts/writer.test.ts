@@ -36,7 +36,7 @@ test('replaces a thread that died, after its pending writes have failed', async 
   const { recordReceipts, countReceipts, db, threads } = startScene(t);
   await recordReceipts([receiptAt(0)]);
   db.exec('begin immediate');
-  const lost = assert.rejects(recordReceipts([receiptAt(1)]), /cannot be written to now/);
+  const lost = assert.rejects(recordReceipts([receiptAt(1)]), /receipts file cannot be written/);
   await Promise.all([threads[0]!.terminate(), lost]);
   db.exec('rollback');
   await recordReceipts([receiptAt(1)]);

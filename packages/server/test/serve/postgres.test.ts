@@ -176,7 +176,7 @@ test(
     assertFailed(
       await reader.command(['partners', 'list']),
       1,
-      /^The database says permission denied .*\.\n$/,
+      /^The database denies access: permission denied .*\.\n$/,
     );
     const owner = await connectTo(t, server.addressFor('network'));
     await owner.query('grant select on all tables in schema public to reader');
@@ -193,7 +193,7 @@ test(
     const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
     await until(5_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
     const disabled = await reader.command(['partners', 'disable', 'acme']);
-    assertFailed(disabled, 1, /^The database says permission denied for table partners\.\n$/);
+    assertFailed(disabled, 1, /^The database denies access: permission denied for table partners\.\n$/);
   },
 );
 

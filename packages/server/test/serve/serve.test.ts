@@ -31,7 +31,7 @@ test('serves at the announced address, and answers probes on the operations addr
   assert.equal(await statusOf(`${operationsUrl}/readyz`), 200);
   const elsewhere = await fetch(`${operationsUrl}/network/v1/brands`);
   assert.equal(elsewhere.status, 404);
-  assert.match(await elsewhere.text(), /"Ask for \/healthz, \/readyz or \/metrics: /);
+  assert.match(await elsewhere.text(), /"Request \/healthz, \/readyz or \/metrics: /);
   for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await call(path)).status, 404);
   const page = await brands('', { key: keys.acme });
   assert.equal(page.status, 200);
@@ -174,7 +174,7 @@ test('fails with status 1 when an address is taken, and names the flag', limits,
   ];
   for (const flags of taken) {
     const flag = flags[1] === '0' ? '--ops-port' : '--port';
-    assertFailed(await line.run([...sandbox, ...flags]), 1, new RegExp(`is taken.* ${flag}\\.`));
+    assertFailed(await line.run([...sandbox, ...flags]), 1, new RegExp(`is in use.* ${flag}\\.`));
   }
 });
 

@@ -76,7 +76,7 @@ test('refuses the same port for clients and operators, before it opens anything'
   const folder = temporaryFolder(t);
   for (const more of [[], ['--host', '0.0.0.0'], ['--ops-host', '::']]) {
     const finished = await run(['serve', '--port', '9090', ...more], { folder });
-    assertFailed(finished, 2, /^--port and --ops-port are both 9090: /);
+    assertFailed(finished, 2, /^--port and --ops-port are both 9090\. /);
   }
   assert.ok(!existsSync(join(folder, 'data')));
   // Each interface has its own port 9090, and 0 means any free port.
@@ -114,10 +114,10 @@ test('refuses workers and replicas of the embedded database, and more than 16 re
   for (const surroundings of [{}, { variables: { DATABASE_REPLICA_URLS: replicas[0]! } }]) {
     const words = 'variables' in surroundings ? [] : ['--replica', replicas[0]!];
     const finished = await run(['serve', '--database', database, ...words], surroundings);
-    assertFailed(finished, 2, /^--replica needs a Postgres database: /);
+    assertFailed(finished, 2, /^--replica needs a Postgres database\. /);
   }
   const workers = await run(['serve', '--database', database, '--workers', '2']);
-  assertFailed(workers, 2, /^--workers needs a Postgres database: /);
+  assertFailed(workers, 2, /^--workers needs a Postgres database\. /);
   const byFlags = await run(['serve', ...replicas.flatMap((url) => ['--replica', url])]);
   assertFailed(byFlags, 2, /^--replica is given more than 16 times\./);
   const byVariable = await run(['serve'], { variables: { DATABASE_REPLICA_URLS: replicas.join() } });

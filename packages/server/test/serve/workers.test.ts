@@ -114,7 +114,7 @@ test('a killed worker is replaced while others answer; all end with the supervis
   const before = await pidsOfAll(served, 2);
   served.disconnect();
   process.kill(before[0]!, 'SIGKILL');
-  await served.says('stdout', /a worker ended; another takes its place/);
+  await served.says('stdout', /a worker ended; a new one is started/);
   // A connection that was given to the killed worker may be lost.
   await until(10_000, () => callOften(served, 20).then(areAnswered, () => false));
   await until(20_000, async () => {
@@ -222,6 +222,6 @@ test('a problem that keeps workers from starting is reported once', limits, asyn
   const database = ['--database', await fixtureDatabase(t), '--environment', 'sandbox'];
   const words = ['serve', ...database, '--workers', '3', '--port', String(port), '--ops-port', '0'];
   const finished = await run(words);
-  assertFailed(finished, 1, /Port \d+ on 127\.0\.0\.1 is taken/);
-  assert.equal(finished.stderr.match(/is taken/g)?.length, 1);
+  assertFailed(finished, 1, /Port \d+ on 127\.0\.0\.1 is in use/);
+  assert.equal(finished.stderr.match(/is in use/g)?.length, 1);
 });

@@ -90,7 +90,7 @@ test('ids are reused in turn, never while in use; without a free id the error sa
   assert.deepEqual(pluck(stored.slice(0, 3), 'id'), [249, 248, 247]);
   assert.throws(() => planRotation(stored, start + 256, 'keep'), {
     name: 'Error',
-    message: new RegExp(`rotate again after ${toTime(start + 1 + end)}, or with --discard-old\\.$`),
+    message: new RegExp(`Rotate again after ${toTime(start + 1 + end)}, or with --discard-old\\.$`),
   });
   assert.equal(rotated(stored, 256, 'discard').length, 1);
   // The first key is past, so its id is free.

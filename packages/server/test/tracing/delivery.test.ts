@@ -28,10 +28,10 @@ test('keeps a bounded number of spans for a dead collector, and logs lost spans 
   for (let ended = 0; ended < count; ended += 1) delivery.onEnd(span);
   // One batch is on its way and the queue is full: ten spans are lost, and the first loss is logged.
   assert.equal(sent, tracingBounds.tracesBatch);
-  assert.deepEqual(logged(), [['too many are waiting', 1]]);
+  assert.deepEqual(logged(), [['too many spans are waiting', 1]]);
   clock.ms = tracingBounds.tracesWarnMs;
   delivery.onEnd(span);
-  assert.deepEqual(logged().slice(1), [['too many are waiting', 10]]);
+  assert.deepEqual(logged().slice(1), [['too many spans are waiting', 10]]);
 
   refuse.shift()!();
   await turn();
@@ -60,7 +60,7 @@ test('gives up on an answer that takes too long, logs the loss, and goes on', as
   assert.equal(logs(), '');
   t.mock.timers.tick(1);
   await turn();
-  assert.deepEqual([JSON.parse(logs()).reason, JSON.parse(logs()).spans], ['the answer takes too long', 1]);
+  assert.deepEqual([JSON.parse(logs()).reason, JSON.parse(logs()).spans], ['the response takes too long', 1]);
   answers[0]!({ code: 0 });
   await turn();
   assert.equal(logs().split('\n').length, 2);

@@ -19,17 +19,12 @@ function tracesWith(variables: Record<string, string>) {
 test('an invalid endpoint is reported with the other settings, and not repeated', async () => {
   const variables = { [endpoint]: 'https://user:secret@collector.example', PORT: 'x' };
   const finished = await run(['serve'], { variables });
-  assertFailed(
-    finished,
-    2,
-    /^OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address .*\.$/m,
-    /^PORT /m,
-  );
+  assertFailed(finished, 2, /^OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL .*\.$/m, /^PORT /m);
   assert.doesNotMatch(finished.stderr, /secret/);
   for (const name of [endpoint, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) {
     for (const url of invalidUrls) {
       const [problem, ...others] = parseLine(serve, [], { [name]: url }).problems;
-      assert.ok(problem?.startsWith(`${name} must be an http or https address`), url);
+      assert.ok(problem?.startsWith(`${name} must be an http or https URL`), url);
       assert.deepEqual(others, []);
     }
   }

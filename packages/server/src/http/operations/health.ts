@@ -49,7 +49,7 @@ export async function startHealth(
 
 /** The detail of the catalogue sends partners to /docs, which this address does not have. */
 async function notFound(): Promise<never> {
-  const detail = 'Ask for /healthz, /readyz or /metrics: this is the operations address.';
+  const detail = 'Request /healthz, /readyz or /metrics: this is the operations address.';
   throw new Refusal([{ ...errorRecord('NOT_FOUND'), detail }]);
 }
 

@@ -20,7 +20,7 @@ export function createSheddingLog(nowMs: () => number, log: Logger): (reason: st
     count += 1;
     if (count > 1) return;
     startedMs = latestMs;
-    log.warn({ reason }, 'shedding: there are more requests than can be answered in time');
+    log.warn({ reason }, 'shedding: more requests arrive than can be answered in time');
     watchForEnd();
   };
 }

@@ -78,7 +78,7 @@ export function watchConnections(server: Server, room: Room, log: Logger) {
     loggedMs = performance.now();
     log.warn(
       { connections: all.size, closed: { ...closed } },
-      'too many connections, answers unread, or requests sent ahead',
+      'connections were closed to stay within the limits',
     );
   }
 

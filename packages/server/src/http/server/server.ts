@@ -128,7 +128,7 @@ function isLast(
 async function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {
   const deadline = setTimeout(() => {
     const requests = destroyWhere(connections, () => true);
-    log.warn({ requests }, 'requests were given up that were still under way');
+    log.warn({ requests }, 'requests were not answered before shutdown');
   }, httpBounds.drainMs);
   await acceptWaiting(server);
   // In the next turn of the event loop, when the requests that have arrived are read.
@@ -176,7 +176,7 @@ export async function listen(server: Server, host: string, port: number, flag: s
     const { code, message } = error as NodeJS.ErrnoException;
     const explained =
       code === 'EADDRINUSE'
-        ? `Port ${port} on ${host} is taken: stop what runs there, or choose another with ${flag}.`
+        ? `Port ${port} on ${host} is in use. Stop the other program, or choose another port with ${flag}.`
         : `Cannot listen on ${host} port ${port}: ${message}.`;
     throw new OperatorError(explained, { cause: error });
   }

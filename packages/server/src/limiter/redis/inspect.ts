@@ -13,13 +13,13 @@ export interface RedisInspected {
 
 /** What to do about an error, by its kind. */
 const remedies: Readonly<Record<string, string>> = {
-  WRONGPASS: 'Correct user and password of --redis.',
-  NOAUTH: 'Put its password into --redis: redis://:PASSWORD@HOST:PORT.',
-  NOPERM: 'Let its user run INFO, EVAL and all that is in our scripts on partner-network:*.',
-  ERR: 'Correct --redis: is there a database of that number?',
-  LOADING: 'Wait until it has loaded its data.',
-  ECONNREFUSED: 'Start it, or correct host and port of --redis.',
-  ENOTFOUND: 'Correct the host of --redis.',
+  WRONGPASS: 'Correct the user and password in --redis.',
+  NOAUTH: 'Add the password to --redis: redis://:PASSWORD@HOST:PORT.',
+  NOPERM: 'Allow its user to run INFO, EVAL and the commands of our scripts on partner-network:*.',
+  ERR: 'Correct --redis: its database number may not exist.',
+  LOADING: 'Wait until Redis has loaded its data.',
+  ECONNREFUSED: 'Start Redis, or correct the host and port in --redis.',
+  ENOTFOUND: 'Correct the host in --redis.',
 };
 
 export async function inspectRedis(address: RedisAddress, environment: Environment): Promise<RedisInspected> {
@@ -39,7 +39,7 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
     return { finding: judge(where, info), instances: await redis.zcard(instancesKey(environment)) };
   } catch (error) {
     const reason = kindOf(errors[0] ?? error) ?? 'no answer';
-    const remedy = remedies[reason] ?? 'Correct --redis, or see to the server and to the way to it.';
+    const remedy = remedies[reason] ?? 'Correct --redis, or check the server and the network.';
     return { finding: failed(`${where} cannot be used (${reason}).`, remedy) };
   } finally {
     redis.disconnect();
@@ -49,12 +49,12 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
 function judge(where: string, info: string): Finding {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   if (field('role') === 'slave') {
-    return failed(`${where} is a replica, to which nothing can be written.`, 'Name its primary in --redis.');
+    return failed(`${where} is a replica, which cannot be written to.`, 'Set --redis to its primary.');
   }
   const [memory = '0', policy = 'noeviction'] = [field('maxmemory'), field('maxmemory_policy')];
   if (memory === '0' || policy === 'noeviction') return ok(`${where} answers.`);
   return warning(
-    `${where} drops keys when its memory is full (${policy}), and with them what was admitted.`,
-    'Run CONFIG SET maxmemory-policy noeviction on it, or give the rate limit a Redis of its own.',
+    `${where} evicts keys when its memory is full (${policy}), and then forgets admitted requests.`,
+    'Run CONFIG SET maxmemory-policy noeviction on it, or use a separate Redis for the rate limit.',
   );
 }

@@ -41,7 +41,7 @@ export async function openWorkers(
     publicUrl: settings.publicUrl ?? address,
     address,
     ping: async () => {
-      if (pool.size() === 0) throw new StoreUnavailable('There is no worker to answer.');
+      if (pool.size() === 0) throw new StoreUnavailable('No worker is running.');
       await store.ping();
     },
     readMetrics: async () => joinedMetrics([...readMetrics(metrics), ...(await pool.metrics())]),

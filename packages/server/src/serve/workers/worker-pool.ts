@@ -51,7 +51,7 @@ export async function startWorkerPool(count: number, answers: Answers, log: Logg
   }
 
   function replace({ id }: Worker, why: object): void {
-    log.error({ worker: id, ...why }, 'a worker ended; another takes its place');
+    log.error({ worker: id, ...why }, 'a worker ended; a new one is started');
     const timer = setTimeout(() => {
       replacements.delete(timer);
       void start();

@@ -15,18 +15,18 @@ import { replayed, type Statement, written } from './statements.ts';
 
 /** What to do if a server cannot be used, by the beginning of the code in a `Miss`. */
 const remedies: readonly [code: string, remedy: string][] = [
-  ['standby', 'Name the primary in --database.'],
+  ['standby', 'Set --database to the primary.'],
   ['28P01', 'Correct the password: in the URL, PGPASSWORD or the password file.'],
-  ['28', "Correct the user in the URL, or let it in by the server's pg_hba.conf."],
+  ['28', "Correct the user in the URL, or allow it in the server's pg_hba.conf."],
   ['3D000', 'Create the database, or correct its name at the end of the URL.'],
   ['42501', 'Grant the role the right to connect to the database.'],
   ['53300', "Raise the server's max_connections, or lower --connections and --workers."],
   ['57P03', 'Wait until the server has started.'],
-  ['ECONNREFUSED', 'Start the server, or correct host and port of the URL.'],
-  ['ENOTFOUND', 'Correct the host of the URL.'],
-  ['EAI_AGAIN', 'Correct the host of the URL, or see to the name server.'],
+  ['ECONNREFUSED', 'Start the server, or correct the host and port in the URL.'],
+  ['ENOTFOUND', 'Correct the host in the URL.'],
+  ['EAI_AGAIN', 'Correct the host in the URL, or check the name server.'],
   ['ENOENT', 'Correct the path of the certificate or key in the URL.'],
-  ['', 'Correct the URL, or see to the server and to the way to it: firewall, TLS, proxy.'],
+  ['', 'Correct the URL, or check the server and the network: firewall, TLS, proxy.'],
 ];
 
 function remedyOf(code = ''): string {
@@ -66,10 +66,10 @@ async function inspectServer(connection: Connection, url: string, away: readonly
   const traits = await traitsOf(connection);
   const fault = faultOfServer(traits);
   if (fault !== undefined) return failed(`${fault.fact}.`, `Instead, ${fault.remedy}.`);
-  const reached = `Postgres ${traits.version_name} at ${addressOf(url)} is reached`;
+  const reached = `Postgres ${traits.version_name} at ${addressOf(url)} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
-  return warning(`${reached}, but there is nothing to fail over to at ${where}.`, remedyOf(away[0].code));
+  return warning(`${reached}, but a failover is not possible to ${where}.`, remedyOf(away[0].code));
 }
 
 /** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
@@ -109,9 +109,9 @@ async function inspectReplica(
       return await judgeLag(address, connection, primary.connection);
     }
     await examine(connection, 'standby', environment);
-    return ok(`${address} is a standby, of whatever primary.`);
+    return ok(`${address} is a standby. Its primary was not checked.`);
   } catch (error) {
-    const remedy = 'Name a streaming standby of this very database in --replica, or leave it out.';
+    const remedy = 'Set --replica to a streaming standby of this database, or leave it out.';
     return failed(`${address}: ${unreachable(error).message}`, remedy);
   } finally {
     connection.abandon();
@@ -123,7 +123,7 @@ async function judgeLag(address: string, standby: Connection, primary: Connectio
   const before = await positionOn(standby, replayed);
   const goal = await positionOn(primary, written);
   if (before > goal) {
-    const remedy = 'It follows a primary that was replaced: copy it again from this one.';
+    const remedy = 'It follows a former primary. Copy it again from this primary.';
     return failed(`The replica at ${address} is ahead of the primary.`, remedy);
   }
   const limit = `${postgresBounds.replicaLagMs / 1_000} s behind`;
@@ -131,8 +131,8 @@ async function judgeLag(address: string, standby: Connection, primary: Connectio
   while ((await positionOn(standby, replayed)) < goal) {
     if (performance.now() > deadlineMs) {
       return warning(
-        `The replica at ${address} is more than ${limit}, and so not read from.`,
-        'See that it streams (pg_stat_wal_receiver on it), that replay is not paused, and what it is busy with.',
+        `The replica at ${address} is more than ${limit}, so it is not read from.`,
+        'On it, check that it streams (pg_stat_wal_receiver), that replay is not paused, and what else runs.',
       );
     }
     await wait(doctorBounds.doctorLagMs);

@@ -47,7 +47,7 @@ export async function migrate(
   } catch (error) {
     if ((error as DatabaseError).code !== lockNotAvailable) throw error;
     throw new OperatorError(
-      'Somebody else is still migrating this database: run "partner-network migrate" again when they have ended.',
+      'Another migration of this database is running. Run "partner-network migrate" again when it has ended.',
     );
   }
   const from = usableVersion(await stampOf(client), environment, current);
@@ -64,7 +64,7 @@ export async function migrate(
     if (!(error instanceof DatabaseError)) throw error;
     const reason =
       error.code === lockNotAvailable
-        ? 'somebody keeps a table locked (pg_stat_activity shows who); run "partner-network migrate" again'
+        ? 'another session has locked a table (see pg_stat_activity). Run "partner-network migrate" again'
         : `migration ${version} failed (${error.message}, ${error.code})`;
     throw new OperatorError(`The schema stays at ${from}: ${reason}.`);
   }

@@ -39,10 +39,10 @@ export async function privilegesOf(client: Client): Promise<Finding> {
   const { role, is_read_only } = found[0];
   if (is_read_only) {
     const remedy = `Set default_transaction_read_only to off for the role and the database.`;
-    return failed(`The role ${role} writes nothing here, and serving writes receipts.`, remedy);
+    return failed(`The role ${role} is read-only here, but serving writes receipts.`, remedy);
   }
   const lacking = found.filter(({ is_held }) => !is_held);
-  if (lacking.length === 0) return ok(`The role ${role} may do all that serving takes.`);
+  if (lacking.length === 0) return ok(`The role ${role} has all privileges that serving needs.`);
   const byPrivilege = Object.entries(Object.groupBy(lacking, ({ privilege }) => privilege)).map(
     ([privilege, all]) => `${privilege} on ${all!.map(({ name }) => name).join(', ')}`,
   );
@@ -51,7 +51,7 @@ export async function privilegesOf(client: Client): Promise<Finding> {
   const grants = [...usage, ...byPrivilege].map((what) => `grant ${what} to ${role};`);
   return failed(
     `The role ${role} lacks ${byPrivilege.join(' and ')}.`,
-    `As the owner of the database: ${grants.join(' ')}`,
+    `Run as the owner of the database: ${grants.join(' ')}`,
   );
 }
 

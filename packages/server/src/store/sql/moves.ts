@@ -54,7 +54,7 @@ function refuseTakenKeyIds(stored: readonly Row[], partners: readonly PartnerWit
   for (const partner of partners) {
     for (const { id, digest } of partner.keys) {
       if (![undefined, `${partner.id} ${digest}`].includes(owners.get(id))) {
-        throw new AlreadyExists(`Key ${id} is another.`);
+        throw new AlreadyExists(`Key id ${id} already belongs to another key.`);
       }
     }
   }

@@ -12,7 +12,7 @@ export function migrationsIn(folder: URL) {
   return { scripts, current: files.length };
 }
 
-/** The environment and schema version that a database of ours stores. */
+/** The environment and schema version that our databases store. */
 export interface Stamp {
   readonly environment: unknown;
   readonly version: number;
@@ -49,26 +49,27 @@ export function usableVersion(stamp: Stamp | undefined, environment: Environment
 export function faultOfNewVersion(version: number, current: number): Fault | undefined {
   if (version <= current) return undefined;
   return {
-    fact: `The database has schema ${version} and this program knows up to ${current}`,
-    remedy: 'run the newer program',
+    fact: `The database has schema ${version}, and this program supports up to ${current}`,
+    remedy: 'use the newer version of this program',
   };
 }
 
 export function faultOfOldVersion(version: number, current: number): Fault | undefined {
   if (version >= current) return undefined;
-  const state = version === 0 ? 'has no schema yet' : `has schema ${version}, not ${current}`;
-  return { fact: `The database ${state}`, remedy: 'run "partner-network migrate" on it first' };
+  const state =
+    version === 0 ? 'has no schema yet' : `has schema ${version}, but this program needs ${current}`;
+  return { fact: `The database ${state}`, remedy: 'run "partner-network migrate" first' };
 }
 
 export function faultOfEnvironment(stamped: unknown, environment: Environment): Fault | undefined {
   if (stamped === environment) return undefined;
   return {
-    fact: `This is a ${stamped} database and ${environment} was asked for`,
+    fact: `This is a ${stamped} database, but the environment is ${environment}`,
     remedy: `pass --environment ${stamped}, or another --database`,
   };
 }
 
 export const notOurs: Fault = {
-  fact: "This is another program's database",
+  fact: 'This database belongs to another program',
   remedy: 'choose another --database',
 };

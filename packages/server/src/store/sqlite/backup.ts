@@ -68,15 +68,17 @@ export async function backUpSqlite(
 function refusePlace(source: string, target: string, isFolder: boolean): void {
   const folder = isFolder ? target : dirname(target);
   if (!existsSync(folder)) {
-    throw new OperatorError(`There is no folder ${folder}: make it, or mount what belongs there.`);
+    throw new OperatorError(`The folder ${folder} does not exist. Create it, or mount its disk.`);
   }
   if (statSync(target, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new OperatorError(`${target} is a folder: name a file in it.`);
+    throw new OperatorError(`${target} is a folder. Name a file in it.`);
   }
   // SQLite follows links, and deletes files with these names.
   const place = inRealFolder(target);
   if ([inRealFolder(source), realpathSync(source)].some((name) => place.startsWith(`${name}-`))) {
-    throw new OperatorError(`The database keeps its own files under ${source}-…: choose another name.`);
+    throw new OperatorError(
+      `Names that start with ${source}- are reserved for the database. Choose another name.`,
+    );
   }
 }
 
@@ -93,7 +95,7 @@ function claimedFolder(target: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new OperatorError(
-      `${folder} exists already: a backup is under way, or was interrupted; then remove that folder.`,
+      `${folder} already exists: another backup is running or was interrupted. If it was interrupted, remove the folder.`,
     );
   }
 }
@@ -123,7 +125,7 @@ async function copyInto(folder: string, source: string, target: string, environm
 /** Uses lstat, because a rename would also replace a broken link. */
 function refuseOverwriting(target: string): void {
   if (lstatSync(target, { throwIfNoEntry: false }) === undefined) return;
-  throw new OperatorError(`${target} exists already, and a backup overwrites nothing: choose another name.`);
+  throw new OperatorError(`${target} already exists, and a backup overwrites nothing. Choose another name.`);
 }
 
 async function copyFile(source: string, partial: string, environment: Environment, isDatabase: boolean) {
@@ -144,9 +146,9 @@ async function copyFile(source: string, partial: string, environment: Environmen
     if (!damaged.has(errcode & 0xff)) throw error;
     // If the receipts are damaged, the database has already passed the check.
     const remedy = isDatabase
-      ? 'Keep the backups that you have, and restore the newest.'
-      : 'The database itself is whole: stop the service, move the receipts aside, start it, back up again.';
-    throw new OperatorError(`${source} is damaged (${message}): nothing was copied. ${remedy}`);
+      ? 'Keep your backups, and restore the newest.'
+      : 'The database itself is intact. Stop the service, move the receipts away, start it, and back up again.';
+    throw new OperatorError(`${source} is damaged (${message}). Nothing was copied. ${remedy}`);
   }
 }
 

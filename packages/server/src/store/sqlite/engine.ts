@@ -11,7 +11,7 @@ const conflict = new Set([1555, 2067]);
 /** Turns an error of SQLite into one of the port, and returns other errors as they are. */
 export function translated(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode ?? 0;
-  if (conflict.has(code)) return new AlreadyExists('That id is taken.', { cause: error });
+  if (conflict.has(code)) return new AlreadyExists('This id already exists.', { cause: error });
   if (!unavailable.has(code & 0xff)) return error;
   const reason = (error as Error).message;
   return new StoreUnavailable(`The embedded database cannot answer now (${reason}).`, { cause: error });

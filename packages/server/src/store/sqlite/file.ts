@@ -41,8 +41,10 @@ export function openToInspect(path: string): DatabaseSync {
 export function obstacleTo(path: string): string | undefined {
   const code = errorCodeOf(() => statSync(path));
   if (code === undefined || code === 'ENOENT') return undefined;
-  if (code === 'EACCES') return `this user may not look into ${nearestExisting(path)}`;
-  return code === 'ENOTDIR' ? `${nearestExisting(path)} is not a folder` : `there can be none (${code})`;
+  if (code === 'EACCES') return `this user has no access to ${nearestExisting(path)}`;
+  return code === 'ENOTDIR'
+    ? `${nearestExisting(path)} is not a folder`
+    : `the path cannot be used (${code})`;
 }
 
 /** The file, or its nearest folder that exists: the file would be created there. */

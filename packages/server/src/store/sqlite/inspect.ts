@@ -27,7 +27,7 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
     const fault = faultOfReceipts(path, stamp?.environment ?? environment);
     return { finding: fault ?? ok(`The embedded database ${path} can be read.`), replicas: [], inspection };
   } catch (error) {
-    const remedy = 'Correct --database, or put a backup in its place.';
+    const remedy = 'Correct --database, or restore a backup.';
     const finding = failed(`Cannot open the database ${path}: ${(error as Error).message}.`, remedy);
     return { finding, replicas: [] };
   }
@@ -35,19 +35,22 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
 
 /** Why the file cannot be opened for reading. */
 function faultOfFile(path: string, environment: Environment): Finding | undefined {
-  const otherUser = 'Correct --database, or run as a user who may.';
+  const otherUser = 'Correct --database, or run as a user with access.';
   const obstacle = obstacleTo(path);
-  if (obstacle !== undefined) return failed(`Cannot look for the database ${path}: ${obstacle}.`, otherUser);
+  if (obstacle !== undefined) return failed(`Cannot access the database ${path}: ${obstacle}.`, otherUser);
   if (existsSync(path))
     return mayRead(path) ? undefined : failed(`This user may not read ${path}.`, otherUser);
   const receipts = faultOfReceipts(path, environment);
   if (receipts !== undefined) return receipts;
   const place = nearestExisting(path);
   if (!mayWrite(place)) {
-    return failed(`There is no database ${path}, and this user may not make one in ${place}.`, otherUser);
+    return failed(
+      `The database ${path} does not exist, and this user may not create it in ${place}.`,
+      otherUser,
+    );
   }
-  const remedy = '"partner-network migrate" makes it, and so does serving it; is --database right?';
-  return warning(`There is no database ${path} yet.`, remedy);
+  const remedy = 'Check --database. If it is right, create the database with "partner-network migrate".';
+  return warning(`The database ${path} does not exist yet.`, remedy);
 }
 
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */
@@ -55,7 +58,7 @@ function faultOfReceipts(database: string, environment: unknown): Finding | unde
   const path = receiptsFileOf(database);
   if (!existsSync(path) || !mayWrite(path)) return undefined;
   const replace =
-    'Put a backup in its place, or move it away with what stands beside it: serving makes another.';
+    'Restore a backup of it, or move it and its -wal and -shm files away: serving creates a new one.';
   const cannotOpen = (reason: string, remedy = replace) =>
     failed(`Cannot open the receipts ${path}: ${reason}.`, remedy);
   try {
@@ -63,11 +66,14 @@ function faultOfReceipts(database: string, environment: unknown): Finding | unde
     const stamp = stampOf(db, receiptsSchema);
     if (stamp === undefined) return undefined;
     if (stamp.version > receiptsSchema.current) {
-      const known = `this program knows up to ${receiptsSchema.current}`;
-      return cannotOpen(`they have schema ${stamp.version} and ${known}`, 'Run the newer program.');
+      const known = `this program supports up to ${receiptsSchema.current}`;
+      return cannotOpen(
+        `they have schema ${stamp.version}, and ${known}`,
+        'Use the newer version of this program.',
+      );
     }
     if (stamp.environment === environment) return undefined;
-    return cannotOpen(`they are of ${stamp.environment}, and the database of ${environment}`);
+    return cannotOpen(`they belong to ${stamp.environment}, and the database to ${environment}`);
   } catch (error) {
     return cannotOpen(error instanceof Refused ? error.fault.fact : (error as Error).message);
   }
@@ -79,16 +85,16 @@ function privilegesOn(path: string): Finding {
   const files = [path, receiptsFileOf(path)].flatMap((file) => [file, `${file}-wal`, `${file}-shm`]);
   const barred = [...files, folder].find((place) => !mayWrite(place));
   if (barred !== undefined) {
-    const remedy = 'Run as its owner, or let its owner be this user.';
+    const remedy = 'Run as its owner, or make this user its owner.';
     return failed(`This user may not write to ${barred}.`, remedy);
   }
   const open = files.find((file) => openMode(file) !== undefined);
   if (open === undefined || openMode(folder) === undefined) {
-    return ok('This user may read and write it, and others may not.');
+    return ok('This user can read and write it, and other users cannot.');
   }
   return warning(
-    `Others than its owner may have access to ${open} (mode ${openMode(open)}), and so to balances, or to who asked for them.`,
-    'Run chmod 600 on it, and on what stands beside it.',
+    `Other users may have access to ${open} (mode ${openMode(open)}), which contains balances or receipts.`,
+    'Run chmod 600 on the database and on all files whose names start with its name.',
   );
 }
 

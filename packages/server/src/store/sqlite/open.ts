@@ -59,7 +59,7 @@ export function refuseMissing(path: string, purpose: Purpose): void {
   if (obstacle !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${obstacle}.`);
   if ((purpose === 'command' || purpose === 'feed') && !existsSync(path)) {
     throw new OperatorError(
-      `There is no database ${path}: "partner-network migrate" makes one, --database names another.`,
+      `The database ${path} does not exist. Create it with "partner-network migrate", or correct --database.`,
     );
   }
 }

@@ -53,7 +53,7 @@ export function createReceipts(database: string, environment: Environment, purpo
       await thread.call({ statement, batch: JSON.stringify(batch) });
     } catch (error) {
       const reason = (error as Error).message;
-      throw new StoreUnavailable(`The file of receipts cannot be written to now (${reason}).`);
+      throw new StoreUnavailable(`The receipts file cannot be written (${reason}).`);
     }
   }
 

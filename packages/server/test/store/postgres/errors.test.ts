@@ -14,7 +14,7 @@ test('reports a closed connection in words for an operator', async () => {
   for (const error of [asked, new Error(known)]) {
     const converted = translated(error);
     assert.ok(converted instanceof StoreUnavailable);
-    assert.equal(converted.message, 'The database cannot be reached (the connection broke off).');
+    assert.equal(converted.message, 'The database cannot be reached (the connection was lost).');
   }
 });
 

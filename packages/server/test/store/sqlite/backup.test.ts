@@ -102,7 +102,7 @@ test('replaces no file and no link, even a broken one', async (t) => {
     for (const make of [() => writeFileSync(taken, 'precious'), () => symlinkSync('/not/there', taken)]) {
       make();
       const before = lstatSync(taken);
-      await refusesToCopy(path, target, /exists already, and a backup overwrites nothing/);
+      await refusesToCopy(path, target, /already exists, and a backup overwrites nothing/);
       assert.equal(lstatSync(taken).ino, before.ino);
       assert.equal(lstatSync(taken).mtimeMs, before.mtimeMs);
       assert.equal(filesBeside(target).length, 1);
@@ -117,7 +117,7 @@ test('of two simultaneous backups to one file, the second fails and the first is
   await refusesToCopy(
     path,
     target,
-    /copy\.db\.partial exists already: a backup is under way.* remove that folder/,
+    /copy\.db\.partial already exists: another backup is running .* remove the folder/,
   );
   await first;
   assert.deepEqual(filesBeside(target), ['copy.db', 'copy.db-receipts']);
@@ -155,7 +155,7 @@ test('reports a damaged database, and makes no copy', async (t) => {
     .get() as { root: number };
   for (const damage of [() => overwrite(path, (root - 1) * 4_096), () => overwrite(path, 0)]) {
     damage();
-    await refusesToCopy(path, target, /test\.db is damaged \(.*\): nothing was copied\. Keep the backups/s);
+    await refusesToCopy(path, target, /test\.db is damaged \(.*\)\. Nothing was copied\. Keep your backups/s);
     assert.deepEqual(filesBeside(target), []);
   }
 });
@@ -166,7 +166,7 @@ test('reports that only the receipts are damaged, so that the database need not 
   await refusesToCopy(
     path,
     target,
-    /test\.db-receipts is damaged .* The database itself is whole: stop the/s,
+    /test\.db-receipts is damaged .* The database itself is intact\. Stop the/s,
   );
   assert.deepEqual(filesBeside(target), []);
 });
@@ -188,16 +188,16 @@ test('explains why it makes no copy', async (t) => {
   const { path, target } = await madeDatabase(t);
   const stranger = join(temporaryFolder(t), 'stranger.db');
   connect(t, stranger).exec('create table songs (name text)');
-  await refusesToCopy(stranger, target, /another program's database/);
-  await refusesToCopy(`${path}x`, target, /There is no database .*test\.dbx/);
-  await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /There is no folder .*away/);
-  await refusesToCopy(path, `${dirname(target)}/away/`, /There is no folder .*away/);
+  await refusesToCopy(stranger, target, /belongs to another program/);
+  await refusesToCopy(`${path}x`, target, /The database .*test\.dbx does not exist/);
+  await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /The folder .*away does not exist/);
+  await refusesToCopy(path, `${dirname(target)}/away/`, /The folder .*away does not exist/);
   await refusesToCopy(path, dirname(target), /is a folder: name a file in it/);
-  await refusesToCopy(path, `${path}-receipts`, /keeps its own files under .*test\.db-…/);
+  await refusesToCopy(path, `${path}-receipts`, /start with .*test\.db- are reserved/);
   const link = join(temporaryFolder(t), 'link');
   symlinkSync(dirname(path), link);
-  await refusesToCopy(path, join(link, 'test.db-wal'), /keeps its own files under/);
-  await refusesToCopy(join(link, 'test.db'), `${path}-shm`, /keeps its own files under/);
+  await refusesToCopy(path, join(link, 'test.db-wal'), /are reserved for the database/);
+  await refusesToCopy(join(link, 'test.db'), `${path}-shm`, /are reserved for the database/);
   await assert.rejects(
     backUpSqlite(path, 'production', target, neverInterrupted),
     /This is a sandbox database/,

@@ -79,7 +79,7 @@ test('rejects a schema that is newer than the program, and does not change it', 
   db.exec('pragma user_version = 999');
   assert.throws(
     () => openSqlite(pathOf(t), 'sandbox', 'create'),
-    (error) => error instanceof OperatorError && /schema 999.*newer program/.test(error.message),
+    (error) => error instanceof OperatorError && /schema 999.*newer version/.test(error.message),
   );
   assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
 });

@@ -39,14 +39,14 @@ export async function searchPrimary(
 
 export function withoutPrimary(misses: readonly Miss[]): OperatorError {
   const where = misses.map(({ address, reason }) => `${address} (${reason})`);
-  return new OperatorError(`Cannot open the database at ${where.join(', nor at ')}.`);
+  return new OperatorError(`Cannot open the database at ${where.join(' or ')}.`);
 }
 
 async function reachPrimary(url: string): Promise<Reached | Miss> {
   const result = await reach(url);
   if ('reason' in result || result.server.role === 'primary') return result;
   result.connection.abandon();
-  return { address: addressOf(url), reason: 'it is a standby: name the primary', code: 'standby' };
+  return { address: addressOf(url), reason: 'it is a standby; name the primary', code: 'standby' };
 }
 
 export async function reach(url: string): Promise<Reached | Miss> {

@@ -29,16 +29,18 @@ export function translated(error: unknown): Error {
   if (!(error instanceof DatabaseError)) {
     // An error of the driver: refused, reset, timed out. Its message names at most a host.
     const { message, code } = error as NodeJS.ErrnoException;
-    const reason = closedConnection.test(message) ? 'the connection broke off' : message || code;
+    const reason = closedConnection.test(message) ? 'the connection was lost' : message || code;
     return new StoreUnavailable(`The database cannot be reached (${reason}).`);
   }
   const { code = '' } = error;
   const message = code.startsWith(dataException) ? error.message.replace(/".*"/s, '"…"') : error.message;
   if (message.includes('startup parameter')) {
-    return new StoreUnavailable(`A pooler refuses our settings (${message}): try --prepared-statements off.`);
+    return new StoreUnavailable(
+      `A connection pooler rejects our settings (${message}). Pass --prepared-statements off.`,
+    );
   }
-  if (code === insufficientPrivilege) return new OperatorError(`The database says ${message}.`);
-  if (code === uniqueViolation) return new AlreadyExists('That id is taken.');
+  if (code === insufficientPrivilege) return new OperatorError(`The database denies access: ${message}.`);
+  if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   if (unavailable.some((known) => code.startsWith(known))) {
     return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);
   }

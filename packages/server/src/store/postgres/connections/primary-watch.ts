@@ -30,7 +30,7 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
   const faults = new Map<string, string>();
   const waiting = createWaitQueue<void>(
     postgresBounds.postgresPoolWaitMs,
-    () => new StoreUnavailable(`There is no primary. ${[...faults.values()].join(' ')}`),
+    () => new StoreUnavailable(`No primary answers. ${[...faults.values()].join(' ')}`),
   );
   let state: 'found' | 'silent' | 'lost' | 'closed' = 'found';
   let primary = first;
@@ -114,7 +114,7 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
   async function examinePrimary(connection: Connection, timeoutMs?: number): Promise<Server> {
     const server = await examine(connection, 'primary', environment, timeoutMs);
     if (succeeds(primary.server, server)) {
-      throw new StoreUnavailable('The database is a primary that has been replaced.');
+      throw new StoreUnavailable('The database is a former primary that was replaced.');
     }
     return server;
   }

@@ -18,7 +18,7 @@ export interface Server {
   readonly database: string;
 }
 
-/** Reads no table of ours, so that a lock on a table cannot make a server look silent. */
+/** Reads none of our tables, so that a lock on a table cannot make a server look silent. */
 const facts = `
   case when pg_is_in_recovery() then 'standby' else 'primary' end as role,
   (select system_identifier::text from pg_control_system()) as system,
@@ -54,7 +54,7 @@ export async function examineReplica(
 ): Promise<void> {
   const { system, database } = await examine(connection, 'standby', environment);
   if (system !== primary.system || database !== primary.database) {
-    throw new StoreUnavailable('The replica is of another database.');
+    throw new StoreUnavailable('The replica is a copy of another database.');
   }
 }
 

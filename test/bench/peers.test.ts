@@ -38,8 +38,11 @@ test('compares the bytes of the first and a middle page, and names the peer that
     const { name, ...unnamed } = other;
     for (const brands of [[], [brand], [unnamed], [{ name, ...unnamed }]]) {
       const found = await difference(first, page(brands));
-      assert.ok(found?.startsWith(`${peer.name} answers ${requested[1]} differently from our service: `), found);
+      assert.ok(
+        found?.startsWith(`${peer.name} answers ${requested[1]} differently from our service: `),
+        found,
+      );
     }
-    if (!isList) assert.match((await difference(page([brand])))!, /limit=50: /, 'without its cursor');
+    if (!isList) assert.match((await difference(page([brand])))!, /limit=50 /, 'without its cursor');
   }
 });

@@ -64,12 +64,9 @@ test('an error has the values of the first record, and all records', async (t) =
     ],
   );
   const { category, field, detail, requestId, message } = error;
-  assert.deepEqual(
-    [category, field, detail],
-    ['INVALID_REQUEST_ERROR', 'limit', 'Raise limit to at least 1.'],
-  );
+  assert.deepEqual([category, field, detail], ['INVALID_REQUEST_ERROR', 'limit', 'Set limit to at least 1.']);
   assert.match(requestId ?? '', /^[0-9a-f-]{36}$/);
-  assert.equal(message, `400 VALUE_TOO_LOW: Raise limit to at least 1. (request ${requestId})`);
+  assert.equal(message, `400 VALUE_TOO_LOW: Set limit to at least 1. (request ${requestId})`);
   assert.match(error.stack ?? '', /^InvalidRequestError: 400 VALUE_TOO_LOW/);
 });
 

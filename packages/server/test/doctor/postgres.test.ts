@@ -44,7 +44,13 @@ test('reports the wrong environment, and the other checks of the database', asyn
   const flags = ['--database', await migratedDatabase(t), '--public-url', 'https://network.example'];
   const findings = await findingsOf(flags);
   const remedy = /^Pass --environment sandbox, or another --database\.$/;
-  assertOnly(findings, 'environment', 'failed', /is a sandbox database, but the environment is production/, remedy);
+  assertOnly(
+    findings,
+    'environment',
+    'failed',
+    /is a sandbox database, but the environment is production/,
+    remedy,
+  );
 });
 
 test("reports a schema that is old, newer, missing, or another program's", async (t) => {

@@ -19,7 +19,12 @@ async function embedded(t: TestContext): Promise<string[]> {
 test('reports a Redis that cannot be reached, without its password', async (t) => {
   const url = `redis://:s3cret@127.0.0.1:${await freePort()}`;
   const { redis } = await findingsOf([...(await embedded(t)), '--redis', url]);
-  assertFinding(redis!, 'failed', /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/, /Start Redis/);
+  assertFinding(
+    redis!,
+    'failed',
+    /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/,
+    /Start Redis/,
+  );
 });
 
 test('reports a Redis that evicts keys, is read-only, or denies access', needsOwnRedis, async (t) => {

@@ -192,7 +192,7 @@ test('explains why it makes no copy', async (t) => {
   await refusesToCopy(`${path}x`, target, /The database .*test\.dbx does not exist/);
   await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /The folder .*away does not exist/);
   await refusesToCopy(path, `${dirname(target)}/away/`, /The folder .*away does not exist/);
-  await refusesToCopy(path, dirname(target), /is a folder: name a file in it/);
+  await refusesToCopy(path, dirname(target), /is a folder\. Name a file in it/);
   await refusesToCopy(path, `${path}-receipts`, /start with .*test\.db- are reserved/);
   const link = join(temporaryFolder(t), 'link');
   symlinkSync(dirname(path), link);

@@ -40,7 +40,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   for (const line of lines) {
     const [, name = '', value = ''] = headerLine.exec(line) ?? [];
     assert.notEqual(name, '', `no header: ${line.slice(0, 80)}`);
-    assert.equal(headers[name.toLowerCase()], undefined, `${name} stands twice`);
+    assert.equal(headers[name.toLowerCase()], undefined, `${name} is repeated`);
     headers[name.toLowerCase()] = value;
   }
   return headers;

@@ -90,7 +90,7 @@ function isAccepted(
   return wrongFieldsOf(kind, Object.fromEntries(record))?.size === 0;
 }
 
-/** The number, or the text if it is no plain integer. */
+/** The number, or the text if it is not a plain integer. */
 function integerOf(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) && String(number) === text && text !== '-0' ? number : text;

@@ -35,7 +35,7 @@ const validators = Object.fromEntries(
   ]),
 ) as Record<Kind, ValidateFunction>;
 
-/** The fields with faults; undefined if the value is no record. */
+/** The fields with faults; undefined if the value is not a record. */
 export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isOtherNumber(value))
     return undefined;

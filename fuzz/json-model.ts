@@ -1,6 +1,6 @@
 /** What JSON.parse says about a text, with the digits of its numbers, and whether a key is repeated. */
 
-/** A number that is no exact plain integer, as it was written. */
+/** A number that is not an exact plain integer, as it was written. */
 class OtherNumber {
   readonly digits: string;
 
@@ -13,7 +13,7 @@ export function isOtherNumber(value: unknown): value is OtherNumber {
   return value instanceof OtherNumber;
 }
 
-/** Returns undefined if the text is no JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseWhole(text: string) {
   let value: unknown;
   try {

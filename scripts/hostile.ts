@@ -73,7 +73,7 @@ async function measure(connections: number, seconds: number): Promise<boolean> {
   print(
     `${open} connections held open at the end, ${closed} closed by the service; ` +
       `the service takes ${megabytesOf(service.pid).now.toFixed(0)} MB; ` +
-      `p99 ${(p99(meanwhile) / p99(before)).toFixed(1)} times that of before.`,
+      `p99 ${(p99(meanwhile) / p99(before)).toFixed(1)} times the earlier one.`,
   );
   await attack.stop();
   service.signal('SIGTERM');

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Sorted by the table's key, or scattered: each row is far from the one before it. */
+/** Sorted by the table's key, or scattered: each row is far from the previous one. */
 export const orders = ['sorted', 'scattered'] as const;
 export type Order = (typeof orders)[number];
 

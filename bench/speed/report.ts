@@ -138,7 +138,7 @@ export function chartOfRows(rows: readonly Row[]): string {
   );
   const words = {
     title: 'CPU time of the process for a page of 50 brands (less is better)',
-    remark: 'The median of several rounds. Each line is ten times the one before it.',
+    remark: 'The median of several rounds. Each line is ten times the previous one.',
     description: `Bars on a logarithmic axis. ${figures.join('; ')}.`,
   };
   return chartOf(words, bars);

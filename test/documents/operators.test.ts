@@ -1,6 +1,6 @@
 /**
  * Runs every command of the README and of the pages for operators in a fresh clone, page by page: each page
- * continues with the data of those before. `.ci/run` runs the test command.
+ * continues with the data of the previous ones. `.ci/run` runs the test command.
  */
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';

@@ -47,7 +47,8 @@ export async function differenceOfPeer(
       JSON.parse(await bodyOf(port, { path })),
     ];
     if (JSON.stringify(found) === JSON.stringify(expected)) continue;
-    return `${peer.name} answers ${path} differently from our service: ${JSON.stringify(found).slice(0, 1_000)}`;
+    const answer = JSON.stringify(found).slice(0, 1_000);
+    return `${peer.name} answers ${path} differently from our service: ${answer}`;
   }
   return undefined;
 }

@@ -123,14 +123,14 @@ test('ignores fields of an error record that are not strings, and records withou
   const errors = [
     null,
     { ...good, detail: { text: 'x' }, field: ['grant_id'], more: 'x' },
-    { category: {}, code: 'OTHER', detail: 'Told.', field: null },
+    { category: {}, code: 'OTHER', detail: 'Said.', field: null },
     { category: 'GRANT_ERROR', code: 7 },
   ];
   const { network } = answering({ status: 403, body: JSON.stringify({ errors }) });
   const error = await rejectionOf(network.brands.list(), GrantError);
   assert.equal(error.message, '403 GRANT_REVOKED.');
   assert.deepEqual([error.detail, error.field], [undefined, undefined]);
-  assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Told.' }]);
+  assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Said.' }]);
 });
 
 test('a 200 that is not a page is an error, and is not retried', async () => {

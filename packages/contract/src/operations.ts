@@ -136,7 +136,7 @@ export const operationByName = { brands: listBrands, balances: listBalances } as
 
 export const operations: readonly Operation[] = Object.values(operationByName);
 
-/** The parameters that a cursor is sealed with: all that the contract does not mark as free. */
+/** The parameters that a cursor is sealed with: all parameters that the contract does not mark as free. */
 export function parametersBoundToCursor({ parameters }: Operation): string[] {
   return Object.keys(parameters).filter((name) => parameters[name]?.isBoundToCursor !== false);
 }

@@ -40,7 +40,7 @@ const constantHeaders = (status: number): Readonly<Record<string, string>> => ({
   ...(status === 401 && { 'www-authenticate': 'Bearer' }),
   ...((status === 204 || status === 405) && { allow: 'GET, HEAD, OPTIONS' }),
 });
-/** A control character in a JSON text: as an escape, or U+007F as it is. */
+/** A control character in a JSON text: as an escape, or U+007F itself. */
 const controlCharacter = /(?<!\\)(\\\\)*\\([bfnrt]|u00[01])|\x7f/;
 /** Statuses of requests that are not in the document. */
 const statusesOfAnyRequest = new Set([400, 404, 405, 408, 431, 500, 503]);

@@ -35,7 +35,7 @@ function show([openapi, { guides, demoKey }]) {
   const [scheme] = Object.keys(openapi.components.securitySchemes);
   Scalar.createApiReference('#reference', {
     content: withGuides(openapi, guides, demoKey),
-    // Calls go to where the page is from, by whatever name it was reached.
+    // Calls go to where the page is from, under any name of the service.
     servers: [{ url: new URL('.', new URL(dataset.document, location.href)).href.slice(0, -1) }],
     generateTagSlug: slugOf,
     authentication: {
@@ -172,7 +172,7 @@ function mapValues(record, change) {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-/** Says something in the place of the reference. */
+/** Shows a text instead of the reference. */
 function tell(text) {
   const notice = document.createElement('p');
   notice.className = 'notice';

@@ -1,7 +1,7 @@
 export const serveBounds = {
   /** Most workers of a supervisor. */
   mostWorkers: 64,
-  /** Milliseconds before a worker that ended is replaced, so that one that always fails costs little. */
+  /** Milliseconds before a worker that ended is replaced, so that a worker that always fails costs little. */
   workerRestartMs: 500,
   /** Milliseconds that a worker has to send its metrics before it is left out. */
   workerAnswerMs: 500,

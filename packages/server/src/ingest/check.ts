@@ -95,7 +95,7 @@ function integerRule(schema: FieldSchema): Rule {
   const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
   return (value, field, faults) => {
     if (typeof value === 'number' && value >= min && value <= max) return value;
-    // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are no integers.
+    // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are not integers.
     const digits =
       value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
     if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(faults, importFault('EXPECTED_INTEGER', field));

@@ -61,7 +61,7 @@ export function unknownField(name: string, known: readonly string[], shown = nam
   return { ...fault, detail: importSentences.UNKNOWN_FIELD.replace(renaming, '') };
 }
 
-/** A field's name without its parts from the first one that looks like personal data. */
+/** A field's name without its parts from the first part that looks like personal data. */
 function nameOf(field: FieldName): string {
   // Of a text, only the first dot of metadata.KEY separates parts.
   const parts = typeof field === 'string' ? field.split(/(?<=^metadata)\./) : field;
@@ -87,7 +87,7 @@ const csvFlaws = {
 
 export type CsvFlaw = keyof typeof csvFlaws;
 
-/** Never names a field: in broken CSV, a value may be in the place of a name. */
+/** Never names a field: in broken CSV, a value may be where a name is expected. */
 export function csvFault(flaw: CsvFlaw, facts: Facts = {}): ImportFault {
   return importFault('INVALID_CSV', undefined, { what: fillIn(csvFlaws[flaw], facts) });
 }

@@ -57,7 +57,7 @@ export function printable(text: string): string {
   return text.replace(unprintable, '\ufffd');
 }
 
-/** The text of a value in an answer: a string as it is, anything else as JSON. */
+/** The text of a value in an answer: a string unchanged, anything else as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : JSON.stringify(value);

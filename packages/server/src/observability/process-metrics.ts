@@ -23,8 +23,8 @@ export function watchThisProcess() {
 }
 
 /**
- * Reports at every tick how late it is. Skipped ticks are late, too, each by one tick less than the one
- * before. Otherwise a standstill of a second would count as one tick, and a second without delay as ten.
+ * Reports at every tick how late it is. Skipped ticks are late, too, each by one tick less than the previous
+ * one. Otherwise a standstill of a second would count as one tick, and a second without delay as ten.
  */
 function measureDelays(report: (seconds: number) => void): () => void {
   const tickMs = observabilityBounds.eventLoopTickMs;

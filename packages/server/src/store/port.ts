@@ -1,4 +1,4 @@
-/** The storage port: all that the service needs of a database. Every engine passes the same test suite. */
+/** The storage port: everything that the service needs of a database. Every engine passes the same test suite. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
@@ -39,7 +39,7 @@ interface PageQuery {
 
 export interface BrandsQuery extends PageQuery {
   readonly referenceId: string | undefined;
-  /** The `walPosition` of the page before. A replica that has not replayed up to it is not used. */
+  /** The `walPosition` of the previous page. A replica that has not replayed up to it is not used. */
   readonly walPosition?: bigint | undefined;
 }
 
@@ -201,7 +201,7 @@ export interface ReceiptsQuery {
   readonly keyId?: string | undefined;
   readonly customerId?: string | undefined;
   readonly since?: string | undefined;
-  /** Only receipts older than this one, the last of the page before. */
+  /** Only receipts older than this one, the last of the previous page. */
   readonly after?: Receipt | undefined;
   readonly limit: number;
 }

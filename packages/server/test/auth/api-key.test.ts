@@ -29,7 +29,7 @@ test('the checksum is zero-padded', () => {
   assert.equal(environmentOfKey(leading), 'sandbox');
 });
 
-test('the environment is read from a key; with any character changed it is no key', () => {
+test('the environment is read from a key; with any character changed it is not a key', () => {
   const key = newApiKey('production');
   assert.equal(environmentOfKey(key), 'production');
   for (let position = 0; position < key.length; position += 1) {

@@ -1,6 +1,6 @@
 /**
- * With any key, another partner's grant gets the same response as one that does not exist, and so does a
- * customer without a grant for this partner: the same body, and the same headers except request id and date.
+ * With any key, another partner's grant gets the same response as an unknown grant, and so does a customer
+ * without a grant for this partner: the same body, and the same headers except request id and date.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

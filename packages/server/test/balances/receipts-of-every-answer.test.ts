@@ -98,7 +98,7 @@ const failing = (fault: Error): Choices => ({
 for (const [code, choices] of [
   ['RATE_LIMITED', { limiters: { balances: createMemoryLimiter(1, () => 5_000) } }],
   ['SERVICE_UNAVAILABLE', failing(new StoreUnavailable('away'))],
-  ['INTERNAL_SERVER_ERROR', failing(new Error('a fault of ours'))],
+  ['INTERNAL_SERVER_ERROR', failing(new Error('our fault'))],
 ] as const) {
   test(`a request that fails with ${code} leaves a receipt`, async (t) => {
     const { balances, receipts } = await startWithJournal(t, choices);

@@ -56,7 +56,7 @@ test('a page has 50 brands by default, at most the limit, and a cursor while the
   assert.equal('cursor' in exact, false, 'a page that ends at the last record is the last page');
 });
 
-test('Content-Length counts bytes, in whatever script a name is written', async (t) => {
+test('Content-Length counts bytes, in any script that a name is written in', async (t) => {
   const { store, brands } = await startTestService(t);
   // With an image: without one, the page is not sent as the database rendered it.
   const named = (name: string) => ({ name, profile_image_url: 'https://images.example.com/a.png' });

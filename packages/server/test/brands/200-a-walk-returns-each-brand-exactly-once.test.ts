@@ -88,7 +88,7 @@ test('a walk continues after the row of its cursor was deleted', async (t) => {
   assert.equal(JSON.parse(text).brands[0].id, 'b2');
 });
 
-test('each page is read at the write-ahead log position of the page before', async (t) => {
+test('each page is read at the write-ahead log position of the previous page', async (t) => {
   const asked: (bigint | undefined)[] = [];
   const service = await startTestService(t, {
     reads: async ({ store }) => ({

@@ -1,5 +1,5 @@
 /**
- * With any key and any query, another partner's brand gets the same response as one that does not exist: the
+ * With any key and any query, another partner's brand gets the same response as an unknown brand: the
  * same body, and the same headers except request id and date.
  */
 import assert from 'node:assert/strict';

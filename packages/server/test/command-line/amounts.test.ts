@@ -15,7 +15,7 @@ test('writes cents as dollars, to the last cent of the largest amounts', () => {
   }
 });
 
-test('uses the decimals of the currency, and shows an unknown currency as it is', () => {
+test('uses the decimals of the currency, and shows an unknown currency unchanged', () => {
   assert.equal(money(125_050, 'JPY'), '¥125,050');
   assert.equal(money(125_050, 'dollars'), '125050 dollars');
 });

@@ -66,7 +66,7 @@ test('rotations of several processes at once all succeed, each with a key of its
   assert.equal((await line.inside((store) => store.cursorKeys())).length, 3);
 });
 
-test('says if no key exists, and makes one', async (t) => {
+test('says if no key exists, and creates the first', async (t) => {
   const line = await withDatabase(t);
   const db = new DatabaseSync(line.databasePath);
   db.exec('delete from cursor_keys');

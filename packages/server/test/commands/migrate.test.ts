@@ -47,7 +47,7 @@ test('other commands create no database, and print the path where it is missing'
   }
 });
 
-test("leaves another program's database as it is", async (t) => {
+test("leaves another program's database unchanged", async (t) => {
   const path = join(temporaryFolder(t), 'other.db');
   const other = new DatabaseSync(path);
   other.exec('create table theirs (id)');

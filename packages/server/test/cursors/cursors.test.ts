@@ -71,7 +71,7 @@ test('opens until 24 hours after it was sealed, and not at that moment', () => {
   assertInvalid(() => timed.open(scope, cursor));
 });
 
-test('a cursor has one text: another one that decodes to the same bytes does not open', () => {
+test('a cursor has one text: another text with the same bytes does not open', () => {
   const cursor = cursors.seal(scope, at('xy'));
   const middle = cursor.length / 2;
   for (const text of [

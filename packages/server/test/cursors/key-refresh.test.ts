@@ -169,7 +169,7 @@ test('after close nothing is read, even if a reading was running', async (t) => 
   assert.equal(reads, 2);
 });
 
-test('does not start without a key, and names the command that makes one', async () => {
+test('does not start without a key, and names the command that creates a key', async () => {
   const noKeys = async () => [];
   const opening = openCursors(storeOf(noKeys), Date.now, silent);
   await assert.rejects(opening, /Create one with "partner-network cursor-key rotate"\.$/);

@@ -166,7 +166,7 @@ test('counts the instances that serve a database, with any role, and asks for a 
   assertFinding(unlimited.instances!, 'ok', /No rate is set/);
 });
 
-test('reports a replica that is no standby, and a replica that cannot be reached', async (t) => {
+test('reports a replica that is not a standby, and a replica that cannot be reached', async (t) => {
   const url = await migratedDatabase(t);
   const nowhere = changed(url, { port: String(await freePort()) });
   const { replicas } = await findingsOf(onSandbox(url, '--replica', url, '--replica', nowhere));

@@ -82,7 +82,7 @@ test('creates no database, and reports the other checks', async (t) => {
   assert.ok(!existsSync(join(path, '..')));
 });
 
-test('reports a file that is no database, and a path where no database can be', async (t) => {
+test('reports a file that is not a database, and a path where no database can be', async (t) => {
   const file = join(temporaryFolder(t), 'letter.txt');
   writeFileSync(file, 'Dear database, '.repeat(100));
   const databaseAt = async (path: string) => (await findingsOf(['--database', `sqlite:${path}`])).database!;

@@ -35,6 +35,6 @@ test('an address that anybody can reach is public', () => {
   for (const address of open) assert.ok(isPublicAddress(address), address);
 });
 
-test('a special address is not public, nor is a text that is no address', () => {
+test('a special address is not public, nor is a text that is not an address', () => {
   for (const address of [...closed, ...noAddress]) assert.ok(!isPublicAddress(address), address);
 });

@@ -121,7 +121,7 @@ test('accepts metadata of 0 to 50 keys and empty texts, and refuses 51 keys', as
   await assertRefused('brands', 'metadata', JSON.stringify(keysOf(51)), 'TOO_MANY_KEYS');
 });
 
-test('refuses metadata that is no object', async () => {
+test('refuses metadata that is not an object', async () => {
   for (const json of ['5', '1.5', '"{}"', 'true', '[]', '[["a","b"]]']) {
     await assertRefused('brands', 'metadata', json, 'EXPECTED_OBJECT');
   }

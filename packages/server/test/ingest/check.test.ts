@@ -42,7 +42,7 @@ test('refuses fields that the record does not have, whatever they are called', a
   }
 });
 
-test('reports all that is wrong with a record at once, in the order of its fields', async () => {
+test('reports all faults of a record at once, in the order of its fields', async () => {
   const line = '{"extra":1,"metadata":{"a":1,"b":"\\n"},"color":"red","id":"","created_at":"now"}';
   assert.deepEqual((await checkLine('brands', line)).faults, [
     ['id', 'VALUE_EMPTY'],
@@ -119,7 +119,7 @@ for (const [code, list] of Object.entries(amounts)) {
   });
 }
 
-test('refuses an amount that is no number at all', async () => {
+test('refuses an amount that is not a number', async () => {
   for (const json of '"5" "" true {} [] [5] [[-5]] {"source":"5"} {"toString":"5"}'.split(' ')) {
     await assertRefused('balances', 'amount', json, 'EXPECTED_INTEGER');
   }

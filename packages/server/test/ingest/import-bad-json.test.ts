@@ -19,7 +19,7 @@ const line = bytesOf;
 const good = '{"id":"good","reference_id":"r","name":"n"}';
 const deep = 100_000;
 
-/** Lines that are no JSON, by kind. */
+/** Lines that are not JSON, by kind. */
 const notJson: Readonly<Record<string, readonly Buffer[]>> = {
   'a line that is cut': [
     ...['nonsense', '{', '{"name', '{"name":', '{"name":"a', '{"name":"a\\u00'].map((text) => line(text)),
@@ -62,7 +62,7 @@ const notJson: Readonly<Record<string, readonly Buffer[]>> = {
   ],
 };
 
-/** Objects that are no record: the field with the fault, and the code. */
+/** Objects that are not a record: the field with the fault, and the code. */
 const notRecords: Readonly<Record<string, readonly [Buffer, string, string]>> = {
   'a key twice': [line('{"name":"a","reference_id":"r","name":"a"}'), 'name', 'DUPLICATE_KEY'],
   'a key twice in metadata': [noted('{"k":"a","\\u006b":"b"}'), 'metadata.k', 'DUPLICATE_KEY'],
@@ -71,7 +71,7 @@ const notRecords: Readonly<Record<string, readonly [Buffer, string, string]>> = 
     'metadata',
     'DUPLICATE_KEY',
   ],
-  'a key twice under one that is an e-mail address': [
+  'a key twice under a key that is an e-mail address': [
     noted('{"a@b.example":{"y":1,"y":2}}'),
     'metadata',
     'DUPLICATE_KEY',

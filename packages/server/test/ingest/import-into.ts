@@ -23,7 +23,7 @@ export async function openEmpty(t: TestContext): Promise<Store> {
 
 type Choices = Partial<ImportOptions>;
 
-/** Writes records as lines of JSON; a text is a line as it is. */
+/** Writes records as lines of JSON; a text is a line already. */
 export function linesOf(records: readonly unknown[]): Buffer {
   return Buffer.from(records.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n'));
 }

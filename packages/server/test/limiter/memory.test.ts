@@ -15,7 +15,7 @@ function chanceFrom(seed: number): () => number {
   };
 }
 
-test('a million arrivals never let 51 through in any second, and never refuse one that fits', () => {
+test('a million arrivals never let 51 through in any second, and never refuse a request within the rate', () => {
   const chance = chanceFrom(42);
   const clock = { ms: 0 };
   const limiter = createMemoryLimiter(rate, () => clock.ms);
@@ -52,7 +52,7 @@ test('a million arrivals never let 51 through in any second, and never refuse on
   }
 });
 
-test('a refused client is admitted after exactly the time it was told to wait, and not before', () => {
+test('a refused client is admitted after exactly the time in its refusal, and not before', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 200 }), (gapsMs) => {
       const clock = { ms: 0 };

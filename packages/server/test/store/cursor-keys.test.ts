@@ -79,9 +79,9 @@ test('the new key is the newest even if the clock was set back', () => {
 test('discarding uses the current time again after keys from a clock that was ahead', () => {
   const ahead = rotated(rotated([keyAt(0, -day)], 400 * day), 0);
   assert.deepEqual(statuses(ahead, settle), ['0 sealing', '2 waiting', '1 waiting']);
-  const anew = rotated(ahead, 0, 'discard');
-  assert.deepEqual([anew.length, anew[0]!.created_at], [1, toTime(start)]);
-  assert.deepEqual(statuses(rotated(anew, day), day + settle), ['4 sealing', '3 opening']);
+  const renewed = rotated(ahead, 0, 'discard');
+  assert.deepEqual([renewed.length, renewed[0]!.created_at], [1, toTime(start)]);
+  assert.deepEqual(statuses(rotated(renewed, day), day + settle), ['4 sealing', '3 opening']);
 });
 
 test('ids are reused in turn, never while in use; without a free id the error says when one is free', () => {

@@ -91,7 +91,7 @@ test('only a statement that waits for a connection has a span for the wait', asy
   assert.deepEqual((await recorded(find)).begun, []);
 });
 
-test('a refusal has its code and is no error; a fault is an error of its step', async (t) => {
+test('a refusal has its code and is not an error; a fault is an error of its step', async (t) => {
   const collector = await startCollector(t);
   const listBrands = () => Promise.reject(new StoreUnavailable('secret of a server'));
   const service = await startTracedService(t, collector.url, {

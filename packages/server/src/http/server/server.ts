@@ -122,7 +122,7 @@ function isLast(
 }
 
 /**
- * `server.close()` treats a connection with a half-sent response as idle, and one that never sent a byte as
+ * `server.close()` treats a connection with a half-sent response as idle, and a connection that never sent a byte as
  * busy. So this closes the listener only, and then the connections without unanswered requests.
  */
 async function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {

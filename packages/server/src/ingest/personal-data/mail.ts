@@ -24,7 +24,7 @@ export function holdsMailAddress(text: string): boolean {
   return false;
 }
 
-/** File endings that are no top-level domains: logo@2x.png is a file name. */
+/** File endings that are not top-level domains: logo@2x.png is a file name. */
 const fileEnding = new RegExp(
   [
     '\\.(?:png|jpe?g|gif|svg|webp|avif|ico|heic|bmp|tiff?|pdf|docx?|xlsx?|csv|txt',

@@ -1,7 +1,7 @@
 /** A JSON reader for imports: JSON.parse drops repeated keys and rounds numbers, this one reports them. */
 import { isPlainInteger } from '../../lib/text.ts';
 
-/** A number that is no plain integer, or that JavaScript would round. Keeps the digits as written. */
+/** A number that is not a plain integer, or that JavaScript would round. Keeps the digits as written. */
 export class InexactNumber {
   readonly source: string;
 

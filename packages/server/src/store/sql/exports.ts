@@ -17,7 +17,7 @@ export function exportQuery({ kind, partnerId }: ExportSelection) {
     return { text, values: [], recordOf: ([record]: Values) => record as string };
   }
   const text = 'select record from brands where partner_id = $1 order by id';
-  // A brand without an image has a placeholder, which each instance replaces. It is no part of the record.
+  // A brand without an image has a placeholder, which each instance replaces. It is not part of the record.
   const recordOf = ([record]: Values) => (record as string).replace(placeholder, '');
   return { text, values: [partnerId], recordOf };
 }

@@ -147,7 +147,7 @@ async function copyFile(source: string, partial: string, environment: Environmen
     // If the receipts are damaged, the database has already passed the check.
     const remedy = isDatabase
       ? 'Keep your backups, and restore the newest.'
-      : 'The database itself is intact. Stop the service, move the receipts away, start it, and back up again.';
+      : 'The database itself is intact. Stop the service, move the receipts away, start it, and try again.';
     throw new OperatorError(`${source} is damaged (${message}). Nothing was copied. ${remedy}`);
   }
 }

@@ -8,7 +8,7 @@ const unavailable = new Set([5, 6, 10, 13, 14]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
 
-/** Turns an error of SQLite into one of the port, and returns other errors as they are. */
+/** Turns an error of SQLite into one of the port, and returns other errors unchanged. */
 export function translated(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode ?? 0;
   if (conflict.has(code)) return new AlreadyExists('This id already exists.', { cause: error });

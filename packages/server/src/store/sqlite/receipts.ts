@@ -29,7 +29,7 @@ const upsertKeyUses = `
  * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
  * may wait. `serve` opens the file at once. A command opens it when needed, and does not create it to read.
  *
- * A thread writes, because SQLite blocks its caller and now and then waits 50 to 150 ms for the disk: no
+ * A thread writes, because SQLite blocks its caller and sometimes waits 50 to 150 ms for the disk: no
  * request would be answered meanwhile. It starts with the first batch, so it does not delay a start.
  */
 export function createReceipts(database: string, environment: Environment, purpose: Purpose) {

@@ -17,7 +17,7 @@ const headers: readonly [what: string, header: string, outcome: string[], said?:
     ['reference_id MISSING_REQUIRED_FIELD', 'column 2 UNKNOWN_FIELD'],
   ],
   ['metadata without a key', 'name,reference_id,metadata', ['metadata UNKNOWN_FIELD']],
-  ['a key under a field that is no map', 'name,reference_id,color.x', ['color.x UNKNOWN_FIELD']],
+  ['a key under a field that is not a map', 'name,reference_id,color.x', ['color.x UNKNOWN_FIELD']],
   ['a name from Object.prototype', 'name,reference_id,constructor', ['constructor UNKNOWN_FIELD']],
   ['a column twice', 'name,reference_id,name', ['name DUPLICATE_KEY']],
   ['a metadata column twice', 'name,reference_id,metadata.a,metadata.a', ['metadata.a DUPLICATE_KEY']],

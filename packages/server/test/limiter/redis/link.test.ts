@@ -85,7 +85,7 @@ test('a restarted Redis that does not count all instances yet does not raise the
   assert.equal(link.knownInstances(), 1);
 });
 
-test('a reply that our script never gives is no decision, and does not lose Redis', async (t) => {
+test('a reply that our script never gives is not a decision, and does not lose Redis', async (t) => {
   const { link, redis } = await openAnswering(t);
   const strange = ['+OK', ':1', '$-1', '-ERR no', '*2\r\n:1\r\n:2', '*4\r\n:1\r\n:2\r\n:3\r\n:4', '*0'];
   for (const reply of [...strange, '*3\r\n:1\r\n$1\r\na\r\n:3', '*3\r\n:1\r\n:2\r\n$-1']) {
@@ -130,7 +130,7 @@ test('a heartbeat that fails loses Redis, and an outage of a second is logged wi
   assert.deepEqual([await isAnswering(), logged()], [true, [lost('READONLY'), back]]);
   redis.freeze();
   await pass(heartbeatMs + 2 * redisSilenceMs);
-  assert.deepEqual(logged(), [lost('READONLY'), back, lost('no answer')], 'not the reason of before');
+  assert.deepEqual(logged(), [lost('READONLY'), back, lost('no answer')], 'not the earlier reason');
 });
 
 test('a silent connection is closed after a second, and the next one opened a second later', async (t) => {

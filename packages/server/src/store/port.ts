@@ -1,4 +1,4 @@
-/** The storage port: everything that the service needs of a database. Every engine passes the same test suite. */
+/** The storage port: what the service needs of a database. Every engine passes the same test suite. */
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';

@@ -15,7 +15,7 @@ function chanceFrom(seed: number): () => number {
   };
 }
 
-test('a million arrivals never let 51 through in any second, and never refuse a request within the rate', () => {
+test('a million arrivals never let 51 through in any second, nor refuse a request within the rate', () => {
   const chance = chanceFrom(42);
   const clock = { ms: 0 };
   const limiter = createMemoryLimiter(rate, () => clock.ms);

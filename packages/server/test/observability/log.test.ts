@@ -43,7 +43,7 @@ test('user and password of a URL are masked in the message of an error, and its 
   assert.equal(messageOf('redis://:hunter22@cache and http://db/a@b'), 'redis://…@cache and http://db/a@b');
 });
 
-test('a key in the message of an error is masked, and a thrown value that is not an error is not logged', () => {
+test('a key in an error message is masked, and a value thrown in place of an error is not logged', () => {
   const text = logged(new Error(`cannot read ${keys.acme}, of all things`));
   assert.match(JSON.parse(text).err.message, /^cannot read pn_test_…, of all things$/);
   assert.ok(!text.includes(keys.acme.slice(8)));

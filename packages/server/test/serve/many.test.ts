@@ -137,7 +137,7 @@ test(
     const redis = await startRedis(t);
     const servers = await serveMany(t, redis, 2);
     await untilInstancesAre(servers, 2);
-    // A share is 25 on each server. The load is 15 on each, so that a short stall of a server is not an excess.
+    // A share is 25 on each server. The load is 15 on each, so that a short stall does not exceed it.
     const stop = startCalls(servers, 30);
     const untilDecidedBy = async (source: 'redis' | 'local') => {
       const decisions = () => sumOf(servers, 'partner_network_limiter_decisions_total', `"${source}"`);

@@ -122,8 +122,8 @@ function isLast(
 }
 
 /**
- * `server.close()` treats a connection with a half-sent response as idle, and a connection that never sent a byte as
- * busy. So this closes the listener only, and then the connections without unanswered requests.
+ * `server.close()` treats a connection with a half-sent response as idle, and a connection without a byte so
+ * far as busy. So this closes the listener only, and then the connections without unanswered requests.
  */
 async function closeServer(server: Server, connections: Connections, log: Logger): Promise<void> {
   const deadline = setTimeout(() => {

@@ -16,7 +16,7 @@ const stopMs =
   postgresBounds.postgresCloseMs +
   tracingBounds.tracesCloseMs;
 
-/** Starts workers, and replaces each worker that ends before `stop`. Undefined if the first does not start. */
+/** Starts workers, and replaces a worker that ends before `stop`. Undefined if the first does not start. */
 export async function startWorkerPool(count: number, answers: Answers, log: Logger) {
   const workers = new Map<Worker, Ask>();
   const listening = new Set<Worker>();

@@ -152,11 +152,23 @@ function groupOf(name: string): string | undefined {
 
 const groupNames = [...new Set(commands.flatMap(({ name }) => groupOf(name) ?? []))];
 
-/** The help of all commands as in a pipe, for the reference pages. */
-export async function helpTexts(): Promise<string[]> {
+/** All commands by group, each with its options and its help as in a pipe, for the reference pages. */
+export async function describedCommands() {
+  const described = async (entry: Entry) => {
+    const command = await entry.load();
+    const { name, summary } = entry;
+    return { name, summary, options: command.options, help: helpOfCommand(entry, command, helpColumns({})) };
+  };
   return Promise.all(
-    commands.map(async (entry) => helpOfCommand(entry, await entry.load(), helpColumns({}))),
+    groups.map(async ({ heading, commands }) => ({
+      heading,
+      commands: await Promise.all(commands.map(described)),
+    })),
   );
+}
+
+export async function helpTexts(): Promise<string[]> {
+  return (await describedCommands()).flatMap(({ commands }) => commands.map(({ help }) => help));
 }
 
 function helpOfCommand({ name, summary, examples }: Entry, command: Command, columns: number): string {

@@ -14,7 +14,7 @@ import { AlreadyExists, type ApiKey, type Partner, type Store } from '../store/p
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);
 
-const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
+export const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
 
 type AllValues<O extends Options> = Values<O & typeof commonOptions>;
 

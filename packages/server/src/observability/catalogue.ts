@@ -90,7 +90,7 @@ const metrics = {
   partner_network_limiter_instances: {
     type: 'gauge',
     unit: 'processes',
-    help: 'Processes that share the rate limit: those that Redis heard from in the last 3 seconds, but at least the number that the settings name.',
+    help: 'Processes that share the rate limit: those that Redis heard from in the last 3 seconds, but at least --workers times --instances.',
     onlyWith: '`--redis`',
   },
   partner_network_receipts_waiting: {

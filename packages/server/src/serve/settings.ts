@@ -80,7 +80,7 @@ const postgresSettings = {
     'PREPARED_STATEMENTS',
     oneOf(['on', 'off']),
     'on',
-    'off if a connection pooler in transaction mode is in use',
+    'set it to off for a connection pooler in transaction mode',
   ),
 };
 
@@ -137,7 +137,7 @@ const sharedSettings = {
     'REDIS_URL',
     redisUrl,
     undefined,
-    'Redis that instances share their rate limit through; without it, each instance has its own',
+    'Redis for one rate limit over all instances; without it, each instance counts alone',
   ),
   instances: setting(
     'N',

@@ -1,0 +1,73 @@
+/** Every flag, variable, code and metric that a page names exists in the product. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describedCommands } from '../../packages/server/src/main.ts';
+import { metricCatalogue } from '../../packages/server/src/observability/catalogue.ts';
+import { pagesFor, read, sources } from '../sources.ts';
+
+const pages = ['README.md', ...pagesFor('partners'), ...pagesFor('operators')];
+const settingsPage = read('docs/reference/operators/settings.md');
+const product = sources.filter((file) => /^packages\/\w+\/(src|bin)\//.test(file));
+
+/** The words of all pages that match, each with the first page that has it. */
+function named(pattern: RegExp, textOf: (page: string) => string = read): Map<string, string> {
+  const found = pages.flatMap((page) =>
+    [...textOf(page).matchAll(pattern)].map(([, word = '']) => [word, page] as const),
+  );
+  return new Map(found.toReversed());
+}
+
+/** Code within a line of text. Tests run the code blocks. */
+const spansOf = (page: string) =>
+  [
+    ...read(page)
+      .replaceAll(/^```.*?^```$/gms, '')
+      .matchAll(/`[^`]+`/g),
+  ].join('\n');
+
+/** Flags of npm, Node, Prometheus and the programs for contributors. */
+const othersFlags = 'cpu-prof no-retries omit only rounds seconds silent web.listen-address'.split(' ');
+
+test('every flag that a page names exists', async () => {
+  const commands = (await describedCommands()).flatMap((group) => group.commands);
+  const ours = new Set(['help', 'version', ...commands.flatMap(({ options }) => Object.keys(options))]);
+  const flags = [...named(/(?<!\w)--([a-z][a-z.-]*[a-z])/g, spansOf).keys()];
+  assert.deepEqual(flags.filter((flag) => !ours.has(flag)).toSorted(), othersFlags);
+});
+
+/** Variables that the shell commands of a page set for themselves. */
+const shellVariables = ['API_KEY', 'LEAKED_KEY'];
+
+test('every variable and code that a page names exists', () => {
+  const known = new Set([
+    ...product.flatMap((file) => read(file).match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []),
+    ...[...settingsPage.matchAll(/`(\w+)`/g)].map(([, variable]) => variable),
+    ...shellVariables,
+  ]);
+  const isExampleId = (word: string) => /^(PARTNER|CUSTOMER|GRANT|BRAND|KEY|BAL)_[A-Z0-9]+$/.test(word);
+  const words = [...named(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)];
+  assert.deepEqual(
+    words.filter(([word]) => !known.has(word) && !isExampleId(word)),
+    [],
+  );
+});
+
+test('every variable that the product reads is on the page of settings', () => {
+  const reads = product.flatMap((file) =>
+    [...read(file).matchAll(/process\.env(?:\.(\w+)|\[)/g)].map(([, name]) => [file, name] as const),
+  );
+  for (const [, name] of reads) assert.ok(name === undefined || settingsPage.includes(`\`${name}\``), name);
+  // These read variables whose names are in a constant. The page has them among the other variables.
+  const computed = reads.filter(([, name]) => name === undefined).map(([file]) => file);
+  assert.deepEqual(
+    [...new Set(computed)],
+    ['packages/server/src/lib/instance.ts', 'packages/server/src/tracing/collector-agent.ts'],
+  );
+});
+
+test('every metric that a page names exists', () => {
+  const unknown = [...named(/\b((?:partner_network|process)_[a-z_]+)\b/g)].filter(
+    ([name]) => !Object.hasOwn(metricCatalogue, name.replace(/_(bucket|sum|count)$/, '')),
+  );
+  assert.deepEqual(unknown, []);
+});

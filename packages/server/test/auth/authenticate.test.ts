@@ -91,11 +91,11 @@ test('refuses a well-formed key that is not stored with the same error', async (
 test('refuses a key of the other environment, and names the prefix of this one', async () => {
   const store = storeOfOne();
   const wrong = [
-    ['production', text, 'This is the production environment; use a key that begins with pn_live_.'],
+    ['production', text, 'Use a key that starts with pn_live_: this is the production environment.'],
     [
       'sandbox',
       apiKeyOf('production', 'a'.repeat(43)),
-      'This is the sandbox environment; use a key that begins with pn_test_.',
+      'Use a key that starts with pn_test_: this is the sandbox environment.',
     ],
   ] as const;
   for (const [environment, key, detail] of wrong) {

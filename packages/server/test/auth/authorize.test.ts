@@ -17,7 +17,7 @@ test('a key without the scope is refused with the name of the scope', () => {
       {
         category: 'AUTHENTICATION_ERROR',
         code: 'INSUFFICIENT_SCOPES',
-        detail: 'Use a key that has the scope BALANCES_READ.',
+        detail: 'Use a key with the scope BALANCES_READ.',
       },
     ],
   });

@@ -54,7 +54,7 @@ test('says what to do about an empty value, by kind: required, optional, cursor'
   const details = detailsOf(
     await balances('?customer_id=&type=CHECKING&grant_id=&cursor=', { key: keys.acme }),
   );
-  assert.match(details[0]!, /^customer_id is empty: give it a value\.$/);
-  assert.match(details[1]!, /^grant_id is empty: give it a value or leave it out\.$/);
-  assert.match(details[2]!, /^cursor is empty: .* stop there/);
+  assert.match(details[0]!, /^customer_id is empty: set it to a value\.$/);
+  assert.match(details[1]!, /^grant_id is empty: set it to a value or leave it out\.$/);
+  assert.match(details[2]!, /^cursor is empty: stop if /);
 });

@@ -29,12 +29,12 @@ function detailsOf(query: string): unknown {
   }
 }
 
-test('the error of an unknown parameter has its name, or describes a nameless parameter', () => {
-  const errorOf = (field: string | undefined, name: string, nearest: string) => [
-    'UNKNOWN_QUERY_PARAMETER',
-    field,
-    `Remove ${name} or rename it to ${nearest}: this operation has no such parameter.`,
-  ];
-  assert.deepEqual(detailsOf('limits=5'), [errorOf('limits', 'limits', 'limit')]);
-  assert.deepEqual(detailsOf('limit=5&=5'), [errorOf(undefined, 'the nameless parameter', 'limit')]);
+test('the error of an unknown parameter has its name, also if the name is empty', () => {
+  const code = 'UNKNOWN_QUERY_PARAMETER';
+  assert.deepEqual(detailsOf('limits=5'), [
+    [code, 'limits', 'Remove the unknown parameter limits, or rename it to limit.'],
+  ]);
+  assert.deepEqual(detailsOf('limit=5&=5'), [
+    [code, undefined, 'Remove the unknown parameter without a name.'],
+  ]);
 });

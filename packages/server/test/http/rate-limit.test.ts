@@ -41,7 +41,7 @@ test('a refused request also gets the time to retry, in whole seconds and in mil
         category: 'RATE_LIMIT_ERROR',
         code: 'RATE_LIMITED',
         detail:
-          'Wait as long as Retry-After-Ms says, then send the request again; the limit is 50 requests per second.',
+          'Wait for the time in Retry-After-Ms, then retry: the limit is 50 requests per second per partner.',
       },
     ],
     headers: ['Retry-After', '1', 'Retry-After-Ms', '701'],

@@ -29,7 +29,7 @@ test('names the flag that a refusal is about, not the parameter', async (t) => {
   assertFailed(
     await refused('--grant-id', 'g-revoked'),
     1,
-    /^--grant-id: This grant was revoked; .*GRANT_REVOKED\)/,
+    /^--grant-id: Ask the customer .* this one was revoked\..*GRANT_REVOKED\)/,
   );
   const { stderr } = await run([...list, '--customer', 'nobody'], { variables: partnerVariables(port) });
   assert.match(stderr, /^Send the --grant-id of an active grant .*GRANT_NOT_FOUND\)/);

@@ -74,7 +74,7 @@ test('CI runs the test command of the README', () => {
 test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
-  await page.next(/^The production database went from schema 0 to 1\.\n$/);
+  await page.next(/^Created the production database with schema 1\.\n$/);
   leaked = keyIn(await page.next(/^pn_live_/m));
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
@@ -153,7 +153,7 @@ test('leaked-key.md finds the key, revokes it, and shows what was read with it',
   await page.next(new RegExp(`^${leaked.id} +pn_live_…${leaked.key.slice(-4)} .* active `, 'm'));
   await page.next(new RegExp(`^${leaked.id}\n$`), (block) => `{\n${block}\n} <<<'${leaked.key}'`);
 
-  await page.next(/ is revoked; this takes effect everywhere within a second\.\n$/, ofTest);
+  await page.next(/ is revoked\. This takes effect on every instance within a second\.\n$/, ofTest);
   await drill.refuses(leaked, 'API_KEY_REVOKED');
   const replacement = keyIn(await page.next(/, in place of KEY_/, ofTest));
   await drill.refuses(other, 'API_KEY_EXPIRED');
@@ -172,7 +172,9 @@ test('cursor-keys.md renews the key during a walk, and discards a leaked key', a
   const cursor = await drill.cursorOf(working);
   const next = () => drill.call(working, `brands?limit=1&cursor=${cursor}`);
   const page = pageOf('cursor-keys.md');
-  await page.next(/^Created cursor key 1, which seals from \S+\.\nKey 0 opens cursors until \S+\.\n$/);
+  await page.next(
+    /^Created cursor key 1\. It seals cursors from \S+\.\nCursor key 0 opens cursors until \S+\.\n$/,
+  );
   assert.match(await next(), /^200 /);
   await page.next(/^0 .* sealing .*^1 .* waiting /ms);
   await page.next(/^Created cursor key 2, .*\nDiscarded 0, 1: /);
@@ -192,7 +194,7 @@ test('back-up.md restores the embedded database, but not keys and grants revoked
   await page.next(/^$/);
   const isActive = new RegExp(`^${revokedSince.id} .* active `, 'm');
   assert.match(await clone.run('npx partner-network keys list --partner PARTNER_ACME'), isActive);
-  await page.next(/^1 partners and \d keys written\.\n\d read, 1 written, \d unchanged/);
+  await page.next(/^1 partner and \d keys? written\.\n\d read, 1 written, \d unchanged/);
   const refused = new RegExp(`"key_id":"${revokedSince.id}".*"API_KEY_REVOKED"`);
   await page.next(refused, (block) => block.replace('2027-01-31T00:00:00Z', '1h'));
   await page.next(/^✓ database /m);
@@ -205,7 +207,7 @@ test('upgrade.md backs up, and upgrades the schema while the service is stopped'
   await page.next(/^\d+\.\d+\.\d+\n$/);
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
-  await page.next(/^The production database is current: schema 1\.\n$/);
+  await page.next(/^The production database already has the current schema, 1\.\n$/);
   await page.next(/^✓ schema /m);
   await serveNext(page);
   assert.match(await drill.call(working, balances), /"amount":125050/);
@@ -221,7 +223,7 @@ test('move-to-postgres.md moves everything, and every key still works', async ()
   await page.next(/went from schema 0 to \d+/, onPostgres);
   await page.next(/^$/);
   const moved =
-    /^1 partners and \d keys written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
+    /^1 partner and \d keys? written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
   await page.next(moved, onPostgres);
   await serveNext(page, onPostgres);
   assert.match(await drill.call(working, balances), /"amount":125050/);
@@ -246,7 +248,7 @@ test('back-up.md restores Postgres, but not keys and grants revoked since', asyn
   await drill.changeSince(revokedSince, working, settings);
   await page.next(/^$/, withPrograms);
   await stopServing();
-  await page.next(/^1 partners and \d keys written\.\n\d read, 1 written, \d unchanged/, withPrograms);
+  await page.next(/^1 partner and \d keys? written\.\n\d read, 1 written, \d unchanged/, withPrograms);
   await serveNext(page, withPrograms);
   await drill.assertRestored(cursor, revokedSince, working);
   page.end();

@@ -2,8 +2,8 @@
 if (Number.parseInt(process.versions.node, 10) < 24) {
   const remedy =
     process.platform === 'linux'
-      ? 'run "npm ci", which installs Node 24, and start through npm or npx'
-      : 'install Node 24';
-  console.error(`Partner Network needs Node 24 and this is Node ${process.versions.node}: ${remedy}.`);
+      ? 'Run "npm ci", which installs Node 24, and start it with npm or npx.'
+      : 'Install Node 24.';
+  console.error(`Partner Network needs Node 24, but this is Node ${process.versions.node}. ${remedy}`);
   process.exit(1);
 }

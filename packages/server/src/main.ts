@@ -234,9 +234,10 @@ async function runCommand(command: Command, line: ReturnType<typeof parseLine>):
     await command.run(line.values, line.arguments, output);
     return 0;
   } catch (error) {
-    // A failure that the operator can fix is one sentence; anything else is a bug, printed with its stack.
+    // A failure that the operator can fix has a message; anything else is a bug, printed with its stack.
     const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
-    output.remark(isExplained ? error.message : String((error as Error)?.stack ?? error));
+    const bug = () => `This is a bug. Please report it with this text:\n${(error as Error)?.stack ?? error}`;
+    output.remark(isExplained ? error.message : bug());
     remarkConsequence();
     return exitFailure;
   } finally {

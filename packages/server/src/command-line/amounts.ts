@@ -12,6 +12,11 @@ export function money(amount: number, currency: string): string {
   return format.format(`${amount}E-${decimals}` as Intl.StringNumericLiteral);
 }
 
+/** A number and its noun: "1 key", "1200 keys". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** 2026-01-31T08:00:00.000Z as 2026-01-31 08:00, still in UTC. */
 export function shortTime(time: string | undefined): string {
   return textOf(time).slice(0, 16).replace('T', ' ');

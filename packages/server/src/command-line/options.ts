@@ -107,7 +107,7 @@ export function repeatedSetting<T>(
 ): Option<readonly T[]> {
   const resolve: Resolve<readonly T[]> = (given) => {
     const texts = given.flatMap((text) => text.split(','));
-    return texts.length > most ? new Problem(`is given more than ${most} times.`) : readAll(texts, read);
+    return texts.length > most ? new Problem(`may be given at most ${most} times.`) : readAll(texts, read);
   };
   return { valueName, variable, help, isRepeatable: true, resolve };
 }
@@ -128,7 +128,7 @@ function single<T, D>(
 ): Resolve<T | D> {
   return ([text, another], flags) => {
     if (text === undefined) return whenAbsent(flags);
-    return another === undefined ? read(text) : new Problem('is given twice.');
+    return another === undefined ? read(text) : new Problem('is given twice: give it once.');
   };
 }
 
@@ -152,14 +152,14 @@ export function wholeNumber(min: number, max: number): Reader<number> {
 export function plainText(maxCodePoints: number): Reader<string> {
   return (text) => {
     // These texts are stored and shown, which a key must never be.
-    if (holdsKey(text)) return new Problem('must not hold an API key.');
+    if (holdsKey(text)) return new Problem('must not contain an API key.');
     return text !== '' && isCleanText(text) && !isLongerThan(text, maxCodePoints)
       ? text
-      : new Problem(`must be 1 to ${maxCodePoints} characters, none of them a control character.`);
+      : new Problem(`must have 1 to ${maxCodePoints} characters and no control characters.`);
   };
 }
 
-const timeForm = 'must be a time in UTC in the format of RFC 3339, such as 2027-01-31T00:00:00Z.';
+const timeForm = 'must be a time in UTC (RFC 3339), such as 2027-01-31T00:00:00Z.';
 
 export function expiresAt(what: string): Option<string | undefined> {
   const help = `time at which ${what} expires, such as 2027-01-31T00:00:00Z; without it, never`;
@@ -179,14 +179,14 @@ export function timeOrAge(text: string): string | Problem {
   if (!(ageMs instanceof Problem)) return toTime(Date.now() - ageMs);
   return (
     normalizeTime(text) ??
-    new Problem('must be a time such as 2027-01-31T00:00:00Z, or how long ago that was, such as 24h.')
+    new Problem('must be a time, such as 2027-01-31T00:00:00Z, or an age, such as 24h.')
   );
 }
 
 /** An http or https URL without a trailing slash. Braces are variables in OpenAPI and patterns in curl. */
 export function httpUrl(text: string): string | Problem {
-  if (holdsKey(text)) return new Problem('must not hold an API key.');
+  if (holdsKey(text)) return new Problem('must not contain an API key.');
   return isWebAddress(text) && !/[?#{}]/.test(text)
     ? new URL(text).href.replace(/\/+$/, '')
-    : new Problem('must be an http or https address without user, query, fragment or braces.');
+    : new Problem('must be an http or https address without user, password, query, fragment or braces.');
 }

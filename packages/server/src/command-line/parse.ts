@@ -36,7 +36,7 @@ export function parseLine<O extends Options>(
     if (token.kind === 'positional') {
       const isExpected = positionals.push(token.value) <= expected.length;
       // A word after an unknown flag was meant as its value, so it is not reported a second time.
-      if (!isExpected && token.index !== afterUnknown) extra.push(`Unexpected argument "${token.value}".`);
+      if (!isExpected && token.index !== afterUnknown) extra.push(unexpected(token.value));
     }
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
@@ -68,6 +68,10 @@ export function parseLine<O extends Options>(
   return { values, arguments: positionals, problems };
 }
 
+function unexpected(word: string): string {
+  return `Unexpected argument "${word}". Put quotes around a value that contains spaces.`;
+}
+
 interface FlagToken {
   readonly name: string;
   readonly rawName: string;
@@ -83,9 +87,9 @@ function problemOfFlag(
   const meant = isKnown ? name : suggest(rawName.replace(/^-+/, ''), Object.keys(options));
   if (meant === undefined) return `There is no flag ${rawName}.`;
   const { isSecret, variable, valueName } = options[meant]!;
-  const reason = 'everybody on a machine can read the flags of a command';
-  if (isSecret) return `Set ${variable} instead of ${rawName}: ${reason}.`;
-  if (!isKnown) return `There is no flag ${rawName}; did you mean --${meant}?`;
+  const reason = 'other users of this machine can see the flags of a command';
+  if (isSecret) return `Set the variable ${variable} instead of ${rawName}: ${reason}.`;
+  if (!isKnown) return `There is no flag ${rawName}. Did you mean --${meant}?`;
   if (valueName === undefined) return value === undefined ? undefined : `${rawName} takes no value.`;
   // In `--name --json` the name is missing. A value that begins with dashes needs an equals sign.
   const isMissing = value === undefined || (!inlineValue && value.startsWith('--'));

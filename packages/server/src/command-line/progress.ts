@@ -49,7 +49,7 @@ export function createProgress(
     },
     /** Shows the number of records being written, on a whole line: an interrupt leaves it on the screen. */
     writing: (records: number) =>
-      draw(`writing ${grouped(records)}, all or none …`, '\n', `${lineUp}${clearLine}`),
+      draw(`writing ${grouped(records)} records in one transaction …`, '\n', `${lineUp}${clearLine}`),
     clear: () => {
       if (eraser !== '') screen.write(eraser);
       eraser = '';

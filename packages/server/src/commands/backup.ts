@@ -6,14 +6,14 @@ import { databaseConfig, databaseSettings } from '../serve/settings.ts';
 import { backUpSqlite } from '../store/sqlite/backup.ts';
 
 const elsewhere =
-  'backup copies the embedded database; use pg_dump for Postgres, as docs/how-to/operators/back-up.md shows.';
+  'backup copies only the embedded database. For Postgres, use pg_dump (docs/how-to/operators/back-up.md).';
 
 export const backup = command({
   arguments: [{ name: 'FILE', help: 'file to write; the receipts are written to FILE-receipts' }],
   options: { ...databaseSettings, json: flag('print one JSON document') },
   conflicts: (values, [file]) => [
     ...(databaseConfig(values).database.engine === 'sqlite' ? [] : [elsewhere]),
-    ...(file === '-' ? ['FILE must be a file: a backup is two of them, and cannot be printed.'] : []),
+    ...(file === '-' ? ['FILE must be a path: a backup is two files and cannot go to standard output.'] : []),
   ],
   run: async (values, [file = ''], output) => {
     const { database, environment } = databaseConfig(values);
@@ -21,7 +21,7 @@ export const backup = command({
     const taken_at = toTime(Date.now());
     const copies = await backUpSqlite(database.path, environment, file, onInterrupt);
     const files = Object.values(copies).map((copy) => `${copy.file}, ${copy.bytes} bytes`);
-    const summary = `Copied the ${environment} database as of ${taken_at}, and checked the copy.`;
+    const summary = `Copied the ${environment} database as of ${taken_at}, and checked the copy:`;
     const value = { environment, taken_at, ...copies };
     printReport({ value, text: [summary, ...files].join('\n') }, values.json, output);
   },

@@ -1,4 +1,5 @@
 import { imagesBounds } from '../bounds/images.ts';
+import { counted } from '../command-line/amounts.ts';
 import { growingJson } from '../command-line/json.ts';
 import { flag, required } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
@@ -39,7 +40,7 @@ export const checkImages = onDatabase({
     else printFaulty(counts, shown, output);
     if (faulty > 0) {
       throw new OperatorError(
-        'Mend the faulty images, or give their brands another profile_image_url; then check again.',
+        'Fix the faulty images, or change the profile_image_url of their brands. Then check again.',
       );
     }
   },
@@ -64,7 +65,9 @@ function printFaulty({ ok, faulty, without_image }: Counts, shown: ImageReport[]
   };
   if (faulty > 0) output.answer(table(shown, columns));
   const more = faulty - shown.length;
-  if (more > 0) output.answer(`… and ${more} more faulty ones; --json lists all.`);
+  if (more > 0) output.answer(`… and ${more} more faulty images. --json lists all of them.`);
   const all = ok + faulty + without_image;
-  output.answer(`${all} brands: ${ok} fine, ${without_image} without an image, ${faulty} faulty.`);
+  output.answer(
+    `${counted(all, 'brand')}: ${ok} valid, ${faulty} faulty, ${without_image} without an image.`,
+  );
 }

@@ -3,6 +3,7 @@ import type { CursorKey, CursorKeyRotation } from '../store/port.ts';
 import { listReport, missing, onDatabase } from './database.ts';
 
 export const rotateCursorKey = onDatabase({
+  ifFailed: 'The old cursor keys still work until this command succeeds.',
   options: {
     'discard-old': flag('also refuse all existing cursors at once; for a leaked key'),
   },
@@ -19,7 +20,7 @@ export const listCursorKeys = onDatabase({
   options: {},
   run: async (store) => {
     const keys = (await store.cursorKeys()).map(withoutSecret);
-    if (keys.length === 0) missing('cursor key', '"partner-network cursor-key rotate" makes one.');
+    if (keys.length === 0) missing('cursor key', 'Create one with "partner-network cursor-key rotate".');
     return listReport(keys, '', {
       ID: ({ id }) => String(id),
       CREATED: ({ created_at }) => created_at,
@@ -36,11 +37,14 @@ function withoutSecret({ secret: _secret, ...key }: CursorKey): Omit<CursorKey, 
 }
 
 function textOf({ key, retired, discarded }: CursorKeyRotation): string {
-  const lines = [`Created cursor key ${key.id}, which seals from ${key.seals_from ?? 'now on'}.`];
-  for (const { id, opens_until } of retired) lines.push(`Key ${id} opens cursors until ${opens_until}.`);
+  const lines = [`Created cursor key ${key.id}. It seals cursors from ${key.seals_from ?? 'now on'}.`];
+  for (const { id, opens_until } of retired)
+    lines.push(`Cursor key ${id} opens cursors until ${opens_until}.`);
   if (discarded.length > 0) {
-    const effect = 'within a second every cursor of before is refused with INVALID_CURSOR';
-    lines.push(`Discarded ${discarded.join(', ')}: ${effect}, and a client that holds one starts again.`);
+    lines.push(`Deleted cursor key ${discarded.join(', ')}.`);
+    lines.push(
+      'Within a second, all earlier cursors are refused with INVALID_CURSOR. Clients must start again.',
+    );
   }
   return lines.join('\n');
 }

@@ -65,13 +65,11 @@ export function printingLines(printed: Command): Command {
 
 /** An empty export may come from the wrong database, so the operator is warned. */
 export function remarkNothing(output: Output, what: string): void {
-  output.remark(
-    `There are no ${what} in this database, so nothing is printed: check --database and DATABASE_URL.`,
-  );
+  output.remark(`This database has no ${what}, so nothing was printed. Check --database and DATABASE_URL.`);
 }
 
-export function remarkPastExpiry(output: Output, expiresAt: string | undefined): void {
-  if (isPast(expiresAt)) output.remark('Note: its expiry is in the past.');
+export function remarkPastExpiry(output: Output, what: 'key' | 'grant', expiresAt: string | undefined): void {
+  if (isPast(expiresAt)) output.remark(`Warning: --expires-at is in the past, so the ${what} does not work.`);
 }
 
 export function isPast(time: string | undefined): boolean {
@@ -80,16 +78,16 @@ export function isPast(time: string | undefined): boolean {
 
 export async function requirePartner(store: Store, id: string): Promise<Partner> {
   const partner = await store.findPartner(id);
-  return partner ?? missing(`partner ${id}`, '"partner-network partners list" shows all.');
+  return partner ?? missing(`partner ${id}`, '"partner-network partners list" lists all partners.');
 }
 
 export async function requireKey(store: Store, id: string): Promise<ApiKey> {
   const key = await store.findKeyById(id);
-  return key ?? missing(`key ${id}`, '"partner-network keys list --partner ID" shows a partner\'s.');
+  return key ?? missing(`key ${id}`, '"partner-network keys list --partner ID" lists the keys of a partner.');
 }
 
 export function missing(what: string, remedy: string): never {
-  throw new OperatorError(`There is no ${what}: ${remedy}`);
+  throw new OperatorError(`There is no ${what}. ${remedy}`);
 }
 
 /** Reports a list as a table; `none` is the sentence for an empty list. */
@@ -97,11 +95,11 @@ export function listReport<R>(value: readonly R[], none: string, cells: Cells<R>
   return { value, text: value.length === 0 ? none : table(value, cells) };
 }
 
-/** Waits for a write, and reports a record that exists already as an error of the operator. */
-export async function explainConflict(what: string, write: Promise<void>): Promise<void> {
+/** Waits for a write. If a record exists already, `message` is reported as an error of the operator. */
+export async function explainConflict(message: string, write: Promise<void>): Promise<void> {
   try {
     await write;
   } catch (error) {
-    throw error instanceof AlreadyExists ? new OperatorError(`${what} already exists.`) : error;
+    throw error instanceof AlreadyExists ? new OperatorError(message) : error;
   }
 }

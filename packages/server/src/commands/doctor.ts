@@ -1,4 +1,5 @@
 import { command, printReport } from '../command-line/command.ts';
+import { helpColumns, wrap } from '../command-line/help.ts';
 import { flag } from '../command-line/options.ts';
 import { type Examined, examine } from '../doctor/examine.ts';
 import { printable } from '../lib/text.ts';
@@ -16,8 +17,11 @@ export const doctor = command({
     const checks = await examine(config);
     const failures = checks.filter(({ status }) => status === 'failed').length;
     const failure =
-      failures > 0 ? `${failures} of ${checks.length} checks failed: each says what to do.` : undefined;
-    const text = checks.map(textOf).join('\n');
+      failures > 0
+        ? `${failures} of ${checks.length} checks failed. Follow the advice under each of them.`
+        : undefined;
+    const columns = process.stdout.isTTY ? helpColumns(process.stdout) : Number.POSITIVE_INFINITY;
+    const text = checks.map((check) => textOf(check, columns)).join('\n');
     printReport({ value: checks, text, failure }, config.json, output);
   },
 });
@@ -25,7 +29,9 @@ export const doctor = command({
 const marks = { ok: '✓', warning: '!', failed: '✗', skipped: '-' };
 const nameWidth = 11;
 
-function textOf({ name, status, detail, remedy }: Examined): string {
-  const finding = `${marks[status]} ${name.padEnd(nameWidth)}  ${detail}`;
-  return printable(remedy === undefined ? finding : `${finding}\n${' '.repeat(nameWidth + 4)}${remedy}`);
+/** A mark, the name of the check, and beside them what was found and what to do. */
+function textOf({ name, status, detail, remedy }: Examined, columns: number): string {
+  const start = `${marks[status]} ${name.padEnd(nameWidth)}  `;
+  const lines = [detail, remedy ?? []].flat().flatMap((text) => wrap(text, columns - start.length));
+  return printable(start + lines.join(`\n${' '.repeat(start.length)}`));
 }

@@ -19,7 +19,7 @@ function exporting(kind: ImportKind): Command {
         });
       } catch (error) {
         // A file with only some of the records looks complete.
-        if (isStarted) output.remark('The output is incomplete: throw it away, and export again.');
+        if (isStarted) output.remark('The output is incomplete. Delete it, and export again.');
         throw error;
       }
       if (!isStarted) remarkNothing(output, kind === 'brands' ? `brands of partner ${partner}` : kind);

@@ -37,8 +37,11 @@ export const createGrant = onDatabase({
       created_at: now,
       updated_at: now,
     };
-    await explainConflict(`Grant ${id} of customer ${customer}`, store.createGrant(grant));
-    remarkPastExpiry(output, expires_at);
+    await explainConflict(
+      `Customer ${customer} already has a grant ${id}: choose another --id.`,
+      store.createGrant(grant),
+    );
+    remarkPastExpiry(output, 'grant', expires_at);
     const what = `partner ${partner} may read the balances of customer ${customer}`;
     return { value: grant, text: `Created grant ${id}: ${what}.` };
   },
@@ -51,13 +54,18 @@ export const listGrants = onDatabase({
   },
   run: async (store, { partner, customer }) => {
     await requirePartner(store, partner);
-    return listReport(await store.listGrants(partner, customer), 'No grants.', {
-      ID: ({ id }) => id,
-      CUSTOMER: ({ customer_id }) => customer_id,
-      STATUS: statusOf,
-      EXPIRES: ({ expires_at = '-' }) => expires_at,
-      CREATED: ({ created_at }) => created_at,
-    });
+    const whose = customer === undefined ? '' : ` for customer ${customer}`;
+    return listReport(
+      await store.listGrants(partner, customer),
+      `Partner ${partner} has no grants${whose}.`,
+      {
+        ID: ({ id }) => id,
+        CUSTOMER: ({ customer_id }) => customer_id,
+        STATUS: statusOf,
+        EXPIRES: ({ expires_at = '-' }) => expires_at,
+        CREATED: ({ created_at }) => created_at,
+      },
+    );
   },
 });
 
@@ -67,6 +75,7 @@ function statusOf({ status, expires_at }: Grant): Grant['status'] {
 }
 
 export const revokeGrant = onDatabase({
+  ifFailed: 'The grant still works until this command succeeds.',
   arguments: [{ name: 'GRANT_ID', help: 'id of the grant' }],
   options: {
     customer: optional(
@@ -80,17 +89,17 @@ export const revokeGrant = onDatabase({
     const [grant, another] = found.filter(
       ({ customer_id }) => customer === undefined || customer_id === customer,
     );
-    const remedy = '"partner-network grants list --partner ID" shows a partner\'s.';
+    const remedy = '"partner-network grants list --partner ID" lists the grants of a partner.';
     if (grant === undefined) return missing(`grant ${id}`, remedy);
     if (another !== undefined) {
-      throw new OperatorError(`Several customers have a grant ${id}: say whose with --customer.`);
+      throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
     }
     const updated_at = toTime(Date.now());
     const isRevoked = grant.status === 'REVOKED';
     if (!isRevoked) await store.revokeGrant(grant.customer_id, id, updated_at);
     return {
       value: isRevoked ? grant : { ...grant, status: 'REVOKED', updated_at },
-      text: `Grant ${id} is revoked; this takes effect everywhere within a second.`,
+      text: `Grant ${id} is revoked. This takes effect on every instance within a second.`,
     };
   },
 });

@@ -42,7 +42,7 @@ function issue(environment: Environment, { partner_id, name, scopes, expires_at 
     created_at: toTime(Date.now()),
     expires_at,
   };
-  const shownOnce = 'Keep it safe: it is shown only once, and only a digest of it is stored.';
+  const shownOnce = 'Copy the key now: it is shown only once. The database stores only its digest.';
   const report = (sentence: string): Report => ({
     value: { id: key.id, key: text, partner_id, scopes: key.scopes, environment, expires_at },
     text: `${text}\n\n${sentence} ${shownOnce}`,
@@ -62,7 +62,7 @@ export const createKey = onDatabase({
     const wanted = { partner_id: partner, name, scopes: [...new Set(scope)], expires_at };
     const { key, digest, report } = issue(store.environment, wanted);
     await store.createKey(key, digest);
-    remarkPastExpiry(output, expires_at);
+    remarkPastExpiry(output, 'key', expires_at);
     return report(`Created key ${key.id}.`);
   },
 });
@@ -90,6 +90,7 @@ export const listKeys = onDatabase({
 });
 
 export const revokeKey = onDatabase({
+  ifFailed: 'The key still works until this command succeeds.',
   arguments: [{ name: 'KEY_ID', help: 'id of the key' }],
   options: {},
   run: async (store, _values, [id = '']) => {
@@ -97,7 +98,7 @@ export const revokeKey = onDatabase({
     await store.revokeKey(id, toTime(Date.now()));
     return {
       value: described(store, await requireKey(store, id)),
-      text: `Key ${id} is revoked; this takes effect everywhere within a second.`,
+      text: `Key ${id} is revoked. This takes effect on every instance within a second.`,
     };
   },
 });
@@ -120,16 +121,18 @@ export const rotateKey = onDatabase({
     const old = await requireKey(store, id);
     const status = statusOf(old);
     if (status !== 'active') {
-      throw new OperatorError(`Key ${id} is ${status}: make a new one with "partner-network keys create".`);
+      throw new OperatorError(
+        `Key ${id} is ${status} and cannot be rotated. Create a key with "partner-network keys create".`,
+      );
     }
     const overlapEnd = toTime(Date.now() + overlap);
     // A rotation never extends the life of the old key.
     const oldExpiresAt = [overlapEnd, old.expires_at ?? overlapEnd].toSorted()[0]!;
     const { key, digest, report } = issue(store.environment, { ...old, expires_at });
     await store.rotateKey(id, oldExpiresAt, key, digest);
-    remarkPastExpiry(output, expires_at);
+    remarkPastExpiry(output, 'key', expires_at);
     const life = expires_at === undefined ? 'never expires' : `expires ${expires_at}`;
-    return report(`Created key ${key.id}, which ${life}, in place of ${id}, which expires ${oldExpiresAt}.`);
+    return report(`Created key ${key.id}, which ${life}. The old key ${id} expires ${oldExpiresAt}.`);
   },
 });
 

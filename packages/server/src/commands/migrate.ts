@@ -7,7 +7,9 @@ export const migrate = onDatabase({
     value: { environment, from, to },
     text:
       from === to
-        ? `The ${environment} database is current: schema ${to}.`
-        : `The ${environment} database went from schema ${from} to ${to}.`,
+        ? `The ${environment} database already has the current schema, ${to}.`
+        : from === 0
+          ? `Created the ${environment} database with schema ${to}.`
+          : `Updated the ${environment} database from schema ${from} to ${to}.`,
   }),
 });

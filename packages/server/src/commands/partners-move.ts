@@ -1,6 +1,7 @@
 /** Moves partners and their keys from one database to another; every key keeps working. */
 import type { Environment } from '@partner-network/contract/environments';
 import { ingestBounds } from '../bounds/ingest.ts';
+import { counted } from '../command-line/amounts.ts';
 import { flag } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
 import { readPartner } from '../ingest/partners.ts';
@@ -29,12 +30,14 @@ export const importPartners = onDatabase({
   run: async (store, { 'dry-run': isDryRun }, [file = ''], output) => {
     const partners = await readPartners(file, store.environment, output);
     if (!isDryRun) {
-      const conflict = 'Nothing was written: a key of the file, of another partner or under another id,';
+      const conflict =
+        'Nothing was written: the database already has a key of this file with another id or partner.';
       await explainConflict(conflict, store.writePartnersWithKeys(partners));
     }
     const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
     const outcome = isDryRun ? 'would be written' : 'written';
-    return { value: counts, text: `${counts.partners} partners and ${counts.keys} keys ${outcome}.` };
+    const text = `${counted(counts.partners, 'partner')} and ${counted(counts.keys, 'key')} ${outcome}.`;
+    return { value: counts, text };
   },
 });
 
@@ -54,5 +57,6 @@ async function readPartners(
     }
   }
   if (rejected === 0) return partners;
-  throw new OperatorError(`Nothing was written: ${rejected} lines are not what "partners export" prints.`);
+  const remedy = 'FILE must be the output of "partners export".';
+  throw new OperatorError(`Nothing was written: ${counted(rejected, 'line')} rejected. ${remedy}`);
 }

@@ -13,7 +13,7 @@ export const createPartner = onDatabase({
   purpose: () => 'create',
   run: async (store, { name, id = newId('PARTNER') }) => {
     const partner = { id, name, created_at: toTime(Date.now()) };
-    await explainConflict(`Partner ${id}`, store.createPartner(partner));
+    await explainConflict(`Partner ${id} already exists: choose another --id.`, store.createPartner(partner));
     return { value: partner, text: `Created partner ${id} (${name}).` };
   },
 });
@@ -21,7 +21,7 @@ export const createPartner = onDatabase({
 export const listPartners = onDatabase({
   options: {},
   run: async (store) => {
-    const none = 'No partners yet: "partner-network partners create --name NAME" makes one.';
+    const none = 'There are no partners. Create one with "partner-network partners create --name NAME".';
     return listReport(await store.listPartners(), none, {
       ID: ({ id }) => id,
       NAME: ({ name }) => name,
@@ -33,6 +33,7 @@ export const listPartners = onDatabase({
 
 function switching(isDisabled: boolean): Command {
   return onDatabase({
+    ...(isDisabled && { ifFailed: "The partner's keys still work until this command succeeds." }),
     arguments: [{ name: 'ID', help: 'id of the partner' }],
     options: {},
     run: async (store, _values, [id = '']) => {
@@ -42,7 +43,7 @@ function switching(isDisabled: boolean): Command {
       const state = isDisabled ? 'disabled' : 'enabled';
       return {
         value: await requirePartner(store, id),
-        text: `Partner ${id} is ${state}; this takes effect everywhere within a second.`,
+        text: `Partner ${id} is ${state}. This takes effect on every instance within a second.`,
       };
     },
   });

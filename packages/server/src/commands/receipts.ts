@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { lengths } from '@partner-network/contract/limits';
 import { receiptsBounds } from '../bounds/receipts.ts';
+import { counted } from '../command-line/amounts.ts';
 import { growingJson } from '../command-line/json.ts';
 import {
   defaulted,
@@ -49,14 +50,14 @@ export const listReceipts = onDatabase({
     const document = growingJson(output.write, '[');
     const rows = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless);
     const remarkMore = () =>
-      output.remark(`There are more: these are the newest ${limit}, and --limit tells how many you want.`);
+      output.remark(`These are the newest ${limit} receipts. There are more: raise --limit to see them.`);
     let isEmpty = true;
     for await (const page of pagesOf(store, filters, limit, remarkMore)) {
       await (json ? document.add(page) : output.write(rows(page)));
       isEmpty = false;
     }
     if (json) await document.end(']');
-    else if (isEmpty) output.answer('No receipts.');
+    else if (isEmpty) output.answer('No receipts found.');
   },
 });
 
@@ -99,8 +100,8 @@ export const pruneReceipts = onDatabase({
     const before = toTime(Date.now() - ageMs);
     const receipts = await (isDryRun ? store.countReceipts(before) : removeAll(store, before));
     const text = isDryRun
-      ? `${receipts} receipts from before ${before} would be removed.`
-      : `Removed ${receipts} receipts from before ${before}.`;
+      ? `Would remove ${counted(receipts, 'receipt')} from before ${before}. Nothing was removed.`
+      : `Removed ${counted(receipts, 'receipt')} from before ${before}.`;
     return { value: { before, receipts, removed: !isDryRun }, text };
   },
 });

@@ -49,6 +49,6 @@ Try it:
 
   ${call('/balances?customer_id=CUSTOMER_1001&type=CHECKING')}
 
-More demo keys, customers and grants are in docs/reference/partners/sandbox.md. Ctrl-C stops it.
+docs/reference/partners/sandbox.md lists more demo keys, customers and grants. Press Ctrl-C to stop.
 `;
 }

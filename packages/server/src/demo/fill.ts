@@ -7,7 +7,7 @@ import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './
 /** Fills an empty sandbox with the demo data, which is checked like any import. */
 export async function fillWithDemo(store: Store): Promise<void> {
   if (store.environment !== 'sandbox') {
-    throw new OperatorError('Demo data and its public keys belong in a sandbox only.');
+    throw new OperatorError('Demo data is for a sandbox only, because its keys are public.');
   }
   const partners = new Set((await store.listPartners()).map(({ id }) => id));
   const isInUse = partners.size > 0 && !partners.has(demoPartners[0].id);

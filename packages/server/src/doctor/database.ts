@@ -9,16 +9,16 @@ import { type Fault, faultOfEnvironment, faultOfNewVersion, faultOfOldVersion } 
 
 export function checkEnvironment(stamped: unknown, environment: Environment): Finding {
   const fault = faultOfEnvironment(stamped, environment);
-  return fault === undefined ? ok(`It is a ${environment} database.`) : failedBy(fault);
+  return fault === undefined ? ok(`The database belongs to ${environment}.`) : failedBy(fault);
 }
 
 export async function checkSchema({ stamp, engine, currentVersion: current }: Inspection): Promise<Finding> {
   const version = (await stamp())?.version ?? 0;
   if (engine === 'sqlite' && version < current) {
-    return ok(`It has schema ${version}, and gets schema ${current} when it is served.`);
+    return ok(`The database has schema ${version}. serve updates it to schema ${current}.`);
   }
   const fault = faultOfNewVersion(version, current) ?? faultOfOldVersion(version, current);
-  return fault === undefined ? ok(`It has schema ${version}, the current one.`) : failedBy(fault);
+  return fault === undefined ? ok(`The database has the current schema, ${version}.`) : failedBy(fault);
 }
 
 /** Reports a reason for which `serve` would refuse to start. */
@@ -28,7 +28,7 @@ export function failedBy({ fact, remedy }: Fault): Finding {
 
 /** Assumes that the server read its clock halfway between the query and its answer. */
 export async function checkClock({ engine, rows }: Inspection, nowMs: () => number): Promise<Finding> {
-  if (engine === 'sqlite') return ok("The database has this machine's clock.");
+  if (engine === 'sqlite') return ok("The embedded database uses this machine's clock.");
   const askedMs = nowMs();
   const [read] = await rows('select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms');
   const unsureMs = (nowMs() - askedMs) / 2;
@@ -37,7 +37,8 @@ export async function checkClock({ engine, rows }: Inspection, nowMs: () => numb
 
 /** How far this machine's clock is ahead of the database's; this may be wrong by `unsureMs` either way. */
 export function judgeClock(aheadMs: number, unsureMs: number): Finding {
-  const remedy = 'Let both machines keep time by NTP (timedatectl shows whether this one does).';
+  const remedy =
+    'Synchronize the clocks of both machines with NTP. "timedatectl" shows the state of this one.';
   const apartMs = Math.abs(aheadMs);
   const limit = seconds(doctorBounds.clockSkewMs);
   if (apartMs - unsureMs > doctorBounds.clockSkewMs) {
@@ -47,7 +48,7 @@ export function judgeClock(aheadMs: number, unsureMs: number): Finding {
   }
   if (apartMs + unsureMs > doctorBounds.clockSkewMs) {
     const what = `The database takes ${seconds(unsureMs * 2)} to answer`;
-    return warning(`${what}, too long to tell whether the clocks are within ${limit}.`, remedy);
+    return warning(`${what}, too long to check whether the clocks are within ${limit}.`, remedy);
   }
   return ok(`This machine's clock and the database's are within ${limit}.`);
 }
@@ -63,7 +64,7 @@ export async function checkInstances(
   redis: RedisInspected | undefined,
 ): Promise<Finding> {
   if (Object.values(ratesOf(config)).every((rate) => rate === 0)) {
-    return ok('No rate is set, so instances have nothing to count together.');
+    return ok('No rate limit is set, so instances have nothing to share.');
   }
   if (engine === 'postgres') {
     // Every role may see the `application_name` of a connection.
@@ -72,26 +73,26 @@ export async function checkInstances(
     return judgeInstances(Number((await rows(text, instancePrefix))[0]!.count), redis);
   }
   // The embedded database does not know its instances, so a forgotten Redis cannot be noticed.
-  if (redis !== undefined)
-    return ok('Those who serve the embedded database with this --redis count together.');
+  if (redis !== undefined) return ok('All instances with this --redis share one rate limit.');
   return skipped(
-    'How many instances serve the embedded database cannot be seen. One needs no Redis; ' +
-      'several without one would each count the rate limit for itself.',
+    'Instances on the embedded database cannot be counted. One instance needs no Redis. ' +
+      'Several instances without Redis would each have their own rate limit.',
   );
 }
 
 /** Compares the instances of the database with those of the Redis, if one is set. */
 export function judgeInstances(count: number, redis: Pick<RedisInspected, 'instances'> | undefined): Finding {
   if (count === 0) return ok('No instance serves this database now.');
-  const howToShare = 'Give all instances the same --redis, so that they count together.';
+  const howToShare = 'Set the same --redis on all instances, so that they share one rate limit.';
   const serving = `${count === 1 ? '1 instance serves' : `${count} instances serve`} this database now`;
   if (redis === undefined) {
-    if (count === 1) return ok(`${serving}, and needs no Redis to count by itself.`);
-    const what = `each with a rate limit of its own: partners get ${count} times it`;
+    if (count === 1) return ok(`${serving}, so no Redis is needed.`);
+    const what = `each with its own rate limit: partners get up to ${count} times the rate`;
     return failed(`${serving}, ${what}.`, howToShare);
   }
-  if (redis.instances === undefined) return skipped(`${serving}; whether by this Redis is not known.`);
-  if (redis.instances >= count) return ok(`${serving}, by this Redis.`);
+  if (redis.instances === undefined)
+    return skipped(`${serving}. The instances that use this Redis cannot be counted.`);
+  if (redis.instances >= count) return ok(`${serving}, with this Redis.`);
   const few = redis.instances === 0 ? 'none' : `only ${redis.instances}`;
-  return warning(`${serving}, ${count === 1 ? 'but not' : `and ${few} of them`} by this Redis.`, howToShare);
+  return warning(`${serving}, but ${count === 1 ? 'not' : `${few} of them`} with this Redis.`, howToShare);
 }

@@ -28,11 +28,13 @@ export async function examine(
   const stamp = await inspection?.stamp().catch(() => undefined);
 
   function inDatabase(check: (opened: Inspection) => Answer): Answer {
-    return inspection === undefined ? skipped('The database cannot be looked into.') : check(inspection);
+    return inspection === undefined
+      ? skipped('Not checked, because the database cannot be opened.')
+      : check(inspection);
   }
 
   function inSchema(check: (opened: Inspection, stamp: Stamp) => Answer): Answer {
-    const without = skipped('The database has no schema of ours, or none that may be read.');
+    const without = skipped('Not checked, because the database has no schema that can be read.');
     return inDatabase((opened) => (stamp === undefined ? without : check(opened, stamp)));
   }
 
@@ -45,8 +47,8 @@ export async function examine(
     schema: () => inDatabase(checkSchema),
     privileges: () => inDatabase((opened) => opened.privileges()),
     clock: () => inDatabase((opened) => checkClock(opened, nowMs)),
-    replicas: () => (replicas.length === 0 ? ok('None are set.') : asOne(replicas)),
-    redis: () => redis?.finding ?? ok('None is set: the rate limit is counted by each instance for itself.'),
+    replicas: () => (replicas.length === 0 ? ok('No replica is set.') : asOne(replicas)),
+    redis: () => redis?.finding ?? ok('No Redis is set: each instance has its own rate limit.'),
     instances: () => inDatabase((opened) => checkInstances(opened, config, redis)),
     keys: () => inSchema((opened) => checkKeys(opened, nowMs())),
     cursor_keys: () => inSchema((opened) => checkCursorKeys(opened, nowMs())),
@@ -64,6 +66,9 @@ async function findingOf(check: () => Answer): Promise<Finding> {
     return await check();
   } catch (error) {
     if (error instanceof Refused) return failedBy(error.fault);
-    return failed((error as Error).message, 'Mend this, or what else is told here, and run doctor again.');
+    return failed(
+      (error as Error).message,
+      'Fix this and the other faults in this list, then run doctor again.',
+    );
   }
 }

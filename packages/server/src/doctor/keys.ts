@@ -19,10 +19,10 @@ export async function checkKeys({ rows }: Inspection, nowMs: number): Promise<Fi
   if (count > found.length) listed.push(`and ${count - found.length} more`);
   const expire = `${count === 1 ? '1 key expires' : `${count} keys expire`} ${within}`;
   // Keys without a replacement come first.
-  if (found[0].is_replaced === 1) return ok(`${expire}, and a newer one is in place: ${listed.join('; ')}.`);
+  if (found[0].is_replaced === 1) return ok(`${expire}, and a newer key exists: ${listed.join('; ')}.`);
   return warning(
     `${expire}: ${listed.join('; ')}.`,
-    'Replace each in time with "partner-network keys rotate KEY_ID", and hand the new key to the partner.',
+    'Replace each key with "partner-network keys rotate KEY_ID", and give the new key to the partner.',
   );
 }
 
@@ -31,17 +31,17 @@ export async function checkCursorKeys({ rows }: Inspection, nowMs: number): Prom
   const createdAt = newest!.created_at as string | null;
   const rotate = '"partner-network cursor-key rotate"';
   if (createdAt === null) {
-    return failed('There is no key to seal cursors with, and nothing is served.', `Make one with ${rotate}.`);
+    return failed('There is no cursor key, so serve cannot start.', `Create one with ${rotate}.`);
   }
   const ageMs = nowMs - Date.parse(createdAt);
   // The database's clock may be slightly ahead of our clock: then the key seals soon.
   if (ageMs < -cursorsBounds.cursorKeySettleMs) {
     return warning(
-      `The newest key of cursors is of ${createdAt}, which is yet to come: until then no rotation takes effect.`,
-      `Correct the clock of the database, then start again with ${rotate} and --discard-old.`,
+      `The newest cursor key has a future time, ${createdAt}. Until then, no rotation takes effect.`,
+      'Correct the clock of the database, then run "partner-network cursor-key rotate --discard-old".',
     );
   }
-  const detail = `The newest key of cursors is ${Math.max(0, Math.floor(ageMs / dayMs))} days old.`;
+  const detail = `The newest cursor key is ${Math.max(0, Math.floor(ageMs / dayMs))} days old.`;
   if (ageMs <= cursorsBounds.cursorKeyAgeMs) return ok(detail);
-  return warning(detail, `Replace it with ${rotate}: cursors of before are good until they expire.`);
+  return warning(detail, `Replace it with ${rotate}. Existing cursors stay valid until they expire.`);
 }

@@ -12,32 +12,32 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
   const isProduction = environment === 'production';
   const faults: Finding[] = [];
   if (isOnePort(config)) {
-    const remedy = 'Give the operations address a port of its own.';
+    const remedy = 'Set --ops-port to another port.';
     faults.push(failed(`--port and --ops-port are both ${port}.`, remedy));
   }
   for (const flag of ['host', 'ops-host'] as const) {
     const code = await errorOfListening(config[flag]);
-    const remedy = `Set --${flag} to an address of this machine; 0.0.0.0 means all of them.`;
+    const remedy = `Set --${flag} to an address of this machine, or to 0.0.0.0 for all of its addresses.`;
     if (code !== undefined)
-      faults.push(failed(`Nobody can listen on ${config[flag]} here (${code}).`, remedy));
+      faults.push(failed(`This machine cannot listen on --${flag} ${config[flag]} (${code}).`, remedy));
   }
   const url = publicUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   // Partners get a placeholder image at this address. A sandbox may be local only.
   if (isUncallable(url, isProduction)) {
     const image = `${url}/assets/brand-placeholder.png`;
-    const detail = `Partners would get ${image} for brands without an image, and cannot call it.`;
+    const detail = `Brands without an image would have the image ${image}, which partners cannot reach.`;
     faults.push(warning(detail, 'Set --public-url to the address that partners use.'));
   }
   // Metrics show the load, and each readiness check reads from the database: keep both private.
   if (everyInterface.includes(opsHost) || isPublicAddress(opsHost)) {
-    const remedy = 'Set --ops-host to an address of your own network, or let a firewall keep its port.';
-    const detail = `The operations address ${opsHost} asks nobody for a key, and others may reach it.`;
+    const remedy = 'Set --ops-host to an address in your private network, or block its port with a firewall.';
+    const detail = `The operations address ${opsHost} needs no key, and other networks may reach it.`;
     faults.push(warning(detail, remedy));
   }
   if (isProduction && config['brands-rate'] === 0) {
-    faults.push(warning('List brands has no rate limit in production.', 'Leave out --brands-rate 0.'));
+    faults.push(warning('List brands has no rate limit in production.', 'Remove --brands-rate 0.'));
   }
-  return faults.length > 0 ? asOne(faults) : ok(`All settings are valid, for ${environment}.`);
+  return faults.length > 0 ? asOne(faults) : ok(`All settings are valid for ${environment}.`);
 }
 
 /** Listens on a free port, because the service may use its own already. Names are not looked up: too slow. */
@@ -60,11 +60,11 @@ function isUncallable(url: string, isProduction: boolean): boolean {
 }
 
 export function checkOpenFiles(openFiles: number | undefined): Finding {
-  if (openFiles === undefined) return ok('This system sets no limit.');
-  const detail = `A process may have ${openFiles} files open here`;
+  if (openFiles === undefined) return ok('This system has no limit on open files.');
+  const detail = `A process can open ${openFiles} files`;
   if (openFiles >= doctorBounds.openFiles) return ok(`${detail}.`);
   return warning(
-    `${detail}, and each caller takes one.`,
-    `Allow at least ${doctorBounds.openFiles} where the service is started: ulimit -n, or LimitNOFILE of systemd.`,
+    `${detail}, and each connection needs one.`,
+    `Raise the limit to at least ${doctorBounds.openFiles} with ulimit -n, or with LimitNOFILE in systemd.`,
   );
 }

@@ -66,7 +66,7 @@ test('shows that it writes, on a line of its own in case of an interrupt', () =>
   clock.ms = 2_000;
   progress.done(500);
   progress.writing(1_000_000);
-  assert.deepEqual(seen(written), ['writing 1,000,000, all or none …', '']);
+  assert.deepEqual(seen(written), ['writing 1,000,000 records in one transaction …', '']);
 });
 
 test('leaves nothing on the screen when it is cleared', () => {

@@ -16,12 +16,12 @@ test('backup prints the file and the time of the copy, and replaces no file', as
 
 test('backup needs the name of a file, and refuses standard output and an empty name', async (t) => {
   const line = await withPartners(t, ['acme']);
-  assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a file: /);
+  assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a path: /);
   assertFailed(await line.run(['backup', ''], { folder: line.folder }), 2, /^FILE is missing\./);
   assert.deepEqual(readdirSync(line.folder), ['test.db']);
 });
 
 test('backup points to pg_dump for Postgres without connecting', async () => {
   const words = ['backup', 'copy.db', '--database', 'postgres://network@db.invalid/network'];
-  assertFailed(await run(words), 2, /use pg_dump for Postgres/);
+  assertFailed(await run(words), 2, /For Postgres, use pg_dump/);
 });

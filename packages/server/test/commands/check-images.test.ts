@@ -49,11 +49,11 @@ test('lists faulty images and what to do about them, sums up, and fails', async 
         'Crop the image to a square: it is 300 pixels wide and 100 pixels high. Use a larger image: it must have at least 256x256 pixels.',
       'b1002 | 127.0.0.1 | BAD_STATUS | ' +
         'Correct the URL or fix 127.0.0.1: it answers with status 404 instead of 200.',
-      '5 brands: 2 fine, 1 without an image, 2 faulty.',
+      '5 brands: 2 valid, 2 faulty, 1 without an image.',
       '',
     ],
   );
-  assert.match(stderr, /^Mend the faulty images, .*\n$/);
+  assert.match(stderr, /^Fix the faulty images, .*\n$/);
 });
 
 test('prints one JSON document with every image under --json', async (t) => {
@@ -81,7 +81,7 @@ test('fails for a faulty image even if the output is not read', async (t) => {
 test('succeeds if nothing is faulty, or if there are no images', async (t) => {
   const line = await withImages(t, ['', '']);
   const { status, stdout, stderr } = await line.run(check);
-  const summary = '2 brands: 0 fine, 2 without an image, 0 faulty.\n';
+  const summary = '2 brands: 0 valid, 0 faulty, 2 without an image.\n';
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: summary, stderr: '' });
   const answer = await line.json(...check);
   assert.deepEqual(answer, { images: [], checked: 0, without_image: 2, faulty: 0 });
@@ -97,7 +97,8 @@ test('refuses private addresses by default, and shows the first thousand faults'
   assert.equal(stdout.match(/^b\d+ .* NOT_PUBLIC /gm)?.length, 1_000);
   assert.ok(
     stdout.endsWith(
-      '\n… and 1 more faulty ones; --json lists all.\n1001 brands: 0 fine, 0 without an image, 1001 faulty.\n',
+      '\n… and 1 more faulty images. --json lists all of them.\n' +
+        '1001 brands: 0 valid, 1001 faulty, 0 without an image.\n',
     ),
   );
 });

@@ -52,10 +52,11 @@ test('rotates the cursor key, and lists the keys without secrets', async (t) => 
 test('says what happens to existing cursors', async (t) => {
   const line = await withDatabase(t);
   const kept = await line.run(rotate);
-  const both = /^Created .* key 1, which seals from \S+Z\.\nKey 0 opens cursors until \S+Z\.\n$/;
+  const both = /^Created .* key 1\. It seals cursors from \S+Z\.\nCursor key 0 opens cursors until \S+Z\.\n$/;
   assert.match(kept.stdout, both);
   const discarded = await line.run([...rotate, '--discard-old']);
-  const only = /^Created .* 2, which seals from now on\.\nDiscarded 0, 1: .*INVALID_CURSOR/;
+  const only =
+    /^Created .* 2\. It seals cursors from now on\.\nDeleted cursor key 0, 1\.\nWithin .*INVALID_CURSOR/;
   assert.match(discarded.stdout, only);
 });
 
@@ -71,6 +72,10 @@ test('says if no key exists, and creates the first', async (t) => {
   const db = new DatabaseSync(line.databasePath);
   db.exec('delete from cursor_keys');
   db.close();
-  assertFailed(await line.run(list), 1, /no cursor key: "partner-network cursor-key rotate" makes one/);
+  assertFailed(
+    await line.run(list),
+    1,
+    /no cursor key\. Create one with "partner-network cursor-key rotate"/,
+  );
   assert.equal((await line.json<Rotated>(...rotate)).id, 0);
 });

@@ -20,7 +20,7 @@ test('exits with 1 if a check failed, and prints what to do below it', async (t)
   const line = commandLine(t);
   await line.inside(async () => {});
   const { status, stdout, stderr } = await line.run(['doctor', '--environment', 'sandbox']);
-  assert.deepEqual([status, stderr], [1, '1 of 12 checks failed: each says what to do.\n']);
+  assert.deepEqual([status, stderr], [1, '1 of 12 checks failed. Follow the advice under each of them.\n']);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, names.length + 1);
   assert.match(
@@ -28,7 +28,7 @@ test('exits with 1 if a check failed, and prints what to do below it', async (t)
     /^✗ environment {2}This is a production database, but the environment is sandbox\.$/,
   );
   assert.match(lines[4]!, /^ {15}Pass --environment production/);
-  assert.match(lines[5]!, /^✓ schema {7}It has schema/);
+  assert.match(lines[5]!, /^✓ schema {7}The database has the current schema/);
 });
 
 test('reports wrong settings as serve does', async (t) => {

@@ -63,7 +63,7 @@ test('fails with status 1 and says that the output is incomplete when the databa
   await until(5_000, async () => (await client.query(terminate)).rowCount === 1);
   const [[status]] = await Promise.all([once(child, 'close'), text(child.stdout)]);
   assert.equal(status, 1);
-  assert.match(await remarks, /^The output is incomplete: .*\nThe database cannot .*\.\n$/);
+  assert.match(await remarks, /^The output is incomplete\. .*\nThe database cannot .*\.\n$/);
 });
 
 const fullDisk = '/dev/full';
@@ -80,7 +80,7 @@ test(
     const remarks = text(child.stderr);
     const [status] = await once(child, 'close');
     assert.equal(status, 1);
-    assert.match(await remarks, /^Cannot write all of the output \(ENOSPC.*\): .* incomplete\.\n$/);
+    assert.match(await remarks, /^Cannot write the output \(ENOSPC.*\): it is incomplete\. .*\n$/);
   },
 );
 
@@ -101,7 +101,7 @@ test('warns of an empty export, which may come from a wrong database, with statu
   const line = await withPartners(t, ['acme']);
   const empty = commandLine(t);
   await empty.inside(async () => {});
-  const nothing = (what: string) => `There are no ${what} in this database, so nothing is printed: check `;
+  const nothing = (what: string) => `This database has no ${what}, so nothing was printed. Check `;
   const cases = [
     [line, ['export', 'brands', '--partner', 'acme'], 'brands of partner acme'],
     [line, ['export', 'grants'], 'grants'],

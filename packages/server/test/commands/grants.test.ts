@@ -40,7 +40,7 @@ test('an id is unique per customer; "revoke" needs --customer if several custome
   const line = await withPartners(t, ['acme', 'zenith']);
   await createGrant(line, 'alice', '--id', 'g');
   const words = ['grants', 'create', '--partner', 'zenith', '--customer', 'alice', '--id', 'g'];
-  assertFailed(await line.run(words), 1, /already exists/);
+  assertFailed(await line.run(words), 1, /^Customer alice already has a grant g: /);
   await createGrant(line, 'zoe', '--id', 'g');
   assertFailed(await line.run(['grants', 'revoke', 'g', '--json']), 1, /--customer/);
   assert.equal((await line.json<Grant>('grants', 'revoke', 'g', '--customer', 'zoe')).customer_id, 'zoe');

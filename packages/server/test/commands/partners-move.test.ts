@@ -34,12 +34,12 @@ test('imports no partners from a file with a wrong line, and reports the line', 
   );
   assert.equal((await line.run(['partners', 'export'])).stdout, good);
   const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });
-  assert.deepEqual([tried.status, tried.stdout], [0, '1 partners and 0 keys would be written.\n']);
+  assert.deepEqual([tried.status, tried.stdout], [0, '1 partner and 0 keys would be written.\n']);
   assert.equal((await line.run(['partners', 'export'])).stdout, good);
   const missing = join(line.folder, 'missing.jsonl');
   assertFailed(
     await line.run(['partners', 'import', missing]),
     1,
-    /^Cannot read .*missing\.jsonl: there is no /,
+    /^Cannot read .*missing\.jsonl: the file does not exist/,
   );
 });

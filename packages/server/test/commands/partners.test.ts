@@ -86,7 +86,7 @@ test('prints sentences and tables without --json, and nothing on standard error'
   const line = commandLine(t);
   await line.json('migrate');
   const empty = await line.run(['partners', 'list']);
-  assert.match(empty.stdout, /No partners yet/);
+  assert.match(empty.stdout, /^There are no partners\. Create one with/);
   await line.run(['partners', 'create', '--name', 'Acme', '--id', 'acme']);
   await line.run(['partners', 'disable', 'acme']);
   const { stdout, stderr } = await line.run(['partners', 'list']);

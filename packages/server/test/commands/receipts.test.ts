@@ -92,7 +92,7 @@ test(
     const line = await withPartners(t, ['acme']);
     const file = `${line.databasePath}-receipts`;
     assert.deepEqual(await line.json('receipts', 'list'), []);
-    assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts.\n');
+    assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts found.\n');
     await line.json('receipts', 'prune', '--older-than', '1s');
     await line.json('keys', 'list', '--partner', 'acme');
     assert.ok(!existsSync(file));
@@ -127,7 +127,7 @@ test('lists receipts newest first, by partner, customer and time, up to a limit'
   assert.deepEqual(await list('--since', '60h'), [yesterday, ofNobody]);
   assert.deepEqual(await list('--since', yesterday.at, '--partner', 'zenith'), []);
   const { stderr } = await line.run(['receipts', 'list', '--limit', '2']);
-  assert.match(stderr, /^There are more: these are the newest 2, /);
+  assert.match(stderr, /^These are the newest 2 receipts\. There are more: raise --limit/);
   const { stdout } = await line.run(['receipts', 'list', '--partner', 'zenith']);
   const [heading, row, ...rest] = stdout.trimEnd().split('\n');
   const headings = 'TIME,PARTNER,CUSTOMER,OUTCOME,REQUEST ID,KEY,GRANT';
@@ -145,7 +145,7 @@ test('lists the receipts of a key, and reports an unknown key', limits, async (t
   await line.inside((store) => store.recordReceipts([itsOwn, other]));
   assert.deepEqual(await line.json('receipts', 'list', '--key', id), [itsOwn]);
   // Without an error, a mistyped id would look like an unused key.
-  assertFailed(await line.run(['receipts', 'list', '--key', 'KEY_0']), 1, /^There is no key KEY_0: /);
+  assertFailed(await line.run(['receipts', 'list', '--key', 'KEY_0']), 1, /^There is no key KEY_0\. /);
 });
 
 test('a terminal shows the columns that fit', needsTerminal, async (t) => {
@@ -178,7 +178,7 @@ test('removes receipts older than an age, or only counts them', limits, async (t
   await line.inside((store) => store.recordReceipts([daysAgo(401), daysAgo(400.5), daysAgo(399)]));
   const prune = ['receipts', 'prune', '--older-than', '400d'];
   const counted = await line.run([...prune, '--dry-run']);
-  assert.match(counted.stdout, /^2 receipts from before \S+Z would be removed\.\n$/);
+  assert.match(counted.stdout, /^Would remove 2 receipts from before \S+Z\. Nothing was removed\.\n$/);
   const { before: _, ...removed } = await line.json<Record<string, unknown>>(...prune);
   assert.deepEqual(removed, { receipts: 2, removed: true });
   assert.match((await line.run(prune)).stdout, /^Removed 0 receipts from before /);
@@ -188,7 +188,7 @@ test('removes receipts older than an age, or only counts them', limits, async (t
 test('says what is wrong with a time, a number and a duration', limits, async (t) => {
   const line = commandLine(t);
   const list = ['receipts', 'list', '--since', 'yesterday', '--limit', '0'];
-  assertFailed(await line.run(list), 2, /--since must be a time such as/, /--limit must be a whole number/);
+  assertFailed(await line.run(list), 2, /--since must be a time, such as/, /--limit must be a whole number/);
   assertFailed(await line.run(['receipts', 'prune']), 2, /--older-than is required/);
   assertFailed(
     await line.run(['receipts', 'prune', '--older-than', '400']),

@@ -62,13 +62,23 @@ test('says whether no, one or several instances share the rate limit', () => {
   const said: [number, { instances?: number } | undefined, Finding['status'], RegExp][] = [
     [0, noRedis, 'ok', /^No instance serves this database now\.$/],
     [0, by(0), 'ok', /^No instance serves this database now\.$/],
-    [1, noRedis, 'ok', /^1 instance serves this database now, and needs no Redis to count by it/],
-    [1, by(0), 'warning', /^1 instance serves this database now, but not by this Redis\.$/],
-    [1, by(1), 'ok', /^1 instance serves this database now, by this Redis\.$/],
-    [1, {}, 'skipped', /^1 instance serves this database now; whether by this Redis is not known/],
-    [2, noRedis, 'failed', /^2 instances serve this database now, each with .* get 2 times it\.$/],
-    [2, by(0), 'warning', /^2 instances serve this database now, and none of them by this Redis\.$/],
-    [3, by(1), 'warning', /^3 instances serve this database now, and only 1 of them by this Redis\.$/],
+    [1, noRedis, 'ok', /^1 instance serves this database now, so no Redis is needed/],
+    [1, by(0), 'warning', /^1 instance serves this database now, but not with this Redis\.$/],
+    [1, by(1), 'ok', /^1 instance serves this database now, with this Redis\.$/],
+    [
+      1,
+      {},
+      'skipped',
+      /^1 instance serves this database now\. The instances that use this Redis cannot be counted\.$/,
+    ],
+    [
+      2,
+      noRedis,
+      'failed',
+      /^2 instances serve this database now, each with .* get up to 2 times the rate\.$/,
+    ],
+    [2, by(0), 'warning', /^2 instances serve this database now, but none of them with this Redis\.$/],
+    [3, by(1), 'warning', /^3 instances serve this database now, but only 1 of them with this Redis\.$/],
   ];
   for (const [count, redis, status, detail] of said) {
     assertFinding(judgeInstances(count, redis), status, detail);
@@ -83,7 +93,7 @@ test('reports instances that use another Redis than the others', needsOwnRedis, 
   const instances = async () =>
     (await findingsOf(['--database', url, '--environment', 'sandbox', '--redis', redis])).instances!;
   await admin.zadd('partner-network:sandbox:instances', 1, 'first');
-  assertFinding(await instances(), 'warning', /^2 instances .*only 1 of them by this/, /the same --redis/);
+  assertFinding(await instances(), 'warning', /^2 instances .*only 1 of them with this/, /the same --redis/);
   await admin.zadd('partner-network:sandbox:instances', 1, 'second');
-  assertFinding(await instances(), 'ok', /^2 instances serve this database now, by this Redis/);
+  assertFinding(await instances(), 'ok', /^2 instances serve this database now, with this Redis/);
 });

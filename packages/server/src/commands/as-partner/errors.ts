@@ -9,43 +9,102 @@ type FlagOf = (parameter: string) => string | undefined;
 /** An error of the client as sentences that name flags and variables; any other error unchanged. */
 export function explained(error: unknown, address: Address, flagOf: FlagOf): unknown {
   if (!(error instanceof PartnerNetworkError)) return error;
-  const sentences =
-    error instanceof ApiError
-      ? [...refusalOf(error, address.setBy, flagOf), ...remedyOf(error, address)]
-      : [error.message.replaceAll('baseUrl', address.setBy)];
-  const isSilent = error instanceof ConnectionError || error instanceof TimeoutError;
-  if (isSilent) sentences.push(remedyOfSilence(address));
-  return new OperatorError(sentences.join('\n'), { cause: error });
+  return new OperatorError(sentencesOf(error, address, flagOf).join('\n'), { cause: error });
+}
+
+function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
+  if (error instanceof ApiError) return [...refusalOf(error, address, flagOf), ...remedyOf(error, address)];
+  if (error instanceof TimeoutError) {
+    const remedy = `Run the command again later, or check the address in ${address.setBy} and your network.`;
+    return [`The service at ${address.url} did not answer in time.`, remedy];
+  }
+  if (error instanceof ConnectionError) return silenceOf(error, address);
+  return [error.message.replaceAll('baseUrl', address.setBy)];
 }
 
 /** All errors of an answer, each with its flag, and the id of the request. */
-function refusalOf({ status, errors, requestId }: ApiError, setBy: string, flagOf: FlagOf): string[] {
-  if (errors.length === 0) {
-    const remedy = `check ${setBy} and what is on the way to it`;
-    return [`The answer, of status ${status}, is not one that the service gives: ${remedy}.`];
-  }
+function refusalOf({ status, errors, requestId }: ApiError, address: Address, flagOf: FlagOf): string[] {
+  if (errors.length === 0) return foreignAnswer(`status ${status}`, address);
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
   const sentences = errors.map(({ code, field, detail = 'Refused.' }) => {
     const flag = field === undefined ? undefined : flagOf(field);
     // Parameters such as grant_id are replaced by their flags.
     const withFlags = detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
     // The service's own detail says which header to send, which this command does by itself.
-    const what = code === 'UNAUTHORIZED' ? 'The service does not know the key.' : withFlags;
+    const what = code === 'UNAUTHORIZED' ? 'The service does not know this key.' : withFlags;
     return `${flag === undefined ? '' : `${flag}: `}${what} (${code})`;
   });
   return [...sentences, `The service answered ${status}${request}.`];
 }
 
 function remedyOf({ status, errors }: ApiError, { url, setBy }: Address): string[] {
-  if (status === 404) return [`${setBy} must be the whole base address, with /network/v1 at its end.`];
+  if (status === 404) return [`${setBy} must be the complete base URL, which ends in /network/v1.`];
   if (status !== 401) return [];
   const isUnknown = errors.some(({ code }) => code === 'UNAUTHORIZED');
-  const check = isUnknown ? `: check that it is whole, and of the service at ${url}` : '';
-  return [`The key was taken from ${keyVariable}${check}.`];
+  const check = `Check that it is complete, and that it belongs to the service at ${url}.`;
+  return [`The key comes from ${keyVariable}.${isUnknown ? ` ${check}` : ''}`];
 }
 
-function remedyOfSilence({ url, setBy }: Address): string {
-  if (url !== sandboxAddress) return `Check that this is the service's address: ${setBy} sets it.`;
-  const start = 'Start a sandbox there with "npx partner-network sandbox"';
-  return `${start}, or set ${setBy} to the service's address.`;
+/** The answer of another server: a web page, a redirect, a proxy's error. */
+function foreignAnswer(what: string, { url, setBy }: Address): string[] {
+  return [
+    `The answer from ${url} (${what}) is not an answer of this service.`,
+    `Check the address in ${setBy}, and any proxy between this machine and the service.`,
+  ];
+}
+
+interface Silence {
+  readonly codes: RegExp;
+  what(host: string): string;
+  remedy(setBy: string, url: string): string;
+}
+
+/** Why no answer arrived, by the code of the system, of TLS or of fetch. */
+const silences: readonly Silence[] = [
+  {
+    codes: /^ECONNREFUSED$/,
+    what: (host) => `No service listens at ${host}. Is it running?`,
+    remedy: (setBy, url) =>
+      url === sandboxAddress
+        ? `Start a sandbox with "npx partner-network sandbox", or set ${setBy} to the service's address.`
+        : `Start the service, or set ${setBy} to the address of a running one.`,
+  },
+  {
+    codes: /^(ENOTFOUND|EAI_AGAIN)$/,
+    what: (host) => `The host ${host} cannot be found.`,
+    remedy: (setBy) => `Check its spelling in ${setBy}, and your network connection.`,
+  },
+  {
+    codes: /^(EPROTO|ERR_SSL_)/,
+    what: (host) => `${host} does not answer with TLS.`,
+    remedy: (setBy) => `Check the port in ${setBy}, and whether the address must begin with http://.`,
+  },
+  {
+    codes: /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_/,
+    what: (host) => `The TLS certificate of ${host} is not trusted.`,
+    remedy: (setBy) =>
+      `Check the address in ${setBy}. ` +
+      'For a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate.',
+  },
+  {
+    codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_)/,
+    what: (host) => `${host} closed the connection without a complete answer.`,
+    remedy: (setBy) =>
+      'Run the command again. If it fails again, check whether the address in ' +
+      `${setBy} must begin with https://.`,
+  },
+];
+
+const unreachable: Omit<Silence, 'codes'> = {
+  what: (host) => `${host} cannot be reached.`,
+  remedy: (setBy) => `Check the address in ${setBy}, your network connection, and firewalls.`,
+};
+
+function silenceOf({ cause }: ConnectionError, address: Address): string[] {
+  // Without a cause, an answer arrived that is not JSON.
+  if (!(cause instanceof Error)) return foreignAnswer('not JSON', address);
+  const { code = cause.message } = cause as NodeJS.ErrnoException;
+  const { what, remedy } = silences.find(({ codes }) => codes.test(code)) ?? unreachable;
+  const { url, setBy } = address;
+  return [`${what(new URL(url).host)} (${code})`, remedy(setBy, url)];
 }

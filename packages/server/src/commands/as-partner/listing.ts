@@ -58,7 +58,8 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
     } catch (error) {
       waiting.stop();
       await printer.cut();
-      if (last !== undefined) output.remark('The output is incomplete, for not all pages came: list again.');
+      if (last !== undefined)
+        output.remark('The output is incomplete: not all pages arrived. Run the command again.');
       throw explained(error, address, flagOf);
     }
     await printer.end(last?.cursor);
@@ -67,15 +68,15 @@ export function partnerListing<O extends Options, Q extends Parameters, P extend
   return command({
     options,
     conflicts: ({ curl, json }) =>
-      curl && json ? ['--curl prints a command and --json a document: leave one of them out.'] : [],
+      curl && json ? ['--curl and --json exclude each other: use one of them.'] : [],
     run: async (values, _words, output) => {
       const call = values as CallValues;
       const { all, cursor, limit = all ? pageSize.max : undefined } = call;
       const parameters = { ...listing.parameters(values as Values<O>), cursor, limit };
       if (!call.curl) return printPages(parameters, call, output);
       output.answer(curlLine(`${call['base-url'].url}/${listing.name}`, parameters));
-      const next = 'While an answer has a cursor, add &cursor= and it for the next one.';
-      if (all) output.remark(`That is one page. ${next}`);
+      const next = 'If the answer has a cursor, add &cursor=CURSOR to the URL for the next page.';
+      if (all) output.remark(`This line gets one page. ${next}`);
     },
   });
 }
@@ -103,7 +104,7 @@ function createLinePrinter<R>(name: string, columns: readonly Column<R>[], outpu
       const total = `${count.toLocaleString('en-US')} ${count === 1 ? name.slice(0, -1) : name}`;
       if (isTTY) await output.write(count === 0 ? `No ${name}.\n` : `\n${total}.\n`);
       // On standard error, so that the reader of a pipe does not take one page for all records.
-      const more = `There are more ${name}: --all lists every page, and --json shows the cursor of the next.`;
+      const more = `There are more ${name}. --all lists every page, and --json prints the next cursor.`;
       if (cursor !== undefined) output.remark(more);
     },
   };
@@ -126,7 +127,7 @@ export function createWaitingRemark(address: string, output: Output, isTerminal 
   function remark(): void {
     isRemarked = true;
     const answer = status >= 400 ? `, which answered ${status}` : '';
-    output.remark(`Waiting for ${address}${answer}; Ctrl-C ends it.`);
+    output.remark(`Waiting for ${address}${answer}. Press Ctrl-C to stop.`);
   }
 
   return {

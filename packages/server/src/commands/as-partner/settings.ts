@@ -57,7 +57,7 @@ export const callOptions = {
     'your API key, required without --curl; not a flag, because other users can see flags',
     {
       unless: 'curl',
-      missing: 'is not set: put your API key there. A sandbox prints one when it starts.',
+      missing: 'is not set. Set it to your API key. A sandbox prints a demo key when it starts.',
     },
   ),
 };
@@ -66,5 +66,5 @@ export const callOptions = {
 function apiKey(text: string): string | Problem {
   return /^[\u0021-\u007e]+$/.test(text)
     ? text
-    : new Problem('must be the API key alone, without a space, a line end or anything else around it.');
+    : new Problem('must be the API key only, without spaces, line breaks or other characters.');
 }

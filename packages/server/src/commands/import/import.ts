@@ -17,8 +17,8 @@ import { remarkFaults, remarkFormat, remarkLines, summaryOf } from './report.ts'
 
 /** Why a file that cannot be read to its end was not imported. */
 const cutReasons = {
-  header: 'correct the header',
-  record: 'what comes after the last rejected line cannot be read',
+  header: 'fix the header line',
+  record: 'the file cannot be read beyond the last rejected line. Fix that line',
 };
 
 function importing(kind: ImportKind): Command {
@@ -39,10 +39,10 @@ function importing(kind: ImportKind): Command {
     },
     purpose: ({ follow }) => (follow ? 'feed' : 'command'),
     conflicts: ({ follow, format, 'dry-run': dryRun }, [file = standardInput]) => [
-      ...(follow && file !== standardInput ? ['--follow reads standard input: FILE is -.'] : []),
-      ...(follow && dryRun ? ['--follow writes as it reads: leave out --dry-run.'] : []),
+      ...(follow && file !== standardInput ? ['--follow reads standard input: pass - as FILE.'] : []),
+      ...(follow && dryRun ? ['--follow writes lines as they arrive: omit --dry-run.'] : []),
       // A CSV record that was cut off can look complete.
-      ...(follow && format === 'csv' ? ['--follow reads JSON Lines: leave out --format csv.'] : []),
+      ...(follow && format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
     ],
     run: async (store, values, [file = ''], output) => {
       const { partner = '' } = values as { partner?: string };
@@ -117,8 +117,8 @@ async function follow(store: Store, records: RecordOptions, output: Output): Pro
       stop,
       warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
       rejected: (line, errors) => remarkFaults(output, '', line, errors),
-      waiting: (reason, forMs) => output.remark(`${reason} Trying again for ${forMs / 1_000} s.`),
-      answering: () => output.remark('The database answers again; going on.'),
+      waiting: (reason, forMs) => output.remark(`${reason} Retrying for up to ${forMs / 1_000} s.`),
+      answering: () => output.remark('The database answers again. The import continues.'),
     });
     return { value: report, text: summaryOf(report, false) };
   } finally {

@@ -22,7 +22,11 @@ export async function* bytesOf(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined || stop?.aborted) throw error;
-    const known: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
+    const known: Record<string, string> = {
+      ENOENT: 'the file does not exist',
+      EISDIR: 'it is a folder',
+      EACCES: 'this user may not read it',
+    };
     throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
   }
 }

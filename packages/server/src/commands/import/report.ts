@@ -28,7 +28,7 @@ export function remarkLines(
 /** Suggests --format csv if no line is JSON: only files named .csv are read as CSV. */
 export function remarkFormat(output: Output, { read, rejected, rejected_count }: ImportReport): void {
   const isNoJson = rejected[0]?.errors[0]?.code === 'INVALID_JSON' && rejected_count === read;
-  if (isNoJson) output.remark('If this is CSV, pass --format csv.');
+  if (isNoJson) output.remark('No line is valid JSON. If the file is CSV, pass --format csv.');
 }
 
 export function summaryOf(report: ImportReport, isDryRun: boolean): string {

@@ -74,9 +74,12 @@ test('if a page is refused, says that the output is incomplete, and why', async 
   assert.deepEqual([status, JSON.parse(stdout).id], [1, 'b1']);
   const [incomplete = '', ...said] = stderr.split('\n');
   assert.match(incomplete, /^The output is incomplete/);
-  assert.equal(said[0], 'The service does not know the key. (UNAUTHORIZED)');
+  assert.equal(said[0], 'The service does not know this key. (UNAUTHORIZED)');
   assert.match(said[1]!, /^The service answered 401 to request [0-9a-f-]{36}\.$/);
-  assert.match(said[2]!, /^The key was taken from PARTNER_NETWORK_API_KEY: check that it is whole, and of /);
+  assert.match(
+    said[2]!,
+    /^The key comes from PARTNER_NETWORK_API_KEY\. Check that it is complete, and that it belongs /,
+  );
   assert.deepEqual(said.slice(3), ['']);
 });
 

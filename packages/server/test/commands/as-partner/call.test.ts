@@ -1,7 +1,7 @@
 /** The messages of a partner's command, without a process for each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PartnerNetwork } from '@partner-network/client';
+import { ConnectionError, PartnerNetwork, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { keys } from '../../../../testkit/fixtures/fixture.ts';
 import { answering, answeringEach } from '../../../../testkit/fixtures/partner.ts';
@@ -33,21 +33,24 @@ test('accepts no key in a flag, and says why without repeating it', () => {
   for (const words of [['--api-key', keys.acme], [`--api-key=${keys.acme}`], ['--apikey', keys.acme]]) {
     const { problems } = parseLine(listBrands, words, key);
     assert.equal(problems.length, 1);
-    assert.match(problems[0]!, /^Set PARTNER_NETWORK_API_KEY instead of --api-?key: /);
+    assert.match(problems[0]!, /^Set the variable PARTNER_NETWORK_API_KEY instead of --api-?key: /);
     assert.ok(!problems[0]!.includes(keys.acme));
   }
   assert.equal(parseLine(listBrands, ['--api-key', keys.acme], {}).problems.length, 1);
   const { problems } = parseLine(listBalances, ['--customer', keys.acme, '--cursor', keys.acme], key);
-  assert.deepEqual(problems, ['--customer must not hold an API key.', '--cursor must not hold an API key.']);
+  assert.deepEqual(problems, [
+    '--customer must not contain an API key.',
+    '--cursor must not contain an API key.',
+  ]);
   const withKey = ['--curl', '--base-url', `http://here/${keys.acme}`];
-  assert.deepEqual(parseLine(listBrands, withKey, {}).problems, ['--base-url must not hold an API key.']);
+  assert.deepEqual(parseLine(listBrands, withKey, {}).problems, ['--base-url must not contain an API key.']);
 });
 
 test('refuses a key that is not a valid header value', () => {
   for (const text of [`Bearer ${keys.acme}`, `${keys.acme}\r`, `${keys.acme}\n`, '\u201ckey\u201d']) {
     const { problems } = parseLine(listBrands, [], { PARTNER_NETWORK_API_KEY: text });
     assert.deepEqual(problems.length, 1);
-    assert.match(problems[0]!, /^PARTNER_NETWORK_API_KEY must be the API key alone/);
+    assert.match(problems[0]!, /^PARTNER_NETWORK_API_KEY must be the API key only/);
   }
 });
 
@@ -55,7 +58,7 @@ test('needs no key for --curl, and prints no JSON with it', () => {
   assert.deepEqual(parseLine(listBrands, ['--curl'], {}).problems, []);
   assert.match(
     parseLine(listBrands, ['--curl', '--json'], key).problems[0]!,
-    /^--curl .* leave one of them out/,
+    /^--curl and --json exclude each other/,
   );
 });
 
@@ -91,7 +94,7 @@ test('--all --curl prints a line for the largest page, and how to get the next',
   const { answers, remarks } = await said(listBrands, '--all', '--curl', '--base-url', "http://here/it's");
   const bearer = '"Authorization: Bearer $PARTNER_NETWORK_API_KEY"';
   assert.deepEqual(answers, [`curl -H ${bearer} 'http://here/it'\\''s/brands?limit=100'`]);
-  assert.match(remarks.join(), /^That is one page\. While an answer has a cursor, add &cursor=/);
+  assert.match(remarks.join(), /^This line gets one page\. If the answer has a cursor, add &cursor=/);
 });
 
 /** The message for a call that fails at this address. */
@@ -118,36 +121,67 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
   });
 });
 
-test('says what to do if another server answers, or no server', async (t) => {
-  const nobody = `http://127.0.0.1:${await freePort()}`;
-  const check = "Check that this is the service's address: PARTNER_NETWORK_BASE_URL sets it.";
-  assert.match(await saidOf(nobody), /ECONNREFUSED/);
-  assert.ok((await saidOf(nobody)).endsWith(`\n${check}`));
-  const page = await saidOf(await answering(t, 200, '<html>'));
-  assert.match(page, /JSON/);
-  assert.ok(page.endsWith(`\n${check}`));
-  for (const [status, body] of [
-    [200, '{}'],
-    [200, '{"brands":[null]}'],
-    [302, ''],
-    [403, '<html>'],
+test('says that another server answered, and what to check', async (t) => {
+  for (const [status, body, what] of [
+    [200, '<html>', 'not JSON'],
+    [200, '{}', 'status 200'],
+    [200, '{"brands":[null]}', 'status 200'],
+    [302, '', 'status 302'],
+    [403, '<html>', 'status 403'],
   ] as const) {
+    const address = await answering(t, status, body);
     assert.equal(
-      await saidOf(await answering(t, status, body)),
-      `The answer, of status ${status}, is not one that the service gives: ` +
-        'check PARTNER_NETWORK_BASE_URL and what is on the way to it.',
+      await saidOf(address),
+      `The answer from ${address} (${what}) is not an answer of this service.\n` +
+        'Check the address in PARTNER_NETWORK_BASE_URL, and any proxy between this machine and the service.',
     );
   }
   const lost = await saidOf(await answering(t, 404, ''));
-  assert.match(lost, /\nPARTNER_NETWORK_BASE_URL must be .*\/network\/v1 at its end\.$/);
+  assert.match(
+    lost,
+    /\nPARTNER_NETWORK_BASE_URL must be the complete base URL, which ends in \/network\/v1\.$/,
+  );
+});
+
+test('says why no answer arrived, and what to do', async (t) => {
+  const nobody = `127.0.0.1:${await freePort()}`;
+  assert.equal(
+    await saidOf(`http://${nobody}`),
+    `No service listens at ${nobody}. Is it running? (ECONNREFUSED)\n` +
+      'Start the service, or set PARTNER_NETWORK_BASE_URL to the address of a running one.',
+  );
+  assert.match(
+    await saidOf('http://nobody.invalid/v1'),
+    /^The host nobody\.invalid cannot be found\. \(E\w+\)\n/,
+  );
+  const plain = (await answering(t, 200, '{}')).replace('http:', 'https:');
+  assert.match(
+    await saidOf(plain),
+    /^127.* does not answer with TLS\. \(\w+\)\nCheck .* must begin with http:/,
+  );
+
+  const codes = {
+    DEPTH_ZERO_SELF_SIGNED_CERT: /^The TLS certificate of here is not trusted\. .*\n.* NODE_EXTRA_CA_CERTS /,
+    ECONNRESET: /^here closed the connection .*\nRun the command again\./,
+    ENETUNREACH: /^here cannot be reached\. \(ENETUNREACH\)\nCheck the address in --base-url, your network /,
+  };
+  const address = { url: 'https://here/network/v1', setBy: '--base-url' };
+  for (const [code, expected] of Object.entries(codes)) {
+    const error = new ConnectionError('', { cause: Object.assign(new Error('it failed'), { code }) });
+    assert.match((explained(error, address, flagOf) as Error).message, expected);
+  }
+  assert.match(
+    (explained(new TimeoutError(''), address, flagOf) as Error).message,
+    /^The service at https:\/\/here\/network\/v1 did not answer in time\.\nRun the command again later/,
+  );
 });
 
 test('names the flag or the variable that set the address', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   for (const address of [nobody, await answering(t, 404, ''), await answering(t, 200, '{}')]) {
-    assert.match(await saidOf(address), /PARTNER_NETWORK_BASE_URL (sets|must|and)/);
+    assert.match(await saidOf(address), / PARTNER_NETWORK_BASE_URL( to|,)|\nPARTNER_NETWORK_BASE_URL must/);
     const ofFlag = await saidOf(address, '--base-url');
-    assert.match(ofFlag, /--base-url (sets|must|and)/);
+    assert.match(ofFlag, / --base-url( to|,)|\n--base-url must/);
     assert.doesNotMatch(ofFlag, /PARTNER_NETWORK_BASE_URL/);
   }
   const setByOf = (...words: string[]) =>
@@ -158,7 +192,7 @@ test('names the flag or the variable that set the address', async (t) => {
 
 test('suggests the flag for the name of a parameter', () => {
   const { problems } = parseLine(listBalances, ['--customer-id', 'alice'], key);
-  assert.equal(problems[0], 'There is no flag --customer-id; did you mean --customer?');
+  assert.equal(problems[0], 'There is no flag --customer-id. Did you mean --customer?');
 });
 
 test('ends the line of an incomplete document, so that the error has its own line', async (t) => {
@@ -171,7 +205,7 @@ test('ends the line of an incomplete document, so that the error has its own lin
   await assert.rejects(listBrands.run(values, [], output), OperatorError);
   assert.match(
     all.join(''),
-    /\{"id":"b1"\}\nThe output is incomplete, for not all pages came: list again\.$/,
+    /\{"id":"b1"\}\nThe output is incomplete: not all pages arrived\. Run the command again\.$/,
   );
 });
 
@@ -180,13 +214,13 @@ test('says how to start a sandbox if no sandbox runs', async () => {
     apiKey: keys.acme,
     baseUrl: sandboxAddress,
     maxRetries: 0,
-    fetch: () => Promise.reject(new TypeError('fetch failed')),
+    fetch: () => Promise.reject(Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' })),
   });
   const error = await network.brands.list().catch((reason) => reason);
   const { message } = explained(error, sandbox, flagOf) as Error;
   assert.match(
     message,
-    /\nStart a sandbox there with "npx partner-network sandbox", or set PARTNER_NETWORK_BASE_URL/,
+    /^No service listens at .*\nStart a sandbox with "npx partner-network sandbox", or set PARTNER_NETWORK_BASE_URL/,
   );
 });
 
@@ -216,5 +250,5 @@ test('prints on a terminal, once and after a second, what it waits for', (t) => 
     waiting.onRequest();
     tick(commandLineBounds.silentWaitMs);
   }
-  assert.deepEqual(remarks, ['Waiting for http://here, which answered 503; Ctrl-C ends it.']);
+  assert.deepEqual(remarks, ['Waiting for http://here, which answered 503. Press Ctrl-C to stop.']);
 });

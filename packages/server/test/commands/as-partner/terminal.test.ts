@@ -59,7 +59,7 @@ test('formats money, and lets no record control the terminal', needsTerminal, as
       'bal2                   $0.00  CHECKING  2026-01-01 00:00',
       '',
       '2 balances.',
-      'There are more balances: --all lists every page, and --json shows the cursor of the next.',
+      'There are more balances. --all lists every page, and --json prints the next cursor.',
       '',
     ].join('\n'),
   );

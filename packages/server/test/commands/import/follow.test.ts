@@ -55,7 +55,7 @@ test('handles signals while the embedded database is locked: the second ends it 
   const ended = once(child, 'close');
   child.stdin.write(brandLine('a'));
   const [text] = await once(child.stderr, 'data');
-  assert.match(String(text), /^The embedded database cannot answer now .* Trying again for 30 s\.\n$/);
+  assert.match(String(text), /^The embedded database cannot answer now .* Retrying for up to 30 s\.\n$/);
   const signals = setInterval(() => child.kill('SIGTERM'), 100);
   assert.deepEqual(await ended, [null, 'SIGTERM']);
   clearInterval(signals);
@@ -74,5 +74,5 @@ test('ends with the feed; --json prints one document, and bad lines are on stand
 test('follows only standard input and JSON Lines, and not with --dry-run', async (t) => {
   const line = await withPartners(t, ['acme']);
   const words = ['import', 'balances', 'file.csv', '--follow', '--dry-run', '--format', 'csv'];
-  assertFailed(await line.run(words), 2, /FILE is -\./, /leave out --dry-run/, /leave out --format csv/);
+  assertFailed(await line.run(words), 2, /pass - as FILE\./, /omit --dry-run/, /omit --format csv/);
 });

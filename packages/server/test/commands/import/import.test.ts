@@ -62,7 +62,10 @@ test('imports CSV from a file by its name, and from standard input on demand', a
   assert.deepEqual([again.status, JSON.parse(again.stdout).unchanged], [0, 2]);
   const unsaid = await line.run(importBrands, { input: text });
   assert.equal(JSON.parse(unsaid.stdout).rejected_count, 3);
-  assert.match(unsaid.stderr, /^If this is CSV, pass --format csv\.\nNothing was written: [^\n]*\n$/);
+  assert.match(
+    unsaid.stderr,
+    /^No line is valid JSON\. If the file is CSV, pass --format csv\.\nNothing was written: [^\n]*\n$/,
+  );
 });
 
 test('writes nothing of a CSV file that cannot be read to its end, even with --skip-invalid', async (t) => {
@@ -71,9 +74,9 @@ test('writes nothing of a CSV file that cannot be read to its end, even with --s
   const words = ['import', 'brands', '-', '--partner', 'acme', '--format', 'csv', '--skip-invalid'];
   const { status, stdout, stderr } = await line.run(words, { input });
   assert.deepEqual([status, stdout], [1, '2 read, 0 written, 0 unchanged, 1 rejected.\n']);
-  assert.match(stderr, /^line 3: INVALID_CSV: .*\nNothing was written: .* cannot be read\.\n$/);
+  assert.match(stderr, /^line 3: INVALID_CSV: .*\nNothing was written: .* Fix that line\.\n$/);
   const headless = await line.run(words, { input: input.slice(input.indexOf('\n') + 1) });
-  assert.match(headless.stderr, /^line 1: INVALID_CSV: .*\nNothing was written: correct the header\.\n$/);
+  assert.match(headless.stderr, /^line 1: INVALID_CSV: .*\nNothing was written: fix the header line\.\n$/);
   assert.deepEqual(await brandIds(line), []);
 });
 

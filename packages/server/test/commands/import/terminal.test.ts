@@ -15,7 +15,7 @@ test('a terminal shows progress, then the summary; a pipe only the summary', nee
   const status = await terminal.ended;
   const [drawn = '', last] = terminal.shown().split('\n\u001b[1A\r\u001b[K');
   assert.deepEqual([status, last], [0, `${summary}\n`]);
-  assert.match(drawn, /writing 1,000, all or none …$/);
+  assert.match(drawn, /writing 1,000 records in one transaction …$/);
   const piped = await line.run(words.slice(0, -2));
   assert.deepEqual([piped.status, piped.stdout, piped.stderr], [0, `${summary}\n`, '']);
 });

@@ -15,9 +15,9 @@ in Grafana.
 
 export function metricsPage(): string {
   const rows = Object.entries(metricCatalogue).map(([name, { type, unit, help, labels = {}, onlyWith }]) => {
-    const values = Object.entries(labels).map(([label, text]) => `${code(label)}: ${text}`);
     const condition = onlyWith === undefined ? '' : ` Exists only with ${onlyWith}.`;
-    return [code(name), `${type}, ${unit}`, withCode(help) + condition, values.join('<br>')];
+    const values = Object.entries(labels).map(([label, text]) => `Label ${code(label)}: ${text}`);
+    return [code(name), `${type}, ${unit}`, [withCode(help) + condition, ...values].join('<br>')];
   });
-  return `${introduction}\n${table(['metric', 'type, unit', 'meaning', 'labels'], rows)}`;
+  return `${introduction}\n${table(['metric', 'type, unit', 'meaning and labels'], rows)}`;
 }

@@ -64,7 +64,7 @@ async function measure(port: number, target: string, keys: Keys, rounds: number,
   return times;
 }
 
-/** Neighboring rounds are correlated, because they share the machine's load. Blocks of rounds are hardly. */
+/** Neighboring rounds are correlated, because they share the machine's load. Blocks of rounds are not. */
 const roundsOfBlock = 50;
 /** Standard errors on each side of the mean that make an interval of 99 % confidence. */
 const errorsOfInterval = 2.576;
@@ -110,7 +110,7 @@ function report(listing: string, times: Times) {
   });
 }
 
-/** Says all measurable differences, and returns whether all are within the goal. */
+/** Prints all measurable differences, and returns whether all are within the goal. */
 function judge(findings: readonly Finding[]): boolean {
   const measurable = findings.filter(({ isMeasurable }) => isMeasurable);
   for (const { sentence } of measurable) say(sentence);

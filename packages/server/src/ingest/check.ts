@@ -18,7 +18,7 @@ function reject(faults: ImportFault[], fault: ImportFault): undefined {
 
 /**
  * Checks a record against its schema and reports all faults. Looks for personal data in `watched` fields,
- * and reports it apart, because it may be allowed.
+ * and reports it separately, because it may be allowed.
  */
 export function createChecker(schema: RecordSchema, watched: readonly string[] = []) {
   const rules = Object.entries(schema.properties).map(([field, property]) => ({

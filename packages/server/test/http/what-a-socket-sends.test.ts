@@ -1,7 +1,7 @@
 /**
  * Unusual bytes on a socket: the response, and whether the connection goes on. A good request follows each of
  * them on the same connection. It is answered if the connection goes on and ignored if it does not, so that
- * no bytes are taken for another request than they were sent as.
+ * bytes are never parsed as another request than the client sent.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

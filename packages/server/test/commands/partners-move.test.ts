@@ -30,7 +30,7 @@ test('imports no partners from a file with a wrong line, and reports the line', 
   assertFailed(
     await line.run(['partners', 'import', '-'], { input: ofSandbox }),
     1,
-    /^line 1: environment: INVALID_ENUM_VALUE: Use production, /m,
+    /^line 1: environment: INVALID_ENUM_VALUE: Set this field to production\./m,
   );
   assert.equal((await line.run(['partners', 'export'])).stdout, good);
   const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });

@@ -42,5 +42,5 @@ test('uses the TLS files of the variables, and rejects a file that cannot be rea
   assert.equal(await ask(), 'true');
 
   process.env.OTEL_EXPORTER_OTLP_CERTIFICATE = join(folder, 'none');
-  assert.throws(() => createCollectorAgent(url), /^Error: The file of OTEL_EXPORTER_OTLP_CERTIFICATE cannot/);
+  assert.throws(() => createCollectorAgent(url), /^Error: The file in OTEL_EXPORTER_OTLP_CERTIFICATE cannot/);
 });

@@ -133,7 +133,7 @@ test('every command rejects a schema of a newer program, and leaves it unchanged
 
 test('without a schema, commands fail and name the command that creates it', async (t) => {
   const url = await emptyDatabase(t);
-  const message = /^The database has no schema yet: run "partner-network migrate" on it first\.\n$/;
+  const message = /^The database has no schema yet: run "partner-network migrate" first\.\n$/;
   await assertAllFail(url, [serve, listPartners], message);
   const { rows } = (await stateOf(await connectTo(t, url))) as { rows: unknown[] };
   assert.deepEqual(rows, []);
@@ -143,13 +143,15 @@ test('rejects a schema of an older program', async (t) => {
   const client = await connectTo(t, await migratedDatabase(t));
   await assert.rejects(
     requireCurrent(client, 'sandbox', followedBy('')),
-    isOperatorError(new RegExp(`has schema ${ours.current}, not ${next}: run "partner-network migrate"`)),
+    isOperatorError(
+      new RegExp(`has schema ${ours.current}, but this program needs ${next}: run "partner-network migrate"`),
+    ),
   );
 });
 
 test('every command rejects a database of the other environment', async (t) => {
   const url = await migratedDatabase(t);
-  const message = /^This is a sandbox database .* --environment sandbox/;
+  const message = /^This is a sandbox database, .* --environment sandbox/;
   await assertAllFail(url, [serve, ['migrate'], listPartners], message);
 });
 

@@ -179,7 +179,7 @@ export const exportTests: StoreTests = {
     const store = await open();
     await store.writePartnersWithKeys([partner]);
     const clash = { ...withoutKeys, keys: [{ ...partner.keys[1]!, id: 'KEY_3' }] };
-    await assert.rejects(store.writePartnersWithKeys([{ ...withoutKeys, id: 'b' }, clash]), /taken/);
+    await assert.rejects(store.writePartnersWithKeys([{ ...withoutKeys, id: 'b' }, clash]), /already exists/);
     assert.deepEqual(await store.partnersWithKeys(), [partner]);
   },
 };

@@ -12,7 +12,7 @@ variable counts as not set. Put values with a password into a variable: every us
 can see the flags of a running command. [Commands](commands.md) describes the commands themselves.
 `;
 
-/** Variables that are no options of a command. */
+/** Variables that are not options of a command. */
 const otherVariables: readonly {
   readonly names: readonly string[];
   readonly default?: string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describedCommands } from '../../packages/server/src/main.ts';
 import { metricCatalogue } from '../../packages/server/src/observability/catalogue.ts';
-import { pagesFor, read, sources } from '../sources.ts';
+import { files, pagesFor, read, sources } from '../sources.ts';
 
 const pages = ['README.md', ...pagesFor('partners'), ...pagesFor('operators')];
 const settingsPage = read('docs/reference/operators/settings.md');
@@ -70,4 +70,20 @@ test('every metric that a page names exists', () => {
     ([name]) => !Object.hasOwn(metricCatalogue, name.replace(/_(bucket|sum|count)$/, '')),
   );
   assert.deepEqual(unknown, []);
+});
+
+test('every npm command and path that a page for contributors names exists', () => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const contributing = [
+    'CONTRIBUTING.md',
+    ...files.filter((file) => /^docs\/.*contributors\/.*\.md$/.test(file)),
+  ];
+  for (const page of contributing) {
+    const commands = [...read(page).matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name = '']) => name);
+    const paths = [
+      ...read(page).matchAll(/\b(?:packages|docs|test|scripts|tools)\/[\w/.-]+\.(?:ts|js|md)\b/g),
+    ];
+    for (const name of commands) assert.ok(name in scripts, `${page}: npm run ${name}`);
+    for (const [path] of paths) assert.ok(files.includes(path), `${page}: ${path}`);
+  }
 });

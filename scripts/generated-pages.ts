@@ -6,6 +6,7 @@ import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
 import { importCodesPage } from './pages/import-codes.ts';
 import { metricsPage } from './pages/metrics.ts';
+import { postmanCollection } from './pages/postman.ts';
 import { settingsPage } from './pages/settings.ts';
 
 const docs = new URL('../docs/', import.meta.url);
@@ -14,6 +15,7 @@ const docs = new URL('../docs/', import.meta.url);
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'openapi.json': openApiText,
   'reference/partners/error-catalogue.md': errorsPage,
+  'reference/partners/partner-network.postman_collection.json': postmanCollection,
   'reference/operators/settings.md': settingsPage,
   'reference/operators/commands.md': commandsPage,
   'reference/operators/import-codes.md': importCodesPage,

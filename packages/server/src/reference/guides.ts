@@ -19,6 +19,7 @@ const guideFolders = ['tutorials', 'how-to', 'reference', 'explanation'].map(
 const order = [
   'quick-start',
   'command-line',
+  'use-your-own-tools',
   'pagination',
   'errors',
   'error-catalogue',
@@ -62,9 +63,11 @@ export async function readGuides({ publicUrl, key, isOwnSandbox }: Surroundings)
 
 /** The files of all guides, by kind. */
 export async function guideFiles(): Promise<URL[]> {
-  const folders = guideFolders.map(async (folder) =>
-    (await readdir(folder).catch(() => [])).sort().map((file) => new URL(file, folder)),
-  );
+  const folders = guideFolders.map(async (folder) => {
+    const names = await readdir(folder).catch(() => []);
+    const pages = names.filter((name) => name.endsWith('.md'));
+    return pages.sort().map((name) => new URL(name, folder));
+  });
   return (await Promise.all(folders)).flat();
 }
 

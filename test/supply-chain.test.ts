@@ -37,7 +37,7 @@ const othersIn = (lockfile: string) => {
 };
 const others = othersIn('package-lock.json');
 /** Installed only by the commands that need them. */
-const othersOfTools = ['bench', 'tools/release', 'tools/mutate'].flatMap((folder) =>
+const othersOfTools = ['bench', 'tools/release', 'tools/mutate', 'tools/openapi'].flatMap((folder) =>
   othersIn(`${folder}/package-lock.json`),
 );
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);

@@ -12,6 +12,7 @@ import { read, root } from '../sources.ts';
 export type Clone = Awaited<ReturnType<typeof openTerminal>>;
 
 export interface RunningScript {
+  /** The output so far. */
   readonly printed: string;
   stop(): Promise<void>;
 }
@@ -83,7 +84,12 @@ export async function openTerminal(folder: string) {
             process.kill(-child.pid!, 'SIGINT');
             await closed;
           };
-          resolve({ printed, stop });
+          resolve({
+            get printed() {
+              return printed;
+            },
+            stop,
+          });
         };
         child.stdout.on('data', onOutput);
         child.stderr.on('data', onOutput);

@@ -12,6 +12,7 @@ import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
+import { page as toolsPage, steps as toolsSteps } from '../../tools/openapi/page.ts';
 import { pageFor, pagesFor, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 
@@ -86,6 +87,9 @@ function keepsToTheRate([, statuses = '']: readonly string[], seconds: number): 
   const most = brandsPerSecond * Math.ceil(seconds);
   assert.ok(admitted <= most, `${admitted} were admitted in ${seconds} s`);
 }
+
+/** `npm run openapi:tools` runs the blocks of one page, which need others' tools. */
+const allPages = [...Object.keys(pages), basename(toolsPage)];
 
 const documentOf = (page: string) => pageFor('partners', page.replace('.md', ''));
 const clientReadme = 'packages/client/README.md';
@@ -169,10 +173,18 @@ function parsed(json: string): object {
 
 test('every page for partners is tested', () => {
   assert.deepEqual(
-    Object.keys(pages).sort(),
+    allPages.toSorted(),
     pagesFor('partners')
       .map((path) => basename(path))
       .sort(),
+  );
+});
+
+test('npm run openapi:tools runs every block of use-your-own-tools.md', () => {
+  const languages = toolsSteps.map((step) => ('save' in step ? 'ts' : 'sh'));
+  assert.deepEqual(
+    blocksOf(toolsPage).map(({ language }) => language),
+    languages,
   );
 });
 
@@ -258,7 +270,7 @@ function runProgram(document: string): Promise<string> {
 }
 
 test('pages for partners have one title, no HTML, narrow tables and short lines', () => {
-  for (const page of Object.keys(pages)) {
+  for (const page of allPages) {
     const text = read(documentOf(page));
     const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');
     assert.equal(prose.match(/^# /gm)?.length, 1, `${page} has one title`);

@@ -16,7 +16,7 @@ const run = (name: string, flag: string) =>
 
 test('every program has --help, and refuses unknown flags with status 2', async () => {
   const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
-  const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes'];
+  const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes', 'openapi:tools'];
   for (const name of ['bench', ...benches, ...others]) {
     const { stdout } = await run(name, '--help');
     assert.ok(stdout.startsWith(`Usage: npm run ${name} -- [FLAGS]\n`), stdout);

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,10 +53,13 @@ export async function openTerminal(folder: string) {
   /** Replaces the ports of the documents by free ports. */
   const here = (script: string) =>
     script.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
+  const running = new Set<ChildProcess>();
   const spawnShell = (script: string) => {
     const words = ['-euo', 'pipefail', '-c', direct(here(script))];
     const child = spawn('bash', words, { cwd: folder, env, detached: true });
     watchCommand(child, words);
+    running.add(child);
+    child.on('exit', () => running.delete(child));
     return child;
   };
 
@@ -96,7 +99,11 @@ export async function openTerminal(folder: string) {
         child.on('error', reject);
         child.on('close', (status) => reject(new Error(`status ${status}: ${script}\n${printed}`)));
       }),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    /** Also kills what still runs, such as a server that did not become ready. */
+    remove: () => {
+      for (const { pid } of running) process.kill(-pid!, 'SIGKILL');
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 }
 

@@ -54,7 +54,7 @@ let working: IssuedKey;
 
 test('the first command of the README serves a sandbox, and its curl line works when pasted', async (t) => {
   assert.equal(startCommand, 'npm ci --omit=dev && npm start');
-  const sandbox = await clone.start('npm start', /Ctrl-C stops it\./);
+  const sandbox = await clone.start('npm start', /Press Ctrl-C to stop\./);
   t.after(sandbox.stop);
   assert.ok(sandbox.printed.includes(clone.here('http://127.0.0.1:8080/network/v1\n')));
   const [brandsLine = '', balancesLine = ''] = sandbox.printed.match(/curl .*/g) ?? [];

@@ -131,7 +131,7 @@ before(async () => {
   }
   const [required = ''] = programsIn(clientReadme, ['cjs']);
   writeFileSync(join(folder, 'required.cjs'), required);
-  sandbox = await partner.start('npx partner-network sandbox', /Ctrl-C stops it\./);
+  sandbox = await partner.start('npx partner-network sandbox', /Press Ctrl-C to stop\./);
 });
 after(async () => {
   await sandbox?.stop();

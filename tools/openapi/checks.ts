@@ -94,7 +94,7 @@ async function prismProxy({ start, baseUrl }: Stage): Promise<void> {
   assert.deepEqual(await statusOf(`${balances}CUSTOMER_1001`), [200, 3]);
   assert.deepEqual(await statusOf(`${balances}CUSTOMER_1006`), [403, 'GRANT_NOT_FOUND']);
   await proxy.stop();
-  assert.doesNotMatch(proxy.printed(), /warning|error|violation/i);
+  assert.doesNotMatch(proxy.printed, /warning|error|violation/i);
 }
 
 async function prismMock({ start }: Stage): Promise<void> {

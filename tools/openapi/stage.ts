@@ -1,11 +1,11 @@
 /** A folder with others' tools installed, and a real sandbox that they can call. */
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { openApiPath, sandboxAddress } from '@partner-network/contract/operations';
 import { wholeRun } from '../../bench/lib/program.ts';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { openTerminal } from '../../test/documents/clone.ts';
 import { root } from '../../test/sources.ts';
 
@@ -39,10 +39,11 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Everything that it starts ends with the program. */
 export async function openStage() {
-  const folder = temporaryFolder(wholeRun);
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-openapi-'));
   symlinkSync(toolsFolder, join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   const terminal = await openTerminal(folder);
+  wholeRun.after(terminal.remove);
   const baseUrl = terminal.here(sandboxAddress);
   // Our Node comes first: some tools refuse an older one.
   const settings = `
@@ -52,18 +53,12 @@ export async function openStage() {
   `;
 
   /** Starts a server; resolves when its output matches `ready`. */
-  const start = async (script: string, ready: RegExp) => {
-    const started = await terminal.start(`${settings}\n${script}`, ready);
-    let ended: Promise<void> | undefined;
-    const stop = () => (ended ??= started.stop());
-    wholeRun.after(stop);
-    return { printed: () => started.printed, stop };
-  };
+  const start = (script: string, ready: RegExp) => terminal.start(`${settings}\n${script}`, ready);
 
   /** Runs a command; resolves to its output. */
   const run = (command: string) => terminal.run(`${settings}\n${command} 2>&1`);
 
-  await start(`exec ${join(root, 'node_modules/.bin/partner-network')} sandbox`, /Ctrl-C stops it\./);
+  await start(`exec ${join(root, 'node_modules/.bin/partner-network')} sandbox`, /Press Ctrl-C to stop\./);
   const document = await fetch(new URL(openApiPath, baseUrl));
   writeFileSync(join(folder, documentFile), await document.text());
 

@@ -17,7 +17,7 @@ interface Call {
 /** Starts a sandbox and reads the calls in its greeting. */
 async function greeted(t: TestContext, folder: string) {
   const running = start(t, ['sandbox', '--port', '0', '--data', folder]);
-  await running.says('stdout', /Ctrl-C stops it\.\n/);
+  await running.says('stdout', /Press Ctrl-C to stop\.\n/);
   const { stdout } = running.texts();
   const calls: Call[] = [...stdout.matchAll(/^ *curl -H '([^:']+): ([^']+)' '([^']+)'$/gm)].map(
     ([, header, value, url]) => ({ url: url!, headers: { [header!]: value! } }),

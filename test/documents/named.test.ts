@@ -25,8 +25,10 @@ const spansOf = (page: string) =>
       .matchAll(/`[^`]+`/g),
   ].join('\n');
 
-/** Flags of npm, Node, Prometheus and the programs for contributors. */
-const othersFlags = 'cpu-prof no-retries omit only rounds seconds silent web.listen-address'.split(' ');
+/** Flags of npm, Node, Prometheus, Prism and the programs for contributors. */
+const othersFlags = 'cpu-prof errors no-retries omit only rounds seconds silent web.listen-address'.split(
+  ' ',
+);
 
 test('every flag that a page names exists', async () => {
   const commands = (await describedCommands()).flatMap((group) => group.commands);

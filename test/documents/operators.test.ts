@@ -97,10 +97,10 @@ test('serve.md starts the service without npx, and access.md lists what gives ac
 
 test('check-images.md, doctor.md and incidents.md report what is wrong', async () => {
   const images = pageOf('check-images.md');
-  await images.next(/^2 brands: 0 fine, 2 without an image, 0 faulty\.$/m);
+  await images.next(/^2 brands: 0 valid, 0 faulty, 2 without an image\.$/m);
   images.end();
   const doctor = pageOf('doctor.md');
-  await doctor.next(/^✓ environment {2}It is a production database\.$/m);
+  await doctor.next(/^✓ environment {2}The database belongs to production\.$/m);
   doctor.end();
   const incidents = pageOf('incidents.md');
   await incidents.next(/^ready\n.*^✓ database /ms);
@@ -155,7 +155,7 @@ test('leaked-key.md finds the key, revokes it, and shows what was read with it',
 
   await page.next(/ is revoked\. This takes effect on every instance within a second\.\n$/, ofTest);
   await drill.refuses(leaked, 'API_KEY_REVOKED');
-  const replacement = keyIn(await page.next(/, in place of KEY_/, ofTest));
+  const replacement = keyIn(await page.next(/ The old key KEY_\S+ expires /, ofTest));
   await drill.refuses(other, 'API_KEY_EXPIRED');
   assert.match(await drill.call(replacement, balances), /^200 /);
 
@@ -177,7 +177,7 @@ test('cursor-keys.md renews the key during a walk, and discards a leaked key', a
   );
   assert.match(await next(), /^200 /);
   await page.next(/^0 .* sealing .*^1 .* waiting /ms);
-  await page.next(/^Created cursor key 2, .*\nDiscarded 0, 1: /);
+  await page.next(/^Created cursor key 2\. .*\nDeleted cursor key 0, 1\.\n/);
   await until(5_000, async () => (await next()).includes('INVALID_CURSOR'));
   page.end();
 });
@@ -220,7 +220,7 @@ test('move-to-postgres.md moves everything, and every key still works', async ()
   postgres = await emptyDatabase(wholeFile);
   const { onPostgres } = adaptTo(postgres);
   const page = pageOf('move-to-postgres.md');
-  await page.next(/went from schema 0 to \d+/, onPostgres);
+  await page.next(/^Created the production database with schema \d+\.$/m, onPostgres);
   await page.next(/^$/);
   const moved =
     /^1 partner and \d keys? written\.\n((\d+) read, \2 written, 0 unchanged, 0 rejected\.\n){3}$/;
@@ -291,5 +291,5 @@ test('an older Node prints one sentence about what to do', async () => {
   const version = await clone.run('node -p process.versions.node');
   const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
   const isOld = Number.parseInt(version, 10) < 24;
-  assert.match(said, isOld ? /^Partner Network needs Node 24 .*\.\n$/ : /^Usage:/);
+  assert.match(said, isOld ? /^Partner Network needs Node 24, .*\.\n$/ : /^Usage:/);
 });

@@ -1,6 +1,6 @@
 /**
  * Runs every command and every program of the pages for partners, of the client's README and of its doc
- * comments, against a sandbox, in a folder with nothing but the installed packages, as a partner has.
+ * comments. They run against a sandbox, in a folder with nothing but the installed packages.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -57,6 +57,6 @@ async function readPartners(
     }
   }
   if (rejected === 0) return partners;
-  const remedy = 'FILE must be the output of "partners export".';
+  const remedy = 'FILE must be the output of "partners export" in the same environment.';
   throw new OperatorError(`Nothing was written: ${counted(rejected, 'line')} rejected. ${remedy}`);
 }

@@ -221,9 +221,9 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
     assert.deepEqual([status, remedy?.slice(0, 16)], ['warning', 'Set --public-url']);
   }
   assertFinding(await settings(...inPublic, '--brands-rate', '0'), 'warning', /^List brands has no rate/);
-  assertFinding(await settings('--brands-rate', '0', '--ops-port', '8080'), 'failed', /both.*get.*no rate/);
+  assertFinding(await settings('--brands-rate', '0', '--ops-port', '8080'), 'failed', /both.*cannot reach.*no rate/);
   const open = await settings(...inPublic, '--ops-host', '0.0.0.0');
-  assertFinding(open, 'warning', /^The operations address 0\.0\.0\.0 asks nobody for a key/, /firewall/);
+  assertFinding(open, 'warning', /^The operations address 0\.0\.0\.0 needs no key/, /firewall/);
 
   const fine = ['--host', '0.0.0.0', ...inPublic, '--ops-port', '0', '--port', '0'];
   assertFinding(await settings(...fine), 'ok', /valid, for production/);

@@ -23,9 +23,9 @@ export async function* bytesOf(
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined || stop?.aborted) throw error;
     const known: Record<string, string> = {
-      ENOENT: 'the file does not exist',
-      EISDIR: 'it is a folder',
-      EACCES: 'this user may not read it',
+      ENOENT: 'the file does not exist. Check the path',
+      EISDIR: 'it is a folder. Name a file',
+      EACCES: 'this user may not read it. Change its permissions',
     };
     throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
   }

@@ -18,7 +18,7 @@ test('a pipe gets one line per record as the service sent it, and a remark if th
   const page = await run([...list, '--limit', '2'], { variables });
   const { text } = await service.brands('?limit=2', { key: keys.acme });
   assert.ok(text.startsWith(`{"brands":[${page.stdout.trimEnd().replaceAll('\n', ',')}],"cursor":`));
-  assert.match(page.stderr, /^There are more brands: --all lists every page, .*\n$/);
+  assert.match(page.stderr, /^There are more brands\. --all lists every page, .*\n$/);
   assert.equal(page.status, 0);
 
   const all = await run([...list, '--all', '--limit', '1'], { variables });

@@ -221,7 +221,11 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
     assert.deepEqual([status, remedy?.slice(0, 16)], ['warning', 'Set --public-url']);
   }
   assertFinding(await settings(...inPublic, '--brands-rate', '0'), 'warning', /^List brands has no rate/);
-  assertFinding(await settings('--brands-rate', '0', '--ops-port', '8080'), 'failed', /both.*cannot reach.*no rate/);
+  assertFinding(
+    await settings('--brands-rate', '0', '--ops-port', '8080'),
+    'failed',
+    /both.*cannot reach.*no rate/,
+  );
   const open = await settings(...inPublic, '--ops-host', '0.0.0.0');
   assertFinding(open, 'warning', /^The operations address 0\.0\.0\.0 needs no key/, /firewall/);
 

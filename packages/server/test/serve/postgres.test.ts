@@ -132,7 +132,7 @@ test('an operator sets up, imports, serves, rotates and revokes, all with comman
     (await service.balances('?customer_id=alice&type=CHECKING', { key })).status;
   assert.match((await service.brands('', { key: first.key })).text, /"name":"Café 🦊"/);
   assert.equal(await balances(first.key), 200);
-  assert.equal(await brands(first.key.replace(/.$/, 'x')), 401);
+  assert.equal(await brands(first.key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))), 401);
 
   const second = await json<Key>(`keys rotate ${first.id} --overlap 0s`);
   await aMoment();
@@ -193,7 +193,7 @@ test(
     const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
     await until(5_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
     const disabled = await reader.command(['partners', 'disable', 'acme']);
-    assertFailed(disabled, 1, /^The database denies access: permission denied for table partners\.\n$/);
+    assertFailed(disabled, 1, /^The database denies access: permission denied for table partners\.\n.* still work /);
   },
 );
 

@@ -32,7 +32,7 @@ test('an invalid endpoint is reported with the other settings, and not repeated'
 
 test('the endpoint has a variable and no flag', () => {
   const { problems } = parseLine(serve, ['--otlp-endpoint', 'http://127.0.0.1:4318'], {});
-  assert.match(problems[0]!, /^Set OTEL_EXPORTER_OTLP_ENDPOINT instead of --otlp-endpoint: /);
+  assert.match(problems[0]!, /^Set the variable OTEL_EXPORTER_OTLP_ENDPOINT instead of --otlp-endpoint: /);
 });
 
 test('traces go to /v1/traces of the endpoint, or to an endpoint of their own', () => {

@@ -13,11 +13,6 @@ import { schemas } from './schemas.ts';
 /** Requests per second of one partner. A listing without a rate is not limited. */
 export type Rates = Readonly<Partial<Record<ListingName, number>>>;
 
-const descriptions: Readonly<Record<Environment, string>> = {
-  production: `Production. Keys start with ${keyPrefixes.production}.`,
-  sandbox: `Sandbox, for tests. Keys start with ${keyPrefixes.sandbox}.`,
-};
-
 const exampleHosts: Readonly<Record<Environment, string>> = {
   production: 'network.example',
   sandbox: 'sandbox.network.example',
@@ -25,7 +20,7 @@ const exampleHosts: Readonly<Record<Environment, string>> = {
 
 /** The server of an environment. Without variables: some tools use `https://{host}` literally. */
 function serverOf(environment: Environment, publicUrl = `https://${exampleHosts[environment]}`): object {
-  return { url: publicUrl + basePath, description: descriptions[environment], 'x-internal': false };
+  return { url: publicUrl + basePath, description: capitalized(environment), 'x-internal': false };
 }
 
 /** The service that serves the document comes first, then each other environment. */

@@ -1,6 +1,6 @@
-/** Runs in the browser: puts the OpenAPI document and the guides together, and has the library show them. */
+/** Runs in the browser: replaces the plain page with the library, which shows the operations and the guides. */
 
-// The library takes the nonce for most of its style elements, but not for those of two parts of it.
+// The library sets the nonce on most of its style elements, but not on those of two components.
 const nonce = document.querySelector('meta[property="csp-nonce"]').content;
 const createElement = document.createElement.bind(document);
 document.createElement = (name, options) => {
@@ -9,7 +9,7 @@ document.createElement = (name, options) => {
   return element;
 };
 
-// A fragment that cannot be decoded, as of a link that was cut, would leave the library's page empty.
+// With a fragment that cannot be decoded, such as that of a truncated link, the library shows nothing.
 try {
   decodeURIComponent(location.hash);
 } catch {
@@ -18,10 +18,7 @@ try {
 
 const { dataset } = document.currentScript;
 const sources = Promise.all([load(dataset.document), load(dataset.guides)]);
-tell('Loading the reference …');
-document.addEventListener('DOMContentLoaded', () =>
-  sources.then(show).catch(() => tell('The reference could not be loaded. Reload the page to try again.')),
-);
+document.addEventListener('DOMContentLoaded', () => sources.then(show).catch(reportFailure));
 
 async function load(address) {
   const response = await fetch(address);
@@ -30,18 +27,17 @@ async function load(address) {
 }
 
 function show([openapi, { guides, demoKey }]) {
-  // The library takes what it finds for a page of its own that was made beforehand.
-  document.querySelector('#reference').replaceChildren();
+  keepPlace();
   const [scheme] = Object.keys(openapi.components.securitySchemes);
   Scalar.createApiReference('#reference', {
     content: withGuides(openapi, guides, demoKey),
-    // Calls go to where the page is from, under any name of the service.
+    // Requests go to the origin of the page, under whatever name the reader opened it.
     servers: [{ url: new URL('.', new URL(dataset.document, location.href)).href.slice(0, -1) }],
     generateTagSlug: slugOf,
     authentication: {
       preferredSecurityScheme: scheme,
     },
-    // Nothing is kept of a key, and nothing is asked of other hosts.
+    // No key is stored, and no request goes to another host.
     persistAuth: false,
     telemetry: false,
     withDefaultFonts: false,
@@ -54,15 +50,43 @@ function show([openapi, { guides, demoKey }]) {
     hideModels: true,
     defaultOpenAllTags: true,
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-    hiddenClients: unaskedClients,
+    hiddenClients,
   });
+  document.querySelector('#plain').remove();
+  document.querySelector('#reference').hidden = false;
   if (demoKey !== undefined) whenThere('input.scalar-password-input', (box) => type(demoKey, box));
-  whenThere('button:has([class*="toggle-icon"])', (button) => button.setAttribute('aria-label', 'Dark mode'));
+  label('button:not([aria-label]):has([class*="toggle-icon"])', () => 'Dark mode');
+  label('button:not([aria-label])[class*="copy-button"]', () => 'Copy');
+  // The library gives the cards of all operations the same name.
+  label(
+    '.response-card[aria-labelledby]',
+    (card) => `Examples: ${card.closest('section').getAttribute('label')}`,
+  );
   document.addEventListener('click', showAnswer);
+  for (const link of document.querySelectorAll('.skip a')) makeSkip(link);
 }
 
-/** What is left is one way, if possible without a library, in each language of servers. */
-const unaskedClients = {
+/** Puts the operation that the reader has scrolled to into the address: the library scrolls to it. */
+function keepPlace() {
+  const sections = [...document.querySelectorAll('#plain section')];
+  const current = sections.findLast((section) => section.getBoundingClientRect().top < innerHeight / 2);
+  if (current !== undefined && location.hash === '') history.replaceState(null, '', `#${current.id}`);
+}
+
+/** Makes a skip link move the focus to "Test Request" of its operation. */
+function makeSkip(link) {
+  const operation = `[id$="/${link.hash.slice(1)}"]`;
+  whenThere(operation, ({ id }) => link.setAttribute('href', `#${id}`));
+  link.addEventListener('click', (event) => {
+    event.preventDefault();
+    // The library renders an operation when it comes into view.
+    document.querySelector(operation).scrollIntoView();
+    whenThere(`${operation} .show-api-client-button`, (button) => button.focus());
+  });
+}
+
+/** Leaves one sample per server language, if possible one that needs no library. */
+const hiddenClients = {
   ...Object.fromEntries(
     ['c', 'clojure', 'dart', 'fsharp', 'http', 'julia', 'objc', 'ocaml', 'powershell', 'r', 'swift'].map(
       (language) => [language, true],
@@ -77,29 +101,42 @@ const unaskedClients = {
   shell: ['httpie', 'wget'],
 };
 
-/** Does something with an element of the library's as soon as there is one. */
-function whenThere(selector, act) {
-  const found = document.querySelector(selector);
-  if (found !== null) return act(found);
-  const observer = new MutationObserver(() => {
-    const element = document.querySelector(selector);
-    if (element === null) return;
-    observer.disconnect();
-    act(element);
-  });
+/** Calls `act` now and after each change that the library makes, until it returns true. */
+function untilDone(act) {
+  if (act()) return;
+  const observer = new MutationObserver(() => act() && observer.disconnect());
   observer.observe(document.querySelector('#reference'), { childList: true, subtree: true });
 }
 
+/** Calls `act` with the first element that matches, as soon as the library has made it. */
+function whenThere(selector, act) {
+  untilDone(() => {
+    const found = document.querySelector(selector);
+    if (found !== null) act(found);
+    return found !== null;
+  });
+}
+
+/** Gives every element that matches a name for screen readers. */
+function label(selector, textOf) {
+  untilDone(() => {
+    for (const element of document.querySelectorAll(`#reference ${selector}`)) {
+      element.setAttribute('aria-label', textOf(element));
+      element.removeAttribute('aria-labelledby');
+    }
+  });
+}
+
 /**
- * Types a text into a box, for a reader to keep, change or remove. What the library is given as a key comes
- * back whenever its box is emptied.
+ * Types a text into a box. The reader can keep, change or remove it. If the library got the key as an option
+ * instead, the key would come back whenever the reader empties the box.
  */
 function type(text, box) {
   box.value = text;
   box.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
-/** On a phone an answer comes below what is in sight. */
+/** Scrolls to the response. On a phone it appears below the visible part. */
 function showAnswer({ target }) {
   if (target.closest('[data-addressbar-action="send"]') === null) return;
   const answer = document.querySelector('#reference section[aria-label="Response"]');
@@ -111,22 +148,17 @@ function showAnswer({ target }) {
 }
 
 /**
- * The document as the page shows it. A guide with the name of a part of the operations introduces that part;
- * each of the others is a part by itself.
+ * The document as the page shows it. A guide with the name of a tag introduces the operations of that tag.
+ * Every other guide becomes a tag of its own, without operations.
  */
 function withGuides(openapi, guides, demoKey) {
-  // The document has its parts in the order of the alphabet, the page in that of the operations.
-  const order = Object.values(openapi.paths).map(({ get }) => get.tags[0]);
-  const parts = openapi.tags.toSorted((left, right) => order.indexOf(left.name) - order.indexOf(right.name));
-  const introduced = parts.map((tag) => {
+  const introduced = openapi.tags.map((tag) => {
     const guide = guides.find(({ name }) => name === slugOf(tag));
     return guide === undefined ? tag : { ...tag, description: guide.text };
   });
   const taken = introduced.map(slugOf);
-  const added = guides
-    .filter(({ name }) => !taken.includes(name))
-    .map(({ name, title, text }) => ({ name, 'x-displayName': title, description: text }));
-  const names = (tags) => tags.map(({ name }) => name);
+  const added = guides.filter(({ name }) => !taken.includes(name));
+  const ofKind = (wanted) => added.filter(({ kind }) => kind === wanted).map(({ name }) => name);
   return {
     ...openapi,
     info: introductionOf(openapi.info, demoKey),
@@ -135,11 +167,16 @@ function withGuides(openapi, guides, demoKey) {
       parameters: mapValues(openapi.components.parameters, withoutChoice),
     },
     paths: mapValues(openapi.paths, (path) => mapValues(path, withBadge)),
-    tags: [...added, ...introduced],
+    tags: [
+      ...added.map(({ name, title, text }) => ({ name, 'x-displayName': title, description: text })),
+      ...introduced,
+    ],
     'x-tagGroups': [
-      { name: 'Start', tags: names(added.slice(0, 1)) },
-      { name: 'Operations', tags: names(introduced) },
-      { name: 'Guides', tags: names(added.slice(1)) },
+      { name: 'Start', tags: ofKind('tutorials') },
+      { name: 'Operations', tags: introduced.map(({ name }) => name) },
+      { name: 'How-to guides', tags: ofKind('how-to') },
+      { name: 'Reference', tags: ofKind('reference') },
+      { name: 'Explanation', tags: ofKind('explanation') },
     ],
   };
 }
@@ -148,17 +185,17 @@ function slugOf({ name }) {
   return name.toLowerCase().replaceAll(' ', '-');
 }
 
-/** The guides tell the rest of the description, and the page is not the place for its license. */
+/** The first paragraph of the description. The guides explain the rest. */
 function introductionOf({ title, version, description }, demoKey) {
   const key =
     demoKey === undefined
-      ? 'To try calls from this page, put your API key into the box. It is gone when you leave.'
-      : 'To try calls from this page, take the demo key that is in the box, or put your own in its place.';
-  const tools = `For your tools, there is the [OpenAPI document](${dataset.document}).`;
+      ? 'To send requests from this page, enter your API key in the box. The page does not store it.'
+      : 'To send requests from this page, use the demo key in the box, or replace it with your own key.';
+  const tools = `For your own tools, use the [OpenAPI document](${dataset.document}).`;
   return { title, version, description: [description.split('\n\n')[0], key, tools].join('\n\n') };
 }
 
-/** The library would send the example of an optional parameter, such as a cursor that nobody was given. */
+/** Turns off optional parameters: the library would send their examples with every request. */
 function withoutChoice({ example, ...parameter }) {
   if (parameter.required || example === undefined) return { ...parameter, example };
   return { ...parameter, examples: { default: { value: example, 'x-disabled': true } } };
@@ -172,10 +209,12 @@ function mapValues(record, change) {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-/** Shows a text instead of the reference. */
-function tell(text) {
+/** Shows above the plain page that there is nothing more to wait for. */
+function reportFailure() {
   const notice = document.createElement('p');
   notice.className = 'notice';
-  notice.textContent = text;
-  document.querySelector('#reference').replaceChildren(notice);
+  notice.role = 'alert';
+  notice.textContent =
+    'The interactive reference did not load. You can read everything here. To send requests, reload the page.';
+  document.querySelector('#plain').prepend(notice);
 }

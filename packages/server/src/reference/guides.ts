@@ -6,28 +6,30 @@ import { sandboxOrigin } from '@partner-network/contract/operations';
 export interface Guide {
   /** The name of its file. A guide about a listing has the name of the listing's tag. */
   readonly name: string;
+  /** The folder of its kind: tutorials, how-to, reference or explanation. */
+  readonly kind: string;
   readonly title: string;
   readonly text: string;
 }
 
-/** The folders of docs/ that hold pages for partners. */
-const guideFolders = ['tutorials', 'how-to', 'reference', 'explanation'].map(
-  (kind) => new URL(`../../../../docs/${kind}/partners/`, import.meta.url),
-);
+const docs = new URL('../../../../docs/', import.meta.url);
 
-/** Guides that come first. The others follow by kind and name. */
+const kinds = ['tutorials', 'how-to', 'reference', 'explanation'];
+
+/** The order of the guides of a kind. Others follow by name. */
 const order = [
   'quick-start',
   'command-line',
   'use-your-own-tools',
   'pagination',
   'errors',
-  'error-catalogue',
   'rate-limits',
   'keys',
+  'brands',
+  'balances',
   'environments-and-scopes',
+  'error-catalogue',
   'sandbox',
-  'versions-and-beta',
 ];
 
 /** The key that the guides tell the reader to set. Other demo keys are the subject of a text and stay. */
@@ -39,34 +41,44 @@ interface Surroundings {
   readonly key: string;
   /** Whether this service is a sandbox with the demo data, which the guides are written for. */
   readonly isOwnSandbox: boolean;
+  /** Other files of docs/ that this service has, and their paths. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** Reads the guides from the files that the repository shows, adapted to the service that serves them. */
-export async function readGuides({ publicUrl, key, isOwnSandbox }: Surroundings): Promise<Guide[]> {
-  const files = await guideFiles();
-  const names = files.map(nameOf);
-  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
-  const sorted = files.toSorted((left, right) => rank(nameOf(left)) - rank(nameOf(right)));
+export async function readGuides({ publicUrl, key, isOwnSandbox, files }: Surroundings): Promise<Guide[]> {
+  const guides = await guideFiles();
+  const addressOf = ({ pathname, hash }: URL) => {
+    const guide = guides.find((other) => other.pathname === pathname);
+    if (guide !== undefined)
+      return hash === '' ? `#tag/${nameOf(guide)}` : `#${nameOf(guide)}-${hash.slice(1)}`;
+    const path = files[pathname.slice(docs.pathname.length)];
+    return path && publicUrl + path;
+  };
   return Promise.all(
-    sorted.map(async (file) => {
+    guides.map(async (file) => {
       const name = nameOf(file);
+      const kind = file.pathname.slice(docs.pathname.length).split('/')[0]!;
       const markdown = await readFile(file, 'utf8');
       const [, title = name, body = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
-      const text = withAnchors(name, body.trim(), names);
+      const text = withAnchors(file, body.trim(), addressOf);
       // Elsewhere, this guide is about a sandbox on the reader's machine: its address and key stay.
-      if (name === 'sandbox' && !isOwnSandbox) return { name, title, text };
+      if (name === 'sandbox' && !isOwnSandbox) return { name, kind, title, text };
       const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
-      return { name, title, text: addressed.replaceAll(exampleKey, () => key) };
+      return { name, kind, title, text: addressed.replaceAll(exampleKey, () => key) };
     }),
   );
 }
 
-/** The files of all guides, by kind. */
+/** The files of all guides, in the order in which they are shown. */
 export async function guideFiles(): Promise<URL[]> {
-  const folders = guideFolders.map(async (folder) => {
-    const names = await readdir(folder).catch(() => []);
-    const pages = names.filter((name) => name.endsWith('.md'));
-    return pages.sort().map((name) => new URL(name, folder));
+  const rank = (file: URL) => (order.includes(nameOf(file)) ? order.indexOf(nameOf(file)) : order.length);
+  const folders = kinds.map(async (kind) => {
+    const folder = new URL(`${kind}/partners/`, docs);
+    const names = (await readdir(folder).catch((): string[] => []))
+      .filter((name) => name.endsWith('.md'))
+      .sort();
+    return names.map((name) => new URL(name, folder)).sort((left, right) => rank(left) - rank(right));
   });
   return (await Promise.all(folders)).flat();
 }
@@ -75,18 +87,21 @@ function nameOf(file: URL): string {
   return basename(file.pathname, '.md');
 }
 
-/** Makes links between the files lead to places on the page. A link to any other file becomes plain text. */
-function withAnchors(name: string, text: string, names: readonly string[]): string {
-  return text
-    .replace(
-      /^(#{2,6}) (.+)$/gm,
-      (_, level, title) => `${level} <a id="${name}-${slugOf(title)}"></a>${title}`,
-    )
-    .replace(/\[([^\]]+)\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g, (_, label, file, heading) => {
-      const target = file === '' ? name : basename(file, '.md');
-      if (!names.includes(target)) return label;
-      return `[${label}](#${heading === undefined ? `tag/${target}` : `${target}-${heading}`})`;
-    });
+/** Makes links lead to where the service has their target. A link to any other file becomes plain text. */
+function withAnchors(file: URL, text: string, addressOf: (target: URL) => string | undefined): string {
+  const linked = (_: string, label: string, target: string) => {
+    const address = addressOf(new URL(target, file));
+    return address === undefined ? label : `[${label}](${address})`;
+  };
+  const headed = (_: string, level: string, title: string) =>
+    `${level} <a id="${nameOf(file)}-${slugOf(title)}"></a>${title}`;
+  // Every second part is a code block, which stays as it is.
+  const parts = text.split(/(^```.*?^```$)/gms).map((part, index) => {
+    if (index % 2 === 1) return part;
+    const anchored = part.replace(/^(#{2,6}) (.+)$/gm, headed);
+    return anchored.replace(/\[([^\]]+)\]\((?!https?:)([^)]+)\)/g, linked);
+  });
+  return parts.join('');
 }
 
 /** The name of a heading in links, as GitHub makes it. */

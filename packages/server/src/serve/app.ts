@@ -24,7 +24,7 @@ export function createApp(parts: Parts): Routes {
     ]),
     [openApiPath, openApiRoute(parts.environment, rates, parts.publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
-    ...referenceRoutes(parts),
+    ...referenceRoutes(parts, rates),
   ]);
 }
 

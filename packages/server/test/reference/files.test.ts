@@ -21,7 +21,7 @@ const publicUrl = 'https://network.example';
 const demoKey = 'pn_test_demo';
 
 function routesOf(environment: Environment) {
-  return new Map(referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }));
+  return new Map(referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }, { brands: 50 }));
 }
 
 /** The response of a path to a client that accepts these encodings. */
@@ -81,9 +81,11 @@ test('every file comes in the smallest encoding that the client accepts, with th
 test('files with a digest in their name are cached for a year, the others are revalidated', async () => {
   const routes = routesOf('production');
   const page = (await answerOf(routes, '/docs')).body.toString();
-  const named = [...page.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map(([, path]) => `/${path}`);
-  assert.deepEqual(new Set(['/docs', ...named]), new Set(routes.keys()));
-  for (const path of named) {
+  const named = Array.from(page.matchAll(/(?:href|src)="(docs\/[^"#]+)/g), ([, path]) => `/${path}`);
+  // Only a guide links to the collection.
+  const collection = '/docs/partner-network.postman_collection.json';
+  assert.deepEqual(new Set(['/docs', collection, ...named]), new Set(routes.keys()));
+  for (const path of [collection, ...named]) {
     const isKept = /-[0-9a-f]{8}\.(js|css|svg)$/.test(path);
     const expected = isKept ? 'public, max-age=31536000, immutable' : 'no-cache';
     assert.equal((await answerOf(routes, path)).header('Cache-Control'), expected);
@@ -106,20 +108,27 @@ test('the page runs only our own scripts, and styles need a nonce that is never 
   assert.equal(nonces.size, 2);
 });
 
-test('the guides are all pages for partners, with links that lead to each other', async () => {
+test('the guides are all pages for partners, in order, and no link on them is dead', async () => {
   const { guides } = await guidesOf('production');
   const files = globSync('*/partners/*.md', { cwd: documents }).map((file) => basename(file));
   assert.deepEqual(guides.map(({ name }) => `${name}.md`).sort(), files.sort());
+  assert.equal(
+    new Set(pluck(guides, 'name')).size,
+    guides.length,
+    'the address of a guide has only its name',
+  );
   assert.equal(guides[0]?.title, 'Quick start');
+  const kinds = ['tutorials', 'how-to', 'reference', 'explanation'];
+  assert.deepEqual([...new Set(pluck(guides, 'kind'))], kinds);
   const all = guides.map(({ text }) => text).join('\n');
-  const links = [...all.matchAll(/\]\(#([^)]+)\)/g)].map(([, target = '']) => target);
+  const links = Array.from(all.matchAll(/\]\(([^)]+)\)/g), ([, target = '']) => target);
   assert.ok(links.length > 10);
-  const places = [...guides.map(({ name }) => `tag/${name}`), ...idsIn(all)];
+  const places = [...guides.map(({ name }) => `tag/${name}`), ...idsIn(all)].map((id) => `#${id}`);
+  const paths = [...routesOf('production').keys()].map((path) => publicUrl + path);
   assert.deepEqual(
-    links.filter((target) => !places.includes(target)),
+    links.filter((target) => ![...places, ...paths].includes(target)),
     [],
   );
-  assert.doesNotMatch(all, /\]\([^#h]/);
 });
 
 function idsIn(text: string): string[] {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page, Request } from 'playwright-core';
 import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 import { guideFiles } from '../../src/reference/guides.ts';
@@ -48,12 +48,17 @@ test('the reference, in a browser', needsChromium, async (t) => {
     await page.setViewportSize(phone);
     await seeAll(page);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), phone.width);
+    assert.deepEqual(await page.evaluate(clipped), []);
   });
 
   await t.test('every link has a target', async () => {
-    assert.deepEqual(await page.evaluate(deadLinks), []);
-    const document = await page.request.get(`${origin}/network/v1/openapi.json`);
-    assert.equal(document.status(), 200);
+    const files = await page.evaluate<string[]>(linksOffPage);
+    const collection = `${publicUrl}/docs/partner-network.postman_collection.json`;
+    assert.deepEqual([...new Set(files)], ['network/v1/openapi.json', collection]);
+    for (const file of files) {
+      const { pathname } = new URL(file, origin);
+      assert.equal((await page.request.get(origin + pathname)).status(), 200);
+    }
   });
 
   await t.test('a call with the offered key goes to the origin of the page', async () => {
@@ -158,11 +163,15 @@ const scrollThrough = `(async () => {
   }
 })()`;
 
-/** Links of the guides and the sidebar without a target on the page, except the OpenAPI document. */
-const deadLinks = `[...document.querySelectorAll('.markdown a[href], aside a[href]')]
+/** Tables and code of the guides that are wider than their column, which would cut them off. */
+const clipped = `[...document.querySelectorAll('.markdown :is(table, pre, pre code)')]
+  .filter((part) => part.scrollWidth > part.closest('.markdown').clientWidth + 1)
+  .map((part) => part.innerText)`;
+
+/** Links of the guides, the sidebar and the skip links that have no target on the page. */
+const linksOffPage = `[...document.querySelectorAll('.markdown a[href], aside a[href], .skip a[href]')]
   .filter((link) => link.checkVisibility())
   .map((link) => link.getAttribute('href'))
-  .filter((href) => href !== 'network/v1/openapi.json')
   .filter((href) => {
     const id = decodeURIComponent(href.slice(1));
     const isThere = document.getElementById(id) ?? document.querySelector('[id$="/' + CSS.escape(id) + '"]');

@@ -85,7 +85,7 @@ function makeSkip(link) {
   });
 }
 
-/** Leaves one sample per server language, if possible one that needs no library. */
+/** Leaves one sample per server language, if possible without a library. */
 const hiddenClients = {
   ...Object.fromEntries(
     ['c', 'clojure', 'dart', 'fsharp', 'http', 'julia', 'objc', 'ocaml', 'powershell', 'r', 'swift'].map(

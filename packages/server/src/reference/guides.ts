@@ -95,7 +95,7 @@ function withAnchors(file: URL, text: string, addressOf: (target: URL) => string
   };
   const headed = (_: string, level: string, title: string) =>
     `${level} <a id="${nameOf(file)}-${slugOf(title)}"></a>${title}`;
-  // Every second part is a code block, which stays as it is.
+  // Every second part is a code block, which stays unchanged.
   const parts = text.split(/(^```.*?^```$)/gms).map((part, index) => {
     if (index % 2 === 1) return part;
     const anchored = part.replace(/^(#{2,6}) (.+)$/gm, headed);

@@ -75,7 +75,7 @@ test('the reference, for every reader', needsChromium, async (t) => {
     }
   });
 
-  await t.test('the full page and its form have no accessibility violations of ours', async () => {
+  await t.test('the full page and its form have no accessibility violations', async () => {
     const page = await pageOf(browser);
     await page.goto(address);
     await seeAll(page);

@@ -193,7 +193,11 @@ test(
     const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
     await until(5_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
     const disabled = await reader.command(['partners', 'disable', 'acme']);
-    assertFailed(disabled, 1, /^The database denies access: permission denied for table partners\.\n.* still work /);
+    assertFailed(
+      disabled,
+      1,
+      /^The database denies access: permission denied for table partners\.\n.* still work /,
+    );
   },
 );
 

@@ -1,4 +1,4 @@
-/** Runs in the browser: replaces the plain page with the library, which shows the operations and the guides. */
+/** Runs in the browser: replaces the plain page with the library's, which has the same content. */
 
 // The library sets the nonce on most of its style elements, but not on those of two components.
 const nonce = document.querySelector('meta[property="csp-nonce"]').content;
@@ -215,6 +215,6 @@ function reportFailure() {
   notice.className = 'notice';
   notice.role = 'alert';
   notice.textContent =
-    'The interactive reference did not load. You can read everything here. To send requests, reload the page.';
+    'The interactive reference did not load. You can read everything here. To try again, reload the page.';
   document.querySelector('#plain').prepend(notice);
 }

@@ -51,9 +51,11 @@ function textBlock(block: string): string {
 }
 
 function table([head = '', , ...rows]: string[]): string {
-  const row = (line: string, cell: 'th' | 'td') => {
+  const row = (line: string, tag: 'th' | 'td') => {
     const texts = line.slice(1, -1).split(/(?<!\\)\|/);
-    return `<tr>${texts.map((text) => `<${cell}>${inline(text.trim().replaceAll('\\|', '|'))}</${cell}>`).join('')}</tr>`;
+    const cells = texts.map((text) => inline(text.trim().replaceAll('\\|', '|')));
+    return `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
   };
-  return `<table><thead>${row(head, 'th')}</thead><tbody>${rows.map((line) => row(line, 'td')).join('')}</tbody></table>`;
+  const body = rows.map((line) => row(line, 'td')).join('');
+  return `<table><thead>${row(head, 'th')}</thead><tbody>${body}</tbody></table>`;
 }

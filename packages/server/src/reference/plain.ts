@@ -1,4 +1,4 @@
-/** The reference as plain HTML: for the time until the library has loaded, and for readers without scripts. */
+/** The reference as plain HTML, until the library has loaded and for readers without scripts. */
 import type { Guide } from './guides.ts';
 import { escaped, inline, rendered } from './markdown.ts';
 
@@ -66,13 +66,17 @@ interface Schema {
   readonly items?: Ref;
 }
 
-/** Renders the introduction, both operations and a list of the guides, and links that skip to an operation. */
+/** Renders the introduction, the operations, a list of the guides, and links that skip to an operation. */
 export function plainReference(openapi: object, guides: readonly Guide[], guidesAddress: string) {
   const { info, servers, paths, components } = openapi as OpenApi;
   const base = escaped(servers[0]!.url);
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, get, id: idOf(path, get) }));
   const links = (words: string) =>
     operations.map(({ get, id }) => `<a href="#${id}">${words}${get.summary}</a>`);
+  const guideLinks = guides.map(({ name, title }) => {
+    const id = `tag/${name}`;
+    return `<a id="${id}" href="${guidesAddress}#${id}">${inline(title)}</a>`;
+  });
   const plain = `<h1>${info.title}</h1>
 <p>Version ${info.version} · Base URL <code>${base}</code></p>
 ${rendered(info.description)}
@@ -80,7 +84,7 @@ ${rendered(info.description)}
 <h2>Operations</h2>
 ${listOf(links(''))}
 <h2>Guides</h2>
-${listOf(guides.map(({ name, title }) => `<a id="tag/${name}" href="${guidesAddress}#tag/${name}">${inline(title)}</a>`))}
+${listOf(guideLinks)}
 </nav>
 <h2>Authentication</h2>
 ${rendered(components.securitySchemes.ApiKey.description)}

@@ -1,4 +1,4 @@
-/** The reference for readers who wait for the library, have no scripts, or use a keyboard or a screen reader. */
+/** The reference before its library has loaded, without scripts, by keyboard and for screen readers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import axe from 'axe-core';

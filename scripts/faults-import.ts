@@ -22,7 +22,7 @@ async function killOnEach(kills: number, rows: number): Promise<boolean> {
     const { before, after, noticedMs } = await killImports(wholeRun, scene);
     print(
       `${url.split(':')[0]}: ${before + after} imports of ${rows} lines killed; ` +
-        `${before} tables as before, ${after} as after, none between; ` +
+        `${before} tables unchanged, ${after} completely written, none partly written; ` +
         `noticed after at most ${noticedMs.toFixed(0)} ms.`,
     );
   }

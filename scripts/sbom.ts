@@ -82,8 +82,8 @@ export function productionSbom(): Sbom {
 }
 
 const about = `
-Prints a CycloneDX document of all packages that run in production: those of package-lock.json, Node among
-them, and the library of the reference page.`;
+Prints a CycloneDX document of all packages that run in production: those in package-lock.json, including
+Node, and the library of the reference page.`;
 
 async function printSbom(): Promise<boolean> {
   try {

@@ -234,15 +234,20 @@ async function runCommand(command: Command, line: ReturnType<typeof parseLine>):
     await command.run(line.values, line.arguments, output);
     return 0;
   } catch (error) {
-    // A failure that the operator can fix has a message; anything else is a bug, printed with its stack.
-    const isExplained = error instanceof OperatorError || error instanceof StoreUnavailable;
-    const bug = () => `This is a bug. Please report it with this text:\n${(error as Error)?.stack ?? error}`;
-    output.remark(isExplained ? error.message : bug());
+    output.remark(messageOf(error));
     remarkConsequence();
     return exitFailure;
   } finally {
     ignoreInterrupt();
   }
+}
+
+/** A failure that the operator can fix has a message. Anything else is a bug, printed with its stack. */
+function messageOf(error: unknown): string {
+  if (error instanceof OperatorError) return error.message;
+  const remedy = 'Run the command again, or find the cause with "partner-network doctor".';
+  if (error instanceof StoreUnavailable) return `${error.message} ${remedy}`;
+  return `This is a bug. Please report it with this text:\n${(error as Error)?.stack ?? error}`;
 }
 
 /** Handles a line without a command: empty, a group such as `keys`, or an unknown word. */

@@ -43,7 +43,7 @@ export async function inspectPostgres(
   const away = misses.filter(({ code }) => code !== 'standby');
   if (primary === undefined) {
     const { code } = away[0] ?? misses[0]!;
-    return { finding: failed(withoutPrimary(misses).message, remedyOf(code)), replicas };
+    return { finding: failed(withoutPrimary(misses), remedyOf(code)), replicas };
   }
   const { connection, url } = primary;
   const inspection = {

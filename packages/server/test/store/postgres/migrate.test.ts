@@ -188,7 +188,7 @@ test('rejects a standby instead of the primary, and finds the primary among two 
   assertFailed(
     finished,
     1,
-    /^Cannot open the database at 127\.0\.0\.1:\d+ \(it is a standby; name the primary\)\.\n$/,
+    /^Cannot open the database at 127\.0\.0\.1:\d+ \(it is a standby; name the primary\)\. Check --database, .*\n$/,
   );
   const both = `postgres://postgres@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
   const { status, stderr } = await run(['migrate', '--database', both]);
@@ -201,7 +201,9 @@ test('reports in a sentence that a server cannot be reached, without the passwor
   const at = '127\\.0\\.0\\.1:\\d+';
   // The lookahead rejects a message with the password.
   const reason = '(?!.*s3cret).*ECONNREFUSED.*';
-  const message = new RegExp(`^Cannot open the database at ${at} \\(${reason}\\) or ${at} \\(.*\\)\\.\n$`);
+  const message = new RegExp(
+    `^Cannot open the database at ${at} \\(${reason}\\) or ${at} \\(.*\\)\\. Check --database, .*\n$`,
+  );
   await assertAllFail(url, [serve, ['migrate']], message);
 });
 

@@ -20,7 +20,10 @@ export interface Miss {
 
 export async function connectToPrimary(urls: readonly string[]): Promise<Reached> {
   const { primary, misses } = await searchPrimary(urls);
-  if (primary === undefined) throw withoutPrimary(misses);
+  if (primary === undefined) {
+    const remedy = 'Check --database, or find the cause with "partner-network doctor".';
+    throw new OperatorError(`${withoutPrimary(misses)} ${remedy}`);
+  }
   return primary;
 }
 
@@ -37,9 +40,9 @@ export async function searchPrimary(
   return { primary, misses: results.filter((result) => 'reason' in result) };
 }
 
-export function withoutPrimary(misses: readonly Miss[]): OperatorError {
+export function withoutPrimary(misses: readonly Miss[]): string {
   const where = misses.map(({ address, reason }) => `${address} (${reason})`);
-  return new OperatorError(`Cannot open the database at ${where.join(' or ')}.`);
+  return `Cannot open the database at ${where.join(' or ')}.`;
 }
 
 async function reachPrimary(url: string): Promise<Reached | Miss> {

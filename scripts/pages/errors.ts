@@ -24,7 +24,7 @@ export function errorsPage(): string {
   const statuses = [...new Set(codes.map((each) => errorCatalogue[each].status))].sort((a, b) => a - b);
   const sections = statuses.map((status) => {
     const retry = retryableStatuses.includes(status)
-      ? 'Retry the request later.'
+      ? 'You can retry the same request.'
       : 'Retrying the same request does not help.';
     const entries = codes.filter((each) => errorCatalogue[each].status === status).map(entryOf);
     return `## ${status} ${STATUS_CODES[status]}\n\n${retry}\n\n${entries.join('\n')}`;

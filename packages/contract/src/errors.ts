@@ -38,10 +38,10 @@ export const errorCatalogue = {
   ...entries(400, 'INVALID_REQUEST_ERROR', {
     MISSING_REQUIRED_PARAMETER: {
       when: 'A required parameter is absent.',
-      detail: 'Add the {field} parameter to the query; this operation requires it.',
+      detail: 'Add the required parameter {field} to the query.',
     },
     VALUE_EMPTY: {
-      when: 'A parameter is present but empty. This includes an empty cursor: the last page has none to send back.',
+      when: 'A parameter is present but empty. An empty cursor is also an error.',
       detail: '{field} is empty: {remedy}.',
     },
     VALUE_TOO_LONG: {
@@ -118,7 +118,7 @@ export const errorCatalogue = {
   }),
   ...entries(403, 'GRANT_ERROR', {
     GRANT_NOT_FOUND: {
-      when: 'This partner has no such grant for this customer or, without grant_id, no active grant.',
+      when: 'The named grant does not exist for this partner and customer. Without grant_id, no active grant exists.',
       detail: 'Send the grant_id of an active grant from this customer, or ask the customer for a new grant.',
     },
     GRANT_EXPIRED: {

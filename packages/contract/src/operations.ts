@@ -57,8 +57,7 @@ const cursor = {
   required: false,
   description:
     'Cursor from the previous page of this operation. Send it with the same other parameters to get the next page.',
-  whenEmpty:
-    'stop if the previous page had no cursor, because it was the last, or leave it out to start again',
+  whenEmpty: 'stop after a page without a cursor, or leave cursor out to start again',
   isBoundToCursor: false,
   schema: { type: 'string', minLength: 1, maxLength: lengths.cursor },
   example: undefined,

@@ -45,7 +45,7 @@ export const balanceSchema = {
   properties: {
     id: text(
       lengths.balanceId,
-      'Identifier of the balance. It is unique among the balances of its customer.',
+      'Identifier issued by the service, unique among the balances of its customer.',
     ),
     customer_id: text(lengths.customerId, 'Identifier of the customer who owns the balance.'),
     type: { type: 'string', enum: ['CHECKING'], description: 'Type of the balance.' },
@@ -69,13 +69,13 @@ export const brandSchema = {
   additionalProperties: false,
   required: ['id', 'name', 'created_at', 'updated_at', 'reference_id'],
   properties: {
-    id: text(lengths.brandId, 'Identifier of the brand. It is unique among your brands.'),
+    id: text(lengths.brandId, 'Identifier issued by the service, unique among your brands.'),
     name: text(lengths.brandName, 'Name shown next to payments in the consumer app.'),
     ...times,
     reference_id: text(
       lengths.referenceId,
-      'Your own identifier, which links the brand to a record in another system. ' +
-        'It is independent of the `reference_id` of a merchant.',
+      'Your own identifier, which links the brand to a record in another system. Several brands can have the ' +
+        'same one. It is independent of the `reference_id` of a merchant.',
     ),
     color: {
       type: 'string',

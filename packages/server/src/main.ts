@@ -51,7 +51,12 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
           'partner-network brands list --limit 5',
           'partner-network brands list --all --json',
         ],
-        listBalances: ['balances list', "List a customer's balances"],
+        listBalances: [
+          'balances list',
+          "List a customer's balances",
+          'partner-network balances list --customer CUSTOMER_1001',
+          'partner-network balances list --customer CUSTOMER_1001 --grant-id GRANT_1001',
+        ],
       }),
     ],
   },

@@ -72,13 +72,14 @@ const info = {
     'Two read-only listings: your brands, and the balances of customers who gave you a grant.',
     '**Authentication.** Send your API key in the header `Authorization: Bearer <key>`, from your servers ' +
       'only. There are no CORS headers: a key does not belong in a web page.',
-    '**Environments.** Production and sandbox have separate addresses, keys and data.',
+    '**Environments.** Production (the default) and sandbox have separate base URLs, keys and data. Every ' +
+      'base URL ends in `/network/v1`.',
     '**Pagination.** A listing returns one page at a time, in ascending order of `id`. If a response has a ' +
       '`cursor`, send it back with the same other parameters to get the next page. A response without a ' +
       `\`cursor\` is the last page. A cursor expires after ${cursorLifetimeHours} hours.`,
     '**Errors.** Every response with a status other than 2xx has the body `{"errors": [...]}`. Retry ' +
       `${inWords(retryableStatuses)}. First wait for the time in \`Retry-After-Ms\` or \`Retry-After\`, ` +
-      'if the response has one. Other requests fail again if you retry them unchanged.',
+      'if the response has one. After any other status, the same request fails again.',
     '**Versions.** The version is in the path: `/network/v1`. Within a version we only add optional ' +
       'fields, parameters, error codes and headers. Ignore those that you do not know. A change that could ' +
       'break your program gets a new path, such as `/network/v2`. A beta operation may change in any way.',
@@ -114,7 +115,7 @@ function operationObject(operation: Operation, rate: number | undefined, setting
   const limit =
     rate === undefined
       ? 'No rate limit is set. If one is set, the RateLimit headers report it.'
-      : `Rate limit: ${rate} requests of a partner, with all its keys together, in any span of one second.`;
+      : `Rate limit: ${rate} requests in any span of one second, for all keys of a partner together.`;
   return {
     operationId: id,
     summary: `List ${name}`,

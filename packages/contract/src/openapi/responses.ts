@@ -46,7 +46,7 @@ export const headersIn = ({ listing, rate }: Setting) => ({
     { ...text, pattern: '^"[a-z]+";q=\\d+;w=\\d+$', examples: [`"${listing}";q=${rate};w=1`] },
   ),
   RateLimit: header(
-    'The rest of the limit: `r` requests now, and more in `t` seconds. It is absent if no limit is set.',
+    'You can send `r` requests now, and more in `t` seconds. It is absent if no limit is set.',
     false,
     { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"${listing}";r=${rate - 1};t=1`] },
   ),

@@ -52,7 +52,7 @@ const errorBounds = {
     pattern: '^[A-Z][A-Z0-9_]*$',
     description:
       'Identifier of the kind of error: one of `ErrorCode`. Codes may be added. Handle an unknown code by ' +
-      'the status of the response.',
+      'its category and the status of the response.',
   },
   detail: { maxLength: lengths.errorDetail },
   field: { maxLength: echoedCharacters },
@@ -93,7 +93,9 @@ export const schemas = {
     description: 'The body of every response with a status other than 2xx.',
     required: ['errors'],
     properties: {
-      errors: list('ErrorRecord', 'The errors: one for each invalid parameter.', maxErrors, { minItems: 1 }),
+      errors: list('ErrorRecord', 'One for each invalid parameter, or one for any other cause.', maxErrors, {
+        minItems: 1,
+      }),
     },
   },
 };

@@ -1,11 +1,11 @@
-/** The closest candidate for "did you mean", if at least half of what was typed is right. */
+/** The closest candidate for "did you mean", if more than half of what was typed is right. */
 export function suggest(name: string, candidates: readonly string[]): string | undefined {
   const measured = candidates.map((candidate) => ({
     candidate,
     distance: editDistance(name.toLowerCase(), candidate),
   }));
   const [best] = measured.toSorted((left, right) => left.distance - right.distance);
-  return best !== undefined && best.distance <= name.length / 2 ? best.candidate : undefined;
+  return best !== undefined && best.distance < name.length / 2 ? best.candidate : undefined;
 }
 
 /** The Levenshtein distance, one row at a time. */

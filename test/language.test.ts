@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';
-import { helpTexts } from '../packages/server/src/main.ts';
+import { describedCommands } from '../packages/server/src/main.ts';
 import { files, read } from './sources.ts';
 
 /** Words and phrases that we do not use, and what to write instead. */
@@ -114,12 +114,13 @@ test('every page has plain words and sentences of at most 35 words', () => {
 });
 
 test('API document, errors, import and help have plain words and short sentences', async () => {
+  const commands = (await describedCommands()).flatMap((group) => group.commands);
   const texts = [
     ...textsIn(openApiDocument()),
     ...Object.values(errorCatalogue).flatMap(({ when, detail }) => [when, detail]),
     ...Object.values(importSentences),
     // Each argument and flag of a help text has its own line, indented by two spaces.
-    ...(await helpTexts()).flatMap((help) => help.split(/\n(?= {2}\S)/)),
+    ...commands.flatMap(({ help }) => help.split(/\n(?= {2}\S)/)),
   ];
   assert.ok(texts.length > 150, `${texts.length} texts`);
   for (const text of texts) assert.deepEqual([...faultsIn(inOneLine(text)), ...longIn(text)], [], text);

@@ -55,15 +55,15 @@ const sharedKeys = new Set(sharedOptions.map(keyOf));
 export async function settingsPage(): Promise<string> {
   const [partners, ...operators] = await describedCommands();
   const commands = [...operators, partners!].flatMap((group) => group.commands);
-  const own = commands.map(({ name, options }) => ({
+  const own = commands.map(({ name, command }) => ({
     name,
-    options: Object.entries(options).filter((named) => !sharedKeys.has(keyOf(named))),
+    options: Object.entries(command.options).filter((named) => !sharedKeys.has(keyOf(named))),
   }));
   // Commands with the same options, such as `serve` and `doctor`, have one section.
   const sections = Map.groupBy(own, ({ options }) => options.map(keyOf).join());
   const withoutShared = Map.groupBy(sharedOptions, (named) => {
     const others = commands.filter(
-      ({ options }) => !Object.entries(options).map(keyOf).includes(keyOf(named)),
+      ({ command }) => !Object.entries(command.options).map(keyOf).includes(keyOf(named)),
     );
     return listed(others.map(({ name }) => name));
   });

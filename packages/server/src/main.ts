@@ -149,20 +149,11 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
 
 const commands: readonly Entry[] = groups.flatMap((group) => group.commands);
 
-/** The first word of a command of two words, such as `keys`. */
-function groupOf(name: string): string | undefined {
-  const [first, second] = name.split(' ');
-  return second === undefined ? undefined : first;
-}
-
-const groupNames = [...new Set(commands.flatMap(({ name }) => groupOf(name) ?? []))];
-
-/** All commands by group, each with its options and its help as in a pipe, for the reference pages. */
+/** All commands by group, each with its help as in a pipe, for the reference pages. */
 export async function describedCommands() {
   const described = async (entry: Entry) => {
     const command = await entry.load();
-    const { name, summary } = entry;
-    return { name, summary, options: command.options, help: helpOfCommand(entry, command, helpColumns({})) };
+    return { ...entry, command, help: helpOfCommand(entry, command, helpColumns({})) };
   };
   return Promise.all(
     groups.map(async ({ heading, commands }) => ({
@@ -170,10 +161,6 @@ export async function describedCommands() {
       commands: await Promise.all(commands.map(described)),
     })),
   );
-}
-
-export async function helpTexts(): Promise<string[]> {
-  return (await describedCommands()).flatMap(({ commands }) => commands.map(({ help }) => help));
 }
 
 function helpOfCommand({ name, summary, examples }: Entry, command: Command, columns: number): string {
@@ -258,37 +245,31 @@ function messageOf(error: unknown): string {
 /** Handles a line without a command: empty, a group such as `keys`, or an unknown word. */
 function withoutCommand(words: readonly string[], isHelp: boolean): number {
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const isGroup = named.length === 1 && groupNames.includes(named[0]!);
-  if (named.length > 0 && !isGroup) {
-    output.remark(correctionOf(named.join(' ')));
-    return exitUsage;
+  const ofGroup = groups
+    .map((group) => ({
+      ...group,
+      commands: group.commands.filter(({ name }) => name.startsWith(`${named[0]} `)),
+    }))
+    .filter((group) => group.commands.length > 0);
+  const help = (stream: NodeJS.WriteStream) =>
+    helpOfAll(ofGroup.length > 0 ? ofGroup : groups, helpColumns(stream));
+  if (isHelp) {
+    output.answer(help(process.stdout));
+    return 0;
   }
-  const shown = groups.map(({ heading, commands }) => ({
-    heading,
-    commands: commands.filter(({ name }) => !isGroup || groupOf(name) === named[0]),
-  }));
-  const stream = isHelp ? process.stdout : process.stderr;
-  const help = helpOfAll(
-    shown.filter(({ commands }) => commands.length > 0),
-    helpColumns(stream),
-  );
-  if (isHelp) output.answer(help);
-  else output.remark(help);
-  return isHelp ? 0 : exitUsage;
+  const isGroup = named.length === 1 && ofGroup.length > 0;
+  output.remark(named.length === 0 || isGroup ? help(process.stderr) : correctionOf(named.join(' ')));
+  return exitUsage;
 }
 
 function correctionOf(typed: string): string {
-  // The words may be in the wrong order, as in `list brands`.
-  const reversed = (name: string) => name.split(' ').reverse().join(' ');
   const names = commands.map(({ name }) => name);
   if (names.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
-  const spellings = new Map(
-    [...names, ...groupNames].flatMap((name) => [
-      [reversed(name), name],
-      [name, name],
-    ]),
-  );
-  const meant = spellings.get(suggest(typed, [...spellings.keys()]) ?? '');
+  const known = new Set(names.flatMap((name) => [name, name.split(' ')[0]!]));
+  // The words may be in the wrong order, as in `list brands`.
+  const reversed = (name: string) => name.split(' ').reverse().join(' ');
+  const nearest = suggest(typed, [...known, ...names.map(reversed)]) ?? '';
+  const meant = [nearest, reversed(nearest)].find((name) => known.has(name));
   const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
   return `There is no command "${typed}".${guess} "partner-network --help" lists all commands.`;
 }

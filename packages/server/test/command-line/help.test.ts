@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { helpColumns, helpOf, wrap } from '../../src/command-line/help.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
-import { listBrands } from '../../src/commands/as-partner/lists.ts';
-import { importBrands } from '../../src/commands/import/import.ts';
-import { createKey } from '../../src/commands/keys.ts';
-import { sandbox } from '../../src/commands/sandbox.ts';
 import { serve } from '../../src/commands/serve.ts';
-import { helpTexts } from '../../src/main.ts';
+import { describedCommands } from '../../src/main.ts';
 
 const wordsOf = (text: string) => text.split(/\s+/);
 
@@ -21,16 +17,8 @@ test('wraps the help at the width of the terminal, under the start of each text'
     for (const line of lines) assert.ok(line.length <= columns, line);
     // A continued line starts where the text above it starts, or 6 cells from the left if that is too narrow.
     const indents = lines.flatMap((line) => /^ {3,}/.exec(line)?.[0].length ?? []);
-    const start =
-      columns === 60
-        ? 6
-        : 1 +
-          endless
-            .split('\n')
-            .find((line) => / {2}--port /.test(line))!
-            .lastIndexOf('  ') +
-          1;
-    assert.deepEqual([...new Set(indents)], [start]);
+    const [beside] = /^ {2}--port .* {2}(?=\S)/m.exec(endless)!;
+    assert.deepEqual([...new Set(indents)], [columns === 60 ? 6 : beside.length]);
   }
 });
 
@@ -50,26 +38,15 @@ test('uses the width of a terminal, at least 40 columns, and 100 columns in a pi
 });
 
 test('every example in the help is a valid command line', async () => {
-  const commands = {
-    sandbox,
-    serve,
-    'keys create': createKey,
-    'import brands': importBrands,
-    'brands list': listBrands,
-  };
-  const texts = await helpTexts();
-  const examples = texts.flatMap((text) => text.split('\nExamples:\n')[1]?.split('\n') ?? []);
-  for (const [name, command] of Object.entries(commands)) {
-    const own = examples.filter((line) => `${line} `.startsWith(`  partner-network ${name} `));
-    assert.ok(own.length > 0, name);
-    for (const line of own) {
-      const words = line
-        .trim()
-        .split(' ')
-        .slice(1 + name.split(' ').length);
-      assert.deepEqual(parseLine(command, words, { PARTNER_NETWORK_API_KEY: 'key' }).problems, [], line);
-      examples.splice(examples.indexOf(line), 1);
+  const commands = (await describedCommands()).flatMap((group) => group.commands);
+  assert.ok(commands.some(({ examples }) => examples.length > 0));
+  for (const { name, command, examples, help } of commands) {
+    for (const example of examples) {
+      assert.ok(help.endsWith(['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n')), help);
+      const start = `partner-network ${name}`;
+      assert.ok(example.startsWith(start), example);
+      const words = example.split(' ').slice(start.split(' ').length);
+      assert.deepEqual(parseLine(command, words, { PARTNER_NETWORK_API_KEY: 'key' }).problems, [], example);
     }
   }
-  assert.deepEqual(examples, []);
 });

@@ -91,6 +91,12 @@ test('lists the commands of a group in the help of the group', async () => {
   }
 });
 
+test('lists all commands if help on an unknown command is wanted', async () => {
+  const { status, stdout } = await run(['nonsense', '--help']);
+  assert.equal(status, 0);
+  assert.equal(stdout, (await run(['--help'])).stdout);
+});
+
 test('lists the commands, with status 2, if no command is given', async () => {
   assertFailed(await run([]), 2, /partners create/, /sandbox/);
 });
@@ -101,7 +107,7 @@ const meant = {
   'list brands': 'brands list',
   'create key': 'keys create',
   brandslist: 'brands list',
-  'brand --help': 'brands',
+  brand: 'brands',
 };
 
 test('suggests the nearest command for an unknown command, whatever the order of its words', async () => {

@@ -14,10 +14,10 @@ in Grafana.
 `;
 
 export function metricsPage(): string {
-  const rows = Object.entries(metricCatalogue).map(([name, { type, unit, help, labels = {}, onlyWith }]) => {
+  const rows = Object.entries(metricCatalogue).map(([name, { type, help, labels = {}, onlyWith }]) => {
     const condition = onlyWith === undefined ? '' : ` Exists only with ${onlyWith}.`;
     const values = Object.entries(labels).map(([label, text]) => `Label ${code(label)}: ${text}`);
-    return [code(name), `${type}, ${unit}`, [withCode(help) + condition, ...values].join('<br>')];
+    return [code(name), type, [withCode(help) + condition, ...values].join('<br>')];
   });
-  return `${introduction}\n${table(['metric', 'type, unit', 'meaning and labels'], rows)}`;
+  return `${introduction}\n${table(['metric', 'type', 'meaning and labels'], rows)}`;
 }

@@ -1,9 +1,7 @@
 /** Every metric of the service. The reference page of the metrics is generated from this table. */
 
-export interface MetricDescription {
+interface MetricDescription {
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** What is counted or measured. */
-  readonly unit: string;
   readonly help: string;
   /** For each label, its values; in Markdown, for the reference page. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -18,7 +16,6 @@ const replica = 'host and port of the replica';
 const metrics = {
   partner_network_requests_total: {
     type: 'counter',
-    unit: 'responses',
     help: 'Responses to clients, including 503 to shed requests and 4xx to data that is not a valid request.',
     labels: {
       operation: apiOperation,
@@ -28,7 +25,6 @@ const metrics = {
   },
   partner_network_request_duration_seconds: {
     type: 'histogram',
-    unit: 'seconds',
     help: 'Time from the head of a request to the last byte of its response. Requests that are shed before their key is read are not included.',
     labels: {
       operation: apiOperation,
@@ -37,32 +33,24 @@ const metrics = {
   },
   partner_network_requests_under_way: {
     type: 'gauge',
-    unit: 'requests',
     help: 'Requests that have no response yet.',
     labels: { state: '`answering`, `waiting` (for their turn)' },
   },
   partner_network_requests_shed_total: {
     type: 'counter',
-    unit: 'requests',
     help: 'Requests that got a 503 because of overload.',
     labels: {
       reason:
         '`loop` (the process has no time), `requests` (too many requests at once), `partner` (the share of one partner is used up)',
     },
   },
-  partner_network_connections: {
-    type: 'gauge',
-    unit: 'connections',
-    help: 'Open connections of clients.',
-  },
+  partner_network_connections: { type: 'gauge', help: 'Open connections of clients.' },
   partner_network_connections_limit: {
     type: 'gauge',
-    unit: 'connections',
     help: 'Highest number of open connections of clients.',
   },
   partner_network_connections_closed_total: {
     type: 'counter',
-    unit: 'connections',
     help: 'Connections of clients that the service closed because of a limit.',
     labels: {
       reason:
@@ -71,7 +59,6 @@ const metrics = {
   },
   partner_network_limiter_decisions_total: {
     type: 'counter',
-    unit: 'decisions',
     help: 'Decisions of the rate limit.',
     labels: {
       operation,
@@ -82,81 +69,65 @@ const metrics = {
   },
   partner_network_limiter_fallbacks_total: {
     type: 'counter',
-    unit: 'decisions',
     help: 'Decisions of the rate limit that the process made because Redis did not answer in time.',
     labels: { operation },
     onlyWith: '`--redis`',
   },
   partner_network_limiter_instances: {
     type: 'gauge',
-    unit: 'processes',
     help: 'Processes that share the rate limit: those that Redis heard from in the last 3 seconds, but at least --workers times --instances.',
     onlyWith: '`--redis`',
   },
   partner_network_receipts_waiting: {
     type: 'gauge',
-    unit: 'receipts',
     help: 'Receipts that are not written yet. Thousands mean that the database does not accept them.',
   },
-  partner_network_receipts_written_total: {
-    type: 'counter',
-    unit: 'receipts',
-    help: 'Receipts that were written.',
-  },
+  partner_network_receipts_written_total: { type: 'counter', help: 'Receipts that were written.' },
   partner_network_receipts_dropped_total: {
     type: 'counter',
-    unit: 'receipts',
     help: 'Receipts that were lost because too many waited. It must stay 0.',
   },
   partner_network_database_connections: {
     type: 'gauge',
-    unit: 'connections',
     help: 'Connections to the primary, and requests that wait for one.',
     labels: { state: '`open` (all connections), `busy`, `waiting` (requests)' },
     onlyWith: 'Postgres',
   },
   partner_network_database_wait_seconds: {
     type: 'histogram',
-    unit: 'seconds',
     help: 'Time that requests waited for a connection to the primary while all were busy.',
     onlyWith: 'Postgres',
   },
   partner_network_database_wait_timeouts_total: {
     type: 'counter',
-    unit: 'requests',
     help: 'Requests that got no connection to the primary in time, and were answered 503.',
     onlyWith: 'Postgres',
   },
   partner_network_replica_used: {
     type: 'gauge',
-    unit: '0 or 1',
     help: '1 if brands may be read from the replica, 0 if the replica is left out.',
     labels: { replica },
     onlyWith: '`--replica`',
   },
   partner_network_replica_lag_seconds: {
     type: 'gauge',
-    unit: 'seconds',
     help: 'How far the replica is behind the primary. NaN if this is unknown.',
     labels: { replica },
     onlyWith: '`--replica`',
   },
   partner_network_replica_pages_total: {
     type: 'counter',
-    unit: 'pages',
     help: 'Pages of brands that the replica served.',
     labels: { replica },
     onlyWith: '`--replica`',
   },
   partner_network_event_loop_delay_seconds: {
     type: 'histogram',
-    unit: 'seconds',
     help: 'Delay before the process starts work that is due, measured ten times a second.',
   },
   partner_network_build_info: {
     type: 'gauge',
-    unit: 'always 1',
-    help: 'Version and environment of the service, as labels.',
+    help: 'Always 1. Its labels are the version and the environment of the service.',
     labels: {
       version: 'version of the service',
       node: 'version of Node',
@@ -164,20 +135,11 @@ const metrics = {
       engine: '`sqlite`, `postgres`',
     },
   },
-  process_resident_memory_bytes: {
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'Memory of the process (RSS).',
-  },
-  process_cpu_seconds_total: {
-    type: 'counter',
-    unit: 'seconds',
-    help: 'CPU time of the process.',
-  },
+  process_resident_memory_bytes: { type: 'gauge', help: 'Memory of the process (RSS).' },
+  process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process.' },
   process_start_time_seconds: {
     type: 'gauge',
-    unit: 'seconds since 1970',
-    help: 'Time at which the process started.',
+    help: 'Time at which the process started, in seconds since 1970.',
   },
 } as const satisfies Readonly<Record<string, MetricDescription>>;
 

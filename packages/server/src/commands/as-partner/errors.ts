@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
+import { fillIn } from '@partner-network/contract/sentence';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { type Address, keyVariable } from './settings.ts';
 
@@ -55,56 +56,55 @@ function foreignAnswer(what: string, { url, setBy }: Address): string[] {
 
 interface Silence {
   readonly codes: RegExp;
-  what(host: string): string;
-  remedy(setBy: string, url: string): string;
+  readonly what: string;
+  readonly remedy: string;
 }
 
 /** Why no answer arrived, by the code of the system, of TLS or of fetch. */
 const silences: readonly Silence[] = [
   {
     codes: /^ECONNREFUSED$/,
-    what: (host) => `No service listens at ${host}. Is it running?`,
-    remedy: (setBy, url) =>
-      url === sandboxAddress
-        ? `Start a sandbox with "npx partner-network sandbox", or set ${setBy} to the service's address.`
-        : `Start the service, or set ${setBy} to the address of a running one.`,
+    what: 'No service listens at {host}. Is it running?',
+    remedy: '{start}, or set {setBy} to the address of a running service.',
   },
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
-    what: (host) => `The host ${host} cannot be found.`,
-    remedy: (setBy) => `Check its spelling in ${setBy}, and your network connection.`,
+    what: 'The host {host} cannot be found.',
+    remedy: 'Check its spelling in {setBy}, and your network connection.',
   },
   {
     codes: /^(EPROTO|ERR_SSL_)/,
-    what: (host) => `${host} does not answer with TLS.`,
-    remedy: (setBy) => `Check the port in ${setBy}, and whether the address must begin with http://.`,
+    what: '{host} does not answer with TLS.',
+    remedy: 'Check the port in {setBy}, and whether the address must begin with http://.',
   },
   {
     codes: /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_/,
-    what: (host) => `The TLS certificate of ${host} is not trusted.`,
-    remedy: (setBy) =>
-      `Check the address in ${setBy}. ` +
+    what: 'The TLS certificate of {host} is not trusted.',
+    remedy:
+      'Check the address in {setBy}. ' +
       'For a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate.',
   },
   {
     codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_)/,
-    what: (host) => `${host} closed the connection without a complete answer.`,
-    remedy: (setBy) =>
-      'Run the command again. If it fails again, check whether the address in ' +
-      `${setBy} must begin with https://.`,
+    what: '{host} closed the connection without a complete answer.',
+    remedy:
+      'Run the command again. If it fails again, check whether the address in {setBy} must begin with https://.',
+  },
+  {
+    codes: /^/,
+    what: '{host} cannot be reached.',
+    remedy: 'Check the address in {setBy}, your network connection, and firewalls.',
   },
 ];
-
-const unreachable: Omit<Silence, 'codes'> = {
-  what: (host) => `${host} cannot be reached.`,
-  remedy: (setBy) => `Check the address in ${setBy}, your network connection, and firewalls.`,
-};
 
 function silenceOf({ cause }: ConnectionError, address: Address): string[] {
   // Without a cause, an answer arrived that is not JSON.
   if (!(cause instanceof Error)) return foreignAnswer('not JSON', address);
   const { code = cause.message } = cause as NodeJS.ErrnoException;
-  const { what, remedy } = silences.find(({ codes }) => codes.test(code)) ?? unreachable;
+  const { what, remedy } = silences.find(({ codes }) => codes.test(code))!;
   const { url, setBy } = address;
-  return [`${what(new URL(url).host)} (${code})`, remedy(setBy, url)];
+  const start =
+    url === sandboxAddress ? 'Start a sandbox with "npx partner-network sandbox"' : 'Start the service';
+  const facts = { host: new URL(url).host, setBy, start };
+  return [`${fillIn(what, facts)} (${code})`, fillIn(remedy, facts)];
 }

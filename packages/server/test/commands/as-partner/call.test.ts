@@ -148,7 +148,7 @@ test('says why no answer arrived, and what to do', async (t) => {
   assert.equal(
     await saidOf(`http://${nobody}`),
     `No service listens at ${nobody}. Is it running? (ECONNREFUSED)\n` +
-      'Start the service, or set PARTNER_NETWORK_BASE_URL to the address of a running one.',
+      'Start the service, or set PARTNER_NETWORK_BASE_URL to the address of a running service.',
   );
   assert.match(
     await saidOf('http://nobody.invalid/v1'),

@@ -74,8 +74,8 @@ export const brandSchema = {
     ...times,
     reference_id: text(
       lengths.referenceId,
-      'Your own identifier, which links the brand to a record in another system. Several brands can have the ' +
-        'same one. It is independent of the `reference_id` of a merchant.',
+      'Your own identifier, which links the brand to a record in another system. Several brands can have ' +
+        'the same one. It is independent of the `reference_id` of a merchant.',
     ),
     color: {
       type: 'string',

@@ -1,11 +1,16 @@
-/** The closest candidate for "did you mean", if more than half of what was typed is right. */
+/** `customer` is 4 edits from `cursor`, which is another word. */
+const mostEdits = 3;
+
+/** The closest candidate for "did you mean", if at least half of what was typed is right. */
 export function suggest(name: string, candidates: readonly string[]): string | undefined {
   const measured = candidates.map((candidate) => ({
     candidate,
     distance: editDistance(name.toLowerCase(), candidate),
   }));
   const [best] = measured.toSorted((left, right) => left.distance - right.distance);
-  return best !== undefined && best.distance < name.length / 2 ? best.candidate : undefined;
+  return best !== undefined && best.distance <= Math.min(mostEdits, name.length / 2)
+    ? best.candidate
+    : undefined;
 }
 
 /** The Levenshtein distance, one row at a time. */

@@ -66,8 +66,9 @@ export function withDefault<T>(
 /** Exit status: 0 if everything is as it should be, 1 if not or on a failure, 2 for invalid flags. */
 export async function runProgram<O extends Options>(program: Program<O>): Promise<void> {
   const words = process.argv.slice(2);
-  if (words.includes('--help'))
-    return print(helpOf(program.usage, program.about.trim(), program, helpColumns(process.stdout)));
+  if (words.includes('--help')) {
+    return print(helpOf(program.usage, reflowed(program.about), program, helpColumns(process.stdout)));
+  }
   const { values: flags, problems } = parseLine(program, words);
   process.exitCode = problems.length > 0 ? 2 : 1;
   for (const problem of problems) say(problem);
@@ -82,6 +83,11 @@ export async function runProgram<O extends Options>(program: Program<O>): Promis
     await nextTurn();
     await cleanUp();
   }
+}
+
+/** Joins the lines of each paragraph. Indented lines, as of a table, stay. */
+function reflowed(text: string): string {
+  return text.trim().replaceAll(/^(\S.*)\n(?=\S)/gm, '$1 ');
 }
 
 /** A signal can arrive twice: from the terminal, which signals every process, and forwarded by npm. */

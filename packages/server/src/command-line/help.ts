@@ -11,9 +11,11 @@ export interface CommandGroup {
 const pipeColumns = 100;
 /** A narrower terminal breaks the lines itself. */
 const minColumns = 40;
-/** With less room than this beside the names, a text starts below its name. */
-const minTextColumns = 30;
-const textIndent = 6;
+/** Longer names do not move the texts of the others to the right. */
+const maxNameColumns = 26;
+/** With less room than this beside the names, all texts start below their names. */
+const minTextColumns = 40;
+const narrowIndent = 6;
 
 /** The width for help on this stream. The last cell stays empty: filling it makes some terminals wrap. */
 export function helpColumns({ columns }: { readonly columns?: number | undefined }): number {
@@ -22,7 +24,7 @@ export function helpColumns({ columns }: { readonly columns?: number | undefined
 
 /** The help text of several commands. */
 export function helpOfAll(groups: readonly CommandGroup[], columns: number): string {
-  const nameWidth = widest(groups.flatMap(({ commands }) => commands.map(({ name }) => name)));
+  const nameWidth = widthOf(groups.flatMap(({ commands }) => commands.map(({ name }) => name)));
   return [
     'Usage: partner-network COMMAND [FLAGS]',
     ...groups.flatMap(({ heading, commands }) => [
@@ -65,28 +67,28 @@ export function helpOf(
   return [
     `Usage: ${[program, ...words.map(({ name }) => name), '[FLAGS]'].join(' ')}`,
     '',
-    ...summary.split('\n').flatMap((line) => wrap(line, columns)),
+    // Indented lines are a table of the program's own.
+    ...summary.split('\n').flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, columns))),
     '',
-    ...inColumns(rows, widest(rows.map(([left]) => left!)), columns),
+    ...inColumns(rows, widthOf(rows.map(([left]) => left!)), columns),
     ...(hasVariables ? ['', ...wrap(brackets, columns)] : []),
     ...(examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []),
   ].join('\n');
 }
 
-function widest(texts: readonly string[]): number {
-  return Math.max(...texts.map((text) => text.length));
+function widthOf(names: readonly string[]): number {
+  return Math.max(...names.map(({ length }) => length).filter((length) => length <= maxNameColumns));
 }
 
-/** Two columns. If the right one would be too narrow, its text starts on a line of its own. */
-function inColumns(rows: readonly string[][], leftWidth: number, columns: number): string[] {
-  const start = leftWidth + 4;
-  const isStacked = columns - start < minTextColumns;
-  return rows.flatMap(([left = '', right = '']) => {
-    const indent = ' '.repeat(isStacked ? textIndent : start);
-    const lines = wrap(right, columns - indent.length).map((line) => indent + line);
-    return isStacked
-      ? [`  ${left}`, ...lines]
-      : [`  ${left}`.padEnd(start) + lines[0]!.trimStart(), ...lines.slice(1)];
+/** Two columns. A text starts below its name if the name is long, or if the right column would be narrow. */
+function inColumns(rows: readonly string[][], nameWidth: number, columns: number): string[] {
+  const isNarrow = columns - nameWidth - 4 < minTextColumns;
+  const indent = ' '.repeat(isNarrow ? narrowIndent : nameWidth + 4);
+  return rows.flatMap(([name = '', text = '']) => {
+    const lines = wrap(text, columns - indent.length).map((line) => indent + line);
+    const start = `  ${name}`;
+    if (isNarrow || name.length > nameWidth) return [start, ...lines];
+    return [start + lines[0]!.slice(start.length), ...lines.slice(1)];
   });
 }
 

@@ -188,7 +188,7 @@ test('rejects a standby instead of the primary, and finds the primary among two 
   assertFailed(
     finished,
     1,
-    /^Cannot open the database at 127\.0\.0\.1:\d+ \(it is a standby; name the primary\)\. Check --database, .*\n$/,
+    /^Cannot open the database at 127\.0\.0\.1:\d+ \(it is a standby; name the primary\)\. Check .*\n$/,
   );
   const both = `postgres://postgres@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
   const { status, stderr } = await run(['migrate', '--database', both]);

@@ -41,7 +41,8 @@ function textOf({ key, retired, discarded }: CursorKeyRotation): string {
   for (const { id, opens_until } of retired)
     lines.push(`Cursor key ${id} opens cursors until ${opens_until}.`);
   if (discarded.length > 0) {
-    lines.push(`Deleted cursor key ${discarded.join(', ')}.`);
+    const ids = new Intl.ListFormat('en-GB').format(discarded.map(String));
+    lines.push(`Deleted cursor key${discarded.length === 1 ? '' : 's'} ${ids}.`);
     lines.push(
       'Within a second, all earlier cursors are refused with INVALID_CURSOR. Clients must start again.',
     );

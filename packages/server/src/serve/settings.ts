@@ -66,14 +66,15 @@ const postgresSettings = {
     'DATABASE_REPLICA_URLS',
     replicaUrl,
     postgresBounds.mostReplicas,
-    'Postgres standby to read brands from; the variable takes several, separated by commas',
+    `Postgres standby to read brands from, at most ${postgresBounds.mostReplicas}; ` +
+      'the variable takes several, separated by commas',
   ),
   connections: setting(
     'N',
     'DATABASE_CONNECTIONS',
     wholeNumber(1, postgresBounds.mostPostgresConnections),
     postgresBounds.postgresConnections,
-    'connections of each process to each Postgres server',
+    `connections of each process to each Postgres server, 1 to ${postgresBounds.mostPostgresConnections}`,
   ),
   'prepared-statements': setting(
     'on|off',
@@ -100,7 +101,8 @@ const rateSettings = Object.fromEntries(
       `${name.toUpperCase()}_RATE`,
       wholeNumber(0, limiterBounds.mostRatePerSecond),
       defaultRate,
-      `list-${name} requests per second for each partner; 0 means no limit`,
+      `list-${name} requests per second for each partner, ` +
+        `at most ${limiterBounds.mostRatePerSecond}; 0 means no limit`,
     ),
   ]),
 ) as RateSettings;
@@ -130,7 +132,7 @@ const sharedSettings = {
     'WORKERS',
     wholeNumber(1, serveBounds.mostWorkers),
     1,
-    'number of processes that answer requests; more than 1 needs Postgres',
+    `number of processes that answer requests, 1 to ${serveBounds.mostWorkers}; more than 1 needs Postgres`,
   ),
   redis: setting(
     'URL',
@@ -144,7 +146,7 @@ const sharedSettings = {
     'INSTANCES',
     wholeNumber(1, limiterBounds.mostInstances),
     1,
-    'number of instances that share the rate limit, used while Redis is unreachable',
+    `lowest number of instances to assume while Redis is unavailable, 1 to ${limiterBounds.mostInstances}`,
   ),
 };
 
@@ -168,7 +170,7 @@ const operationsSettings = {
     'DRAIN_DELAY',
     wholeNumber(0, serveBounds.mostDrainDelaySeconds),
     5,
-    'seconds to keep accepting connections after SIGTERM',
+    `seconds to keep accepting connections after SIGTERM, at most ${serveBounds.mostDrainDelaySeconds}`,
   ),
 };
 

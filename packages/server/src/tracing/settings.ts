@@ -21,7 +21,7 @@ export const tracingSettings = {
   'otlp-endpoint': variableOnly(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     collectorUrl,
-    'address of an OpenTelemetry collector for traces; without it, no traces are sent',
+    'address of an OpenTelemetry collector, to which /v1/traces is added; without it, no traces are sent',
   ),
   'otlp-traces-endpoint': variableOnly(
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -32,7 +32,7 @@ export const tracingSettings = {
   'traces-exporter': uncheckedWith('OTEL_TRACES_EXPORTER', 'otlp', 'otlp, or none to turn traces off'),
   'otlp-headers': unchecked(
     'OTEL_EXPORTER_OTLP_HEADERS',
-    'headers for the collector, such as api-key=…, separated by commas',
+    'headers for the collector, such as api-key=…, separated by commas; they are never logged',
   ),
   'otlp-compression': uncheckedWith('OTEL_EXPORTER_OTLP_COMPRESSION', 'none', 'gzip or none'),
   'otlp-protocol': uncheckedWith(

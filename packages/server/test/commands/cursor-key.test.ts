@@ -56,7 +56,7 @@ test('says what happens to existing cursors', async (t) => {
   assert.match(kept.stdout, both);
   const discarded = await line.run([...rotate, '--discard-old']);
   const only =
-    /^Created .* 2\. It seals cursors from now on\.\nDeleted cursor key 0, 1\.\nWithin .*INVALID_CURSOR/;
+    /^Created .* 2\. It seals cursors from now on\.\nDeleted cursor keys 0 and 1\.\nWithin .*INVALID_CURSOR/;
   assert.match(discarded.stdout, only);
 });
 

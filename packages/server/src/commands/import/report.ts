@@ -27,7 +27,8 @@ export function remarkLines(
 
 /** Suggests --format csv if no line is JSON: only files named .csv are read as CSV. */
 export function remarkFormat(output: Output, { read, rejected, rejected_count }: ImportReport): void {
-  const isNoJson = rejected[0]?.errors[0]?.code === 'INVALID_JSON' && rejected_count === read;
+  const isNoJson =
+    read > 0 && rejected_count === read && rejected.every(({ errors }) => errors[0]?.code === 'INVALID_JSON');
   if (isNoJson) output.remark('No line is valid JSON. If the file is CSV, pass --format csv.');
 }
 

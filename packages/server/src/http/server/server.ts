@@ -86,7 +86,9 @@ export function serveRoutes(
     server.emit('request', request, response);
   });
   // The kernel may fail to hand over a connection. Without a listener, that error would end the process.
-  server.once('listening', () => server.on('error', (err) => log.error({ err }, 'cannot accept')));
+  server.once('listening', () =>
+    server.on('error', (err) => log.error({ err }, 'a connection cannot be accepted')),
+  );
 
   /** From now on, each response closes its connection, so that the pools of balancers empty themselves. */
   function drain(): void {

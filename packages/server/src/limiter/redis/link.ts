@@ -9,7 +9,7 @@ import type { Decision } from '../port.ts';
 import { inTime, kindOf } from './reply.ts';
 import type { RedisAddress } from './url.ts';
 
-const lostMessage = 'Redis does not answer; each instance limits its own share of the rates';
+const lostMessage = 'Redis does not answer; this instance admits its share of the rates';
 
 export type RedisLink = Awaited<ReturnType<typeof openRedisLink>>;
 

@@ -32,7 +32,8 @@ export async function openWorkers(
     { admit: ({ operation, partnerId }) => rateLimit.limiters[operation]!.admit(partnerId) },
     log,
   );
-  if (pool === undefined) throw new OperatorError('No worker could be started.');
+  if (pool === undefined)
+    throw new OperatorError('The first worker did not start. Correct the problem that it reported.');
   opened.defer(pool.stop);
 
   const metrics = [...watched.metrics, ...rateLimit.metrics];

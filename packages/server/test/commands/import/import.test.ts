@@ -66,6 +66,8 @@ test('imports CSV from a file by its name, and from standard input on demand', a
     unsaid.stderr,
     /^No line is valid JSON\. If the file is CSV, pass --format csv\.\nNothing was written: [^\n]*\n$/,
   );
+  const mixed = await line.run(importBrands, { input: 'id,name\n{"id":"a"}\n' });
+  assert.match(mixed.stderr, /^Nothing was written: [^\n]*\n$/);
 });
 
 test('writes nothing of a CSV file that cannot be read to its end, even with --skip-invalid', async (t) => {

@@ -12,7 +12,7 @@ const { heartbeatMs, redisBudgetMs, redisProbeMs, redisReconnectMs, redisSilence
 const lost = (reason: string) => [
   40,
   reason,
-  'Redis does not answer; each instance limits its own share of the rates',
+  'Redis does not answer; this instance admits its share of the rates',
 ];
 const back = [30, undefined, 'Redis answers again'];
 

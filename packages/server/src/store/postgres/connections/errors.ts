@@ -39,7 +39,10 @@ export function translated(error: unknown): Error {
       `A connection pooler rejects our settings (${message}). Pass --prepared-statements off.`,
     );
   }
-  if (code === insufficientPrivilege) return new OperatorError(`The database denies access: ${message}.`);
+  if (code === insufficientPrivilege) {
+    const remedy = 'Grant this privilege to the role, or use the role that owns the database.';
+    return new OperatorError(`The database denies access: ${message}. ${remedy}`);
+  }
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   if (unavailable.some((known) => code.startsWith(known))) {
     return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);

@@ -230,8 +230,8 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
   assertFinding(open, 'warning', /^The operations address 0\.0\.0\.0 needs no key/, /firewall/);
 
   const fine = ['--host', '0.0.0.0', ...inPublic, '--ops-port', '0', '--port', '0'];
-  assertFinding(await settings(...fine), 'ok', /valid, for production/);
-  assertFinding(await settings('--environment', 'sandbox'), 'ok', /valid, for sandbox/);
+  assertFinding(await settings(...fine), 'ok', /valid for production/);
+  assertFinding(await settings('--environment', 'sandbox'), 'ok', /valid for sandbox/);
 });
 
 test('warns of fewer than 4096 open files', async (t) => {

@@ -36,7 +36,8 @@ function walkFault(pages: readonly Shown[], history: History): string | undefine
     return 'cursors do not lead from page to page';
   }
   const ids = pages.flatMap((page) => page.ids);
-  if (new Set(ids).size < ids.length) return `${ids.find((id, index) => ids.indexOf(id) < index)}is repeated`;
+  const repeated = ids.find((id, index) => ids.indexOf(id) < index);
+  if (repeated !== undefined) return `${repeated} is repeated`;
   const disorder = ids.find((id, index) => index > 0 && id < ids[index - 1]!);
   if (disorder !== undefined) return `${disorder} comes after greater ids`;
 

@@ -1,7 +1,7 @@
 /** The errors that a call rejects with. */
 import type { ErrorCategory, ErrorRecord } from './wire.ts';
 
-/** The base class of all errors of this package. Thrown by itself for an invalid option. */
+/** The base class of this package's errors. Thrown by itself for an invalid option or a repeated cursor. */
 export class PartnerNetworkError extends Error {}
 
 /** No complete response: the connection failed or broke, or the response is not JSON. */

@@ -18,7 +18,7 @@ export interface BalancesPage extends PageOf<BalancesPage> {
 }
 
 /**
- * A client of the service. Create one and share it: its calls keep the rate limit together.
+ * A client of the service. Create one and share it: together, its calls keep to the rate limit.
  *
  * The key is not a property of this object, so that printing or copying the object does not reveal it.
  *

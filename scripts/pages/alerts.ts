@@ -10,7 +10,7 @@ const introduction = `# Alerts
 Every alert of [alerts.yml](alerts.yml), the rules for Prometheus. [Alerts and
 runbooks](${runbooks}) shows how to load them. The name of an alert links to
 its runbook: what the alert means, and what to do. An alert fires when its condition has held for
-the time under \`for\`.
+the time under \`for\`. Words in italics stand for the labels and the value of the alert.
 `;
 
 interface Alert {

@@ -36,7 +36,7 @@ const otherVariables: readonly {
   {
     names: ['RES_OPTIONS'],
     default: 'timeout:1 attempts:1',
-    help: 'Options of the name resolver of the system. The default is for `doctor` only, which then does not wait long for a silent name server.',
+    help: 'Options of the DNS resolver. The default applies to `doctor` only, so that it does not wait long for a name server that does not answer.',
   },
   {
     names: ['PARTNER_NETWORK_INSTANCE'],
@@ -91,7 +91,7 @@ export async function settingsPage(): Promise<string> {
 }
 
 function tableOf(options: readonly Named[]): string {
-  return table(['flag, variable', 'default', 'since', 'meaning'], options.map(rowOf));
+  return table(['flag, variable', 'default', 'meaning', 'since'], options.map(rowOf));
 }
 
 function rowOf([flag, option]: Named): string[] {
@@ -104,8 +104,8 @@ function rowOf([flag, option]: Named): string[] {
   return [
     names.map(code).join('<br>'),
     isRequired ? 'required' : fallback,
-    since,
     withCode(help) + (isRepeatable ? '; may be repeated' : ''),
+    since,
   ];
 }
 

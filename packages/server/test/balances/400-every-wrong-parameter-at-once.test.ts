@@ -56,5 +56,5 @@ test('says what to do about an empty value, by kind: required, optional, cursor'
   );
   assert.match(details[0]!, /^customer_id is empty: set it to a value\.$/);
   assert.match(details[1]!, /^grant_id is empty: set it to a value or leave it out\.$/);
-  assert.match(details[2]!, /^cursor is empty: stop if /);
+  assert.match(details[2]!, /^cursor is empty: stop after /);
 });

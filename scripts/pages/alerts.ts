@@ -36,7 +36,7 @@ const ruleShape = new RegExp(
   'g',
 );
 
-export function readAlerts(rules: string): Alert[] {
+function readAlerts(rules: string): Alert[] {
   const alerts = [...rules.matchAll(ruleShape)].map(({ groups }) => groups as unknown as Alert);
   const count = rules.split('- alert:').length - 1;
   if (alerts.length !== count) throw new Error(`${count - alerts.length} rules have another shape.`);

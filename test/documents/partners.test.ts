@@ -243,6 +243,13 @@ test('the programs of the OpenAPI document print what they should', async () => 
   assert.equal(balances, '125050 USD\n9999 USD\n4200000 USD\n');
 });
 
+test('the curl samples of the OpenAPI document get a page', async () => {
+  for (const operation of operations) {
+    const printed = await partner.run(`${settings.text}\n${samplesOf(operation)[1]!.source}`);
+    assert.ok(printed.startsWith(`{"${operation.name}":[{`), printed);
+  }
+});
+
 for (const [page, { commands = [], programs, check }] of Object.entries(pages)) {
   test(`the commands and programs of ${page} print what they should`, async () => {
     const blocks = blocksOf(documentOf(page));

@@ -1,8 +1,8 @@
-import { notesOf, type Options } from './options.ts';
+import type { Options } from './options.ts';
 import type { Syntax } from './parse.ts';
 
 /** Commands under a heading. */
-export interface CommandGroup {
+interface CommandGroup {
   readonly heading: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
 }
@@ -54,7 +54,11 @@ export function helpOf(
   const { arguments: words = [], options } = syntax;
   const flags = Object.entries(options).map(([flag, option]) => {
     const { valueName, variable, isSecret, help } = option;
-    const notes = notesOf(option);
+    const notes = [
+      option.isRequired && 'required',
+      option.isRepeatable && 'repeatable',
+      option.default !== undefined && `default ${option.default}`,
+    ].filter((note) => note);
     const meaning = notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
     return [
       isSecret ? variable! : valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,

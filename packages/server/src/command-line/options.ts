@@ -112,15 +112,6 @@ export function repeatedSetting<T>(
   return { valueName, variable, help, isRepeatable: true, resolve };
 }
 
-/** What to know besides the help text, such as "required" or "default 8080". */
-export function notesOf(option: Option<unknown>): string[] {
-  return [
-    ...(option.isRequired ? ['required'] : []),
-    ...(option.isRepeatable ? ['repeatable'] : []),
-    ...(option.default === undefined ? [] : [`default ${option.default}`]),
-  ];
-}
-
 /** Resolves an option that may be given once. */
 function single<T, D>(
   read: Reader<T>,

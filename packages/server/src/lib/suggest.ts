@@ -3,14 +3,14 @@ const mostEdits = 3;
 
 /** The closest candidate for "did you mean", if at least half of what was typed is right. */
 export function suggest(name: string, candidates: readonly string[]): string | undefined {
-  const measured = candidates.map((candidate) => ({
-    candidate,
-    distance: editDistance(name.toLowerCase(), candidate),
-  }));
+  const typed = name.toLowerCase();
+  const most = Math.min(mostEdits, typed.length / 2);
+  const measured = candidates
+    // A request may have thousands of names: those of another length are not measured.
+    .filter((candidate) => Math.abs(candidate.length - typed.length) <= most)
+    .map((candidate) => ({ candidate, distance: editDistance(typed, candidate) }));
   const [best] = measured.toSorted((left, right) => left.distance - right.distance);
-  return best !== undefined && best.distance <= Math.min(mostEdits, name.length / 2)
-    ? best.candidate
-    : undefined;
+  return best !== undefined && best.distance <= most ? best.candidate : undefined;
 }
 
 /** The Levenshtein distance, one row at a time. */

@@ -7,7 +7,7 @@ import { parseLine } from './command-line/parse.ts';
 import { OperatorError } from './lib/operator-error.ts';
 import { onInterrupt } from './lib/signals.ts';
 import { suggest } from './lib/suggest.ts';
-import { maskKeys, printable } from './lib/text.ts';
+import { maskSecrets, printable } from './lib/text.ts';
 import { ownVersion } from './lib/version.ts';
 import { StoreUnavailable } from './store/port.ts';
 
@@ -179,8 +179,8 @@ const output: Output = {
     isStreaming = true;
     if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
   },
-  // A remark may repeat an argument: mask a key that was pasted as an id, and escape control characters.
-  remark: (text) => process.stderr.write(`${maskKeys(printable(text))}\n`),
+  // A remark may repeat an argument, such as a key that was pasted as an id.
+  remark: (text) => process.stderr.write(`${maskSecrets(printable(text))}\n`),
 };
 
 /** Runs one command line and resolves to its exit status. */
@@ -218,12 +218,18 @@ export async function main(typed: readonly string[], variables: NodeJS.ProcessEn
 }
 
 async function runCommand(command: Command, line: ReturnType<typeof parseLine>): Promise<number> {
+  let isAnswered = false;
+  const answer = (text: string) => {
+    isAnswered = true;
+    output.answer(text);
+  };
+  // After the answer only the connection is left to close: what the command was asked to do is done.
   const remarkConsequence = () => {
-    if (command.ifFailed !== undefined) output.remark(command.ifFailed);
+    if (command.ifFailed !== undefined && !isAnswered) output.remark(command.ifFailed);
   };
   const ignoreInterrupt = command.ifFailed === undefined ? () => {} : onInterrupt(remarkConsequence);
   try {
-    await command.run(line.values, line.arguments, output);
+    await command.run(line.values, line.arguments, { ...output, answer });
     return 0;
   } catch (error) {
     output.remark(messageOf(error));

@@ -5,7 +5,10 @@ import type { Output } from './output.ts';
 import type { Syntax } from './parse.ts';
 
 export interface Command<O extends Options = Options> extends Syntax<O> {
-  /** Printed after an error or an interrupt, such as that a key still works. */
+  /**
+   * Printed after an error or an interrupt without a result. It cannot state more than an assumption: if the
+   * connection was lost, the database may have done the work.
+   */
   readonly ifFailed?: string | undefined;
   /** Throws an OperatorError for a failure that the operator can fix. */
   run(values: Values<O>, words: readonly string[], output: Output): Promise<void>;

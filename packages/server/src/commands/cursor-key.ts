@@ -3,7 +3,7 @@ import type { CursorKey, CursorKeyRotation } from '../store/port.ts';
 import { listReport, missing, onDatabase } from './database.ts';
 
 export const rotateCursorKey = onDatabase({
-  ifFailed: 'The old cursor keys still work until this command succeeds.',
+  ifFailed: 'Assume that the old cursor keys still work until this command succeeds.',
   options: {
     'discard-old': flag('also refuse all existing cursors at once; for a leaked key'),
   },

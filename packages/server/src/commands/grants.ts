@@ -75,7 +75,7 @@ function statusOf({ status, expires_at }: Grant): Grant['status'] {
 }
 
 export const revokeGrant = onDatabase({
-  ifFailed: 'The grant still works until this command succeeds.',
+  ifFailed: 'Assume that the grant still works until this command succeeds.',
   arguments: [{ name: 'GRANT_ID', help: 'id of the grant' }],
   options: {
     customer: optional(

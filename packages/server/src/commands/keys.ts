@@ -90,7 +90,7 @@ export const listKeys = onDatabase({
 });
 
 export const revokeKey = onDatabase({
-  ifFailed: 'The key still works until this command succeeds.',
+  ifFailed: 'Assume that the key still works until this command succeeds.',
   arguments: [{ name: 'KEY_ID', help: 'id of the key' }],
   options: {},
   run: async (store, _values, [id = '']) => {

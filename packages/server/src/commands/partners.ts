@@ -33,7 +33,7 @@ export const listPartners = onDatabase({
 
 function switching(isDisabled: boolean): Command {
   return onDatabase({
-    ...(isDisabled && { ifFailed: "The partner's keys still work until this command succeeds." }),
+    ...(isDisabled && { ifFailed: "Assume that the partner's keys still work until this command succeeds." }),
     arguments: [{ name: 'ID', help: 'id of the partner' }],
     options: {},
     run: async (store, _values, [id = '']) => {

@@ -48,6 +48,14 @@ export function maskKeys(text: string): string {
     .replace(longRun, (run) => (/[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? '[key]' : run));
 }
 
+/** A password in an address, which may have lost a slash as a file name. `PASSWORD` itself is in our texts. */
+const password = /(?<=:\/{1,2}[^\s/:@]*:)(?!PASSWORD@)[^\s"]{1,1000}(?=@)/g;
+
+/** Masks API keys, and passwords in addresses: somebody may paste them in a wrong place. */
+export function maskSecrets(text: string): string {
+  return maskKeys(text.replace(password, '[password]'));
+}
+
 /** Control characters except the line feed, invisible characters, text direction marks, lone surrogates. */
 const unprintable =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;

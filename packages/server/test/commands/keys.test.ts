@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { assertFailed, type CommandLine, withPartners } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, type CommandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
 import { environmentOfKey } from '../../src/auth/api-key.ts';
 
 interface CreatedKey {
@@ -176,6 +176,25 @@ test('never repeats a key that is given as an id, and never stores it as a name'
     assert.ok(status !== 0, words.join(' '));
     assert.ok(!(stdout + stderr).includes(key.slice(8, 40)), words.join(' '));
   }
+});
+
+test('never repeats the password of an address that is given in a wrong place', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const address = 'postgres://us:hush@ed@network.example/network';
+  for (const words of [
+    [address],
+    ['partners', 'list', address],
+    ['keys', 'revoke', address],
+    ['import', 'balances', address],
+    ['backup', address],
+  ]) {
+    const { status, stdout, stderr } = await line.run(words);
+    assert.ok(status !== 0, words.join(' '));
+    assert.match(stderr, /us:\[password\]@network\.example/);
+    assert.doesNotMatch(stdout + stderr, /hush|ed@/, words.join(' '));
+  }
+  const { stderr } = await run(['partners', 'list', '--database', 'network']);
+  assert.match(stderr, /postgres:\/\/USER:PASSWORD@HOST/);
 });
 
 test('shows when a key was last used', async (t) => {

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { test } from 'node:test';
+import { connect, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { fixtureDatabase } from '../../../testkit/fixtures/database.ts';
 import { assertFailed, run, start } from '../../../testkit/fixtures/run.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 
 const revocations = {
-  'keys revoke KEY_1': 'The key still works until this command succeeds.',
-  'grants revoke GRANT_1': 'The grant still works until this command succeeds.',
-  'partners disable acme': "The partner's keys still work until this command succeeds.",
-  'cursor-key rotate --discard-old': 'The old cursor keys still work until this command succeeds.',
+  'keys revoke KEY_1': 'Assume that the key still works until this command succeeds.',
+  'grants revoke GRANT_1': 'Assume that the grant still works until this command succeeds.',
+  'partners disable acme': "Assume that the partner's keys still work until this command succeeds.",
+  'cursor-key rotate --discard-old':
+    'Assume that the old cursor keys still work until this command succeeds.',
 };
 
 const databaseAt = (port: number) => ['--database', `postgres://us:secret@127.0.0.1:${port}/network`];
@@ -32,4 +34,45 @@ test('says that access continues if a revocation is interrupted', async (t) => {
   command.signal('SIGINT');
   assert.equal(await command.ended, null);
   assert.deepEqual(command.texts(), { stdout: '', stderr: `${revocations['keys revoke KEY_1']}\n` });
+});
+
+/** A Postgres server that is lost when it has committed, or that never confirms the end of a session. */
+async function faultyDatabase(t: TestContext, fault: 'loses the answer' | 'hangs at the end') {
+  const direct = await fixtureDatabase(t);
+  const proxy = createServer((near) => {
+    const far = connect(Number(new URL(direct).port), '127.0.0.1');
+    let said = '';
+    let isCommitted = false;
+    near.on('data', (bytes) => {
+      if (fault === 'hangs at the end' && bytes.toString('latin1') === 'X\0\0\0\x04') return;
+      said += bytes.toString('latin1');
+      isCommitted = fault === 'loses the answer' && /update api_keys.*commit/s.test(said);
+      far.write(bytes);
+    });
+    far.on('data', (bytes) => (isCommitted ? near.destroy() : near.write(bytes)));
+    for (const socket of [near, far]) socket.on('error', () => {});
+    near.on('close', () => far.end());
+  });
+  const through = new URL(direct);
+  through.port = String(await listenOnAnyPort(t, proxy));
+  const flags = (url: string) => ['--environment', 'sandbox', '--database', url];
+  return { direct: flags(direct), through: flags(through.href) };
+}
+
+test('does not claim that a key still works if the answer to its revocation was lost', async (t) => {
+  const { direct, through } = await faultyDatabase(t, 'loses the answer');
+  const revoked = await run(['keys', 'revoke', 'KEY_1', ...through]);
+  assertFailed(revoked, 1, /connection was lost/, /\nAssume that the key still works until [^\n]*\n$/);
+  const listed = await run(['keys', 'list', '--partner', 'acme', '--json', ...direct]);
+  const keys: { id: string; status: string }[] = JSON.parse(listed.stdout);
+  assert.equal(keys.find(({ id }) => id === 'KEY_1')?.status, 'revoked');
+});
+
+test('says nothing of a failure if it is interrupted after the revocation', async (t) => {
+  const { through } = await faultyDatabase(t, 'hangs at the end');
+  const command = start(t, ['keys', 'revoke', 'KEY_1', ...through]);
+  await command.says('stdout', /^Key KEY_1 is revoked\./);
+  command.signal('SIGINT');
+  assert.equal(await command.ended, null);
+  assert.equal(command.texts().stderr, '');
 });

@@ -5,7 +5,7 @@ import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { importSentences } from '../packages/server/src/ingest/faults.ts';
 import { describedCommands } from '../packages/server/src/main.ts';
-import { files, read } from './sources.ts';
+import { files, proseOf, read } from './sources.ts';
 
 /** Words and phrases that we do not use, and what to write instead. */
 const avoided: readonly [pattern: RegExp, instead: string][] = [
@@ -80,10 +80,9 @@ function longIn(text: string): string[] {
     .map((sentence) => `over ${longestSentence} words: "${sentence.slice(0, 60)}…"`);
 }
 
-/** The prose of a page: without code blocks. A list item and a table's cell are paragraphs of their own. */
-function proseOf(page: string): string {
-  return page
-    .replaceAll(/^ *```[\s\S]*?^ *```/gm, '')
+/** Splits prose into paragraphs. A list item and a table's cell are paragraphs of their own. */
+function paragraphsOf(prose: string): string {
+  return prose
     .replaceAll(/^\s*\|.*$/gm, (row) => row.replaceAll(/\||<br>/g, '\n\n'))
     .replaceAll(/^\s*([-*]|\d+\.) /gm, '\n\n')
     .replaceAll(/^#+ .*$/gm, '\n');
@@ -108,7 +107,9 @@ const pages = files.filter((file) => file.endsWith('.md'));
 
 test('every page has plain words and sentences of at most 35 words', () => {
   const faults = pages.flatMap((page) =>
-    [...faultsIn(inOneLine(read(page))), ...longIn(proseOf(read(page)))].map((fault) => `${page}: ${fault}`),
+    [...faultsIn(inOneLine(read(page))), ...longIn(paragraphsOf(proseOf(page)))].map(
+      (fault) => `${page}: ${fault}`,
+    ),
   );
   assert.deepEqual(faults, []);
 });
@@ -148,7 +149,7 @@ test('the check finds what it should', () => {
     assert.notDeepEqual(faultsIn(inOneLine(example)), [], example);
   const long = `${'word '.repeat(18)}: ${'word '.repeat(18)}.`;
   for (const page of [long, `- ${long}`, `| cell | ${long} |`, `text\n\n> ${long}`])
-    assert.equal(longIn(proseOf(page)).length, 1, page);
+    assert.equal(longIn(paragraphsOf(page)).length, 1, page);
   assert.deepEqual(faultsIn('Correct the path, then retry.'), []);
   assert.equal(faultsIn(inOneLine("/** It is\n * none. */\n// Is\n  // none.\nlog('in vain');")).length, 3);
 });

@@ -17,6 +17,9 @@ export const sources = files.filter((file) => /\.(ts|js|sql|lua)$/.test(file));
 
 export const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
+/** A document without its code blocks. */
+export const proseOf = (file: string) => read(file).replaceAll(/^ *```.*?^ *```$/gms, '');
+
 /** The pages of docs/ for a reader: tutorials, how-to guides, reference and explanation. */
 export function pagesFor(reader: 'partners' | 'operators'): string[] {
   return files.filter(

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { slugOf } from '../packages/server/src/reference/guides.ts';
-import { files, read, root, sources } from './sources.ts';
+import { files, proseOf, read, root, sources } from './sources.ts';
 
 /** Files that people write. */
 const written = sources.filter((file) => !file.endsWith('/schema.sql'));
@@ -33,9 +33,6 @@ test('no line of prose in a document is longer than 100 columns', () => {
     );
   assert.deepEqual(wide, []);
 });
-
-/** A document without its code blocks, which contain no sections or links. */
-const proseOf = (file: string) => read(file).replaceAll(/^```.*?^```$/gms, '');
 
 /** The anchors of a document's sections. */
 function sectionsOf(file: string): string[] {

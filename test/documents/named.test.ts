@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describedCommands } from '../../packages/server/src/main.ts';
 import { metricCatalogue } from '../../packages/server/src/observability/catalogue.ts';
-import { files, pagesFor, read, sources } from '../sources.ts';
+import { files, pagesFor, proseOf, read, sources } from '../sources.ts';
 
 const pages = ['README.md', ...pagesFor('partners'), ...pagesFor('operators')];
 const settingsPage = read('docs/reference/operators/settings.md');
@@ -18,12 +18,7 @@ function named(pattern: RegExp, textOf: (page: string) => string = read): Map<st
 }
 
 /** Code within a line of text. Tests run the code blocks. */
-const spansOf = (page: string) =>
-  [
-    ...read(page)
-      .replaceAll(/^```.*?^```$/gms, '')
-      .matchAll(/`[^`]+`/g),
-  ].join('\n');
+const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('\n');
 
 /** Flags of npm, Node, Prometheus, Prism and the programs for contributors. */
 const othersFlags = 'cpu-prof errors no-retries omit only rounds seconds silent web.listen-address'.split(

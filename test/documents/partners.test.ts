@@ -13,7 +13,7 @@ import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import { page as toolsPage, steps as toolsSteps } from '../../tools/openapi/page.ts';
-import { pageFor, pagesFor, read, root, sources } from '../sources.ts';
+import { pageFor, pagesFor, proseOf, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 
 interface Expected {
@@ -278,8 +278,7 @@ function runProgram(document: string): Promise<string> {
 
 test('pages for partners have one title, no HTML, narrow tables and short lines', () => {
   for (const page of allPages) {
-    const text = read(documentOf(page));
-    const prose = text.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');
+    const prose = proseOf(documentOf(page)).replaceAll(/`[^`\n]*`/g, '');
     assert.equal(prose.match(/^# /gm)?.length, 1, `${page} has one title`);
     assert.doesNotMatch(prose, /<\/?[a-z]/i, `${page} has no HTML`);
     for (const row of prose.match(/^\|.*$/gm) ?? []) assert.ok(row.split('|').length <= 5, `${page}: ${row}`);

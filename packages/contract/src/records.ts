@@ -25,18 +25,12 @@ export interface RecordSchema {
 const text = <const Max extends number>(maxLength: Max, description: string) =>
   ({ type: 'string', minLength: 1, maxLength, description }) as const;
 
+const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
+
 const times = {
-  created_at: {
-    type: 'string',
-    format: 'date-time',
-    description: 'Creation time: RFC 3339, UTC, with milliseconds.',
-  },
-  updated_at: {
-    type: 'string',
-    format: 'date-time',
-    description: 'Time of the last update: RFC 3339, UTC, with milliseconds.',
-  },
-} as const;
+  created_at: time('Creation time: RFC 3339, UTC, with milliseconds.'),
+  updated_at: time('Time of the last update: RFC 3339, UTC, with milliseconds.'),
+};
 
 export const balanceSchema = {
   type: 'object',

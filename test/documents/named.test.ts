@@ -1,4 +1,4 @@
-/** Every flag, variable, code and metric that a page names exists in the product. */
+/** Every flag, variable, code, metric and log line that a page names exists in the product. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describedCommands } from '../../packages/server/src/main.ts';
@@ -70,6 +70,15 @@ test('every metric that a page names exists', () => {
   const unknown = [...named(/\b((?:partner_network|process)_[a-z_]+)\b/g)].filter(
     ([name]) => !Object.hasOwn(metricCatalogue, name.replace(/_(bucket|sum|count)$/, '')),
   );
+  assert.deepEqual(unknown, []);
+});
+
+test('every log line that a page quotes is written by the product', () => {
+  const inOneLine = (page: string) => read(page).replaceAll(/\s+/g, ' ');
+  const quoted = [...named(/\blines? (?:that begins )?`([^`]+)`/g, inOneLine).keys()];
+  const written = product.map(read).join('\n').replaceAll('$'.concat('{what}'), 'receipts');
+  assert.ok(quoted.length > 4, quoted.join());
+  const unknown = quoted.filter((text) => !["'", '`'].some((quote) => written.includes(quote + text)));
   assert.deepEqual(unknown, []);
 });
 

@@ -48,7 +48,7 @@ export function maskKeys(text: string): string {
     .replace(longRun, (run) => (/[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? '[key]' : run));
 }
 
-/** A password in an address, which may have lost a slash as a file name. `PASSWORD` itself is in our texts. */
+/** A password in an address, which may have lost a slash as a file name. Our texts have `PASSWORD` itself. */
 const password = /(?<=:\/{1,2}[^\s/:@]*:)(?!PASSWORD@)[^\s"]{1,1000}(?=@)/g;
 
 /** Masks API keys, and passwords in addresses: somebody may paste them in a wrong place. */

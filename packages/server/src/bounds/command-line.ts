@@ -7,4 +7,8 @@ export const commandLineBounds = {
   silentWaitMs: 1_000,
   /** Milliseconds between two updates of a terminal's progress line. */
   progressMs: 100,
+  /** Errors of an answer that are shown, at most: an answer of another server may have any number. */
+  shownErrors: 20,
+  /** Characters of one shown error, at most. */
+  shownErrorCharacters: 500,
 } as const;

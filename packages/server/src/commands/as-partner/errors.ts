@@ -1,7 +1,9 @@
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
+import { commandLineBounds } from '../../bounds/command-line.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { echo } from '../../lib/text.ts';
 import { type Address, keyVariable } from './settings.ts';
 
 /** The flag that sets a parameter. */
@@ -23,17 +25,18 @@ function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagO
   return [error.message.replaceAll('baseUrl', address.setBy)];
 }
 
-/** All errors of an answer, each with its flag, and the id of the request. */
+/** The errors of an answer, each on one line with its flag, and the id of the request. */
 function refusalOf({ status, errors, requestId }: ApiError, address: Address, flagOf: FlagOf): string[] {
   if (errors.length === 0) return foreignAnswer(`status ${status}`, address);
   const request = requestId === undefined ? '' : ` to request ${requestId}`;
-  const sentences = errors.map(({ code, field, detail = 'Refused.' }) => {
+  const { shownErrors, shownErrorCharacters } = commandLineBounds;
+  const sentences = errors.slice(0, shownErrors).map(({ code, field, detail = 'Refused.' }) => {
     const flag = field === undefined ? undefined : flagOf(field);
     // Parameters such as grant_id are replaced by their flags.
     const withFlags = detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
     // The service's own detail says which header to send, which this command does by itself.
     const what = code === 'UNAUTHORIZED' ? 'The service does not know this key.' : withFlags;
-    return `${flag === undefined ? '' : `${flag}: `}${what} (${code})`;
+    return echo(`${flag === undefined ? '' : `${flag}: `}${what} (${code})`, shownErrorCharacters);
   });
   return [...sentences, `The service answered ${status}${request}.`];
 }

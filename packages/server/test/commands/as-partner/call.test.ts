@@ -121,6 +121,12 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
   });
 });
 
+test('shows a bounded number of errors, each cut and on one line, whoever answers', async (t) => {
+  const errors = Array.from({ length: 1_000 }, () => ({ code: 'X\n', detail: `a\nb${'c'.repeat(10_000)}` }));
+  const lines = (await saidOf(await answering(t, 400, JSON.stringify({ errors })))).split('\n');
+  assert.deepEqual([lines.length, lines[0]!.length, lines.at(-1)], [21, 500, 'The service answered 400.']);
+});
+
 test('says that another server answered, and what to check', async (t) => {
   for (const [status, body, what] of [
     [200, '<html>', 'not JSON'],

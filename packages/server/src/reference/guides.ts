@@ -75,9 +75,7 @@ export async function guideFiles(): Promise<URL[]> {
   const rank = (file: URL) => (order.includes(nameOf(file)) ? order.indexOf(nameOf(file)) : order.length);
   const folders = kinds.map(async (kind) => {
     const folder = new URL(`${kind}/partners/`, docs);
-    const names = (await readdir(folder).catch((): string[] => []))
-      .filter((name) => name.endsWith('.md'))
-      .sort();
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).sort();
     return names.map((name) => new URL(name, folder)).sort((left, right) => rank(left) - rank(right));
   });
   return (await Promise.all(folders)).flat();

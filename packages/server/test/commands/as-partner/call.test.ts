@@ -121,7 +121,7 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
   });
 });
 
-test('shows a bounded number of errors, each cut and on one line, whoever answers', async (t) => {
+test('shows a bounded number of errors, each cut and on one line', async (t) => {
   const errors = Array.from({ length: 1_000 }, () => ({ code: 'X\n', detail: `a\nb${'c'.repeat(10_000)}` }));
   const lines = (await saidOf(await answering(t, 400, JSON.stringify({ errors })))).split('\n');
   assert.deepEqual([lines.length, lines[0]!.length, lines.at(-1)], [21, 500, 'The service answered 400.']);

@@ -178,6 +178,15 @@ test('fails with status 1 when an address is taken, and names the flag', limits,
   }
 });
 
+test('fails with status 1 for an address of another machine, and names the flag', limits, async (t) => {
+  const { run } = commandLine(t);
+  // 192.0.2.0/24 is reserved for documentation (RFC 5737).
+  for (const flag of ['--host', '--ops-host']) {
+    const finished = await run(['serve', '--port', '0', '--ops-port', '0', flag, '192.0.2.1']);
+    assertFailed(finished, 1, new RegExp(`no address 192\\.0\\.2\\.1\\. Choose another one with ${flag}\\.`));
+  }
+});
+
 test(
   'applies a change of a key, a grant or a partner by another process within a second',
   limits,

@@ -175,14 +175,23 @@ export async function listen(server: Server, host: string, port: number, flag: s
     server.listen({ port, host, backlog: httpBounds.acceptBacklog });
     await once(server, 'listening');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const explained =
-      code === 'EADDRINUSE'
-        ? `Port ${port} on ${host} is in use. Stop the other program, or choose another port with ${flag}.`
-        : `Cannot listen on ${host} port ${port}: ${message}.`;
-    throw new OperatorError(explained, { cause: error });
+    throw new OperatorError(whyNot(error as NodeJS.ErrnoException, host, port, flag), { cause: error });
   }
   return portOf(server);
+}
+
+function whyNot(error: NodeJS.ErrnoException, host: string, port: number, flag: string): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use. Stop that program, or choose another port with ${flag}.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `This machine has no address ${host}. Choose another one with ${flag.replace('port', 'host')}.`;
+    case 'EACCES':
+      return `This user may not listen on port ${port}. Choose a port above 1023 with ${flag}.`;
+    default:
+      return `Cannot listen on ${host} port ${port}: ${error.message}.`;
+  }
 }
 
 export function portOf(server: Server): number {

@@ -179,5 +179,5 @@ export function httpUrl(text: string): string | Problem {
   if (holdsKey(text)) return new Problem('must not contain an API key.');
   return isWebAddress(text) && !/[?#{}]/.test(text)
     ? new URL(text).href.replace(/\/+$/, '')
-    : new Problem('must be an http or https address without user, password, query, fragment or braces.');
+    : new Problem('must begin with http:// or https://, with no user, password, query, fragment or braces.');
 }

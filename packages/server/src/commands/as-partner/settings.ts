@@ -28,7 +28,7 @@ const baseUrl = setting(
   addressVariable,
   httpUrl,
   sandboxAddress,
-  'address of the service; the default is a sandbox on this machine',
+  'base URL of the service; without it, a sandbox on this machine',
 );
 
 const address: Option<Address> = {

@@ -46,6 +46,11 @@ test('accepts no key in a flag, and says why without repeating it', () => {
   assert.deepEqual(parseLine(listBrands, withKey, {}).problems, ['--base-url must not contain an API key.']);
 });
 
+test('says that a base URL without http:// must begin with it', () => {
+  const { problems } = parseLine(listBrands, ['--curl', '--base-url', '127.0.0.1:8080/network/v1'], {});
+  assert.match(problems.join('\n'), /^--base-url must begin with http:\/\/ or https:\/\/,.*\.$/);
+});
+
 test('refuses a key that is not a valid header value', () => {
   for (const text of [`Bearer ${keys.acme}`, `${keys.acme}\r`, `${keys.acme}\n`, '\u201ckey\u201d']) {
     const { problems } = parseLine(listBrands, [], { PARTNER_NETWORK_API_KEY: text });

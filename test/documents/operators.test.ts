@@ -15,7 +15,7 @@ import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './dril
 import { adaptTo } from './on-postgres.ts';
 import { openPage, type Page } from './page.ts';
 
-const [startCommand = '', testCommand = '', readmeCurl = '', helpCommand = ''] = shellBlocks('README.md');
+const [startCommand = '', readmeCurl = '', helpCommand = '', testCommand = ''] = shellBlocks('README.md');
 
 let clone: Clone;
 let drill: Drill;

@@ -38,7 +38,8 @@ export function holdsKey(text: string): boolean {
   return keyAnywhere.test(text);
 }
 
-const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]*`, 'g');
+/** Not the prefix alone: our own messages name it. */
+const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]+`, 'g');
 const longRun = /[0-9A-Za-z]{32,}/g;
 
 /** Masks API keys, and possible parts of keys: 32 or more digits and letters of both cases. */

@@ -98,13 +98,14 @@ async function send(settings: Settings, url: string, signal: AbortSignal): Promi
       signal,
     });
   } catch (cause) {
-    throw connectionError(settings, 'did not answer', cause);
+    throw connectionError(settings, 'did not answer', cause, ' Check baseUrl, and that the service runs.');
   }
 }
 
-function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
+function connectionError(settings: Settings, what: string, error: unknown, remedy = ''): ConnectionError {
   const cause = safeCause(error, settings.apiKey);
-  return new ConnectionError(`${addressOf(settings)} ${what}: ${cause.code ?? cause.message}.`, { cause });
+  const reason = `${addressOf(settings)} ${what}: ${cause.code ?? cause.message}.`;
+  return new ConnectionError(reason + remedy, { cause });
 }
 
 function addressOf({ baseUrl, apiKey }: Settings): string {

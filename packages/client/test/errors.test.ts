@@ -203,7 +203,10 @@ test('an unreachable service is a ConnectionError with the reason', async (t) =>
   await service.close();
   const error = await rejectionOf(connectTo(baseUrl, { maxRetries: 0 }).brands.list());
   assert.ok(error instanceof ConnectionError && !(error instanceof ApiError));
-  assert.equal(error.message, `${baseUrl} did not answer: ECONNREFUSED.`);
+  assert.equal(
+    error.message,
+    `${baseUrl} did not answer: ECONNREFUSED. Check baseUrl, and that the service runs.`,
+  );
   assert.equal((error.cause as { code: string }).code, 'ECONNREFUSED');
 });
 

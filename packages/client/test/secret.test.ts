@@ -103,7 +103,7 @@ test('an error of a custom fetch is reported without the key', async () => {
   const error = await errorAfter(() => {
     throw outer;
   });
-  assert.match(error.message, /did not answer: EODD\.$/);
+  assert.match(error.message, /did not answer: EODD\. Check baseUrl/);
   assert.equal((error.cause as Error).message, 'Bearer [API key] was refused');
   assertSecret(error);
 });
@@ -115,7 +115,10 @@ test('an error without message and code is reported by its name', async () => {
     ['a word', 'a word'],
   ]) {
     const { message } = await errorAfter(() => Promise.reject(thrown));
-    assert.equal(message, `https://network.example/network/v1 did not answer: ${reported}.`);
+    assert.equal(
+      message,
+      `https://network.example/network/v1 did not answer: ${reported}. Check baseUrl, and that the service runs.`,
+    );
   }
 });
 
@@ -123,7 +126,7 @@ test('a chain of causes that contains itself is reported once', async () => {
   const looped = new Error(`Bearer ${apiKey} goes round`);
   looped.cause = new Error('and round', { cause: looped });
   const error = await errorAfter(() => Promise.reject(looped));
-  assert.match(error.message, /round\.$/);
+  assert.match(error.message, /round\. Check/);
   assertSecret(error);
 });
 

@@ -66,7 +66,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
       ...from(() => import('./commands/serve.ts'), {
         serve: [
           'serve',
-          'Serve one environment',
+          'Serve the API, for production or as a sandbox',
           'partner-network serve --public-url https://network.example',
           'partner-network serve --environment sandbox --port 8081 --ops-port 9091',
         ],

@@ -86,7 +86,7 @@ test('the reference, for every reader', needsChromium, async (t) => {
     await page.locator('body.dark-mode').waitFor();
     await page.setViewportSize(phone);
     await seeAll(page);
-    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(await violations(page, 'section[id*="/GET/"]'), []);
     await page.getByRole('button', { name: 'Test Request' }).first().click();
     await page.getByRole('dialog', { name: 'API Client' }).waitFor();
     assert.deepEqual(await violations(page, '[role="dialog"]'), []);
@@ -130,10 +130,7 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[] }[];
 }
 
-/**
- * What axe-core finds in a part of the page, by rule and selector. A run on the full page takes 5 seconds, so
- * there is one for a desktop in light and one for a phone in dark, not one for each combination.
- */
+/** What axe-core finds in a part of the page, by rule and selector. The whole page takes 4 seconds. */
 async function violations(page: Page, part = 'html'): Promise<string[]> {
   await page.evaluate(axe.source);
   const context = JSON.stringify({ include: [part], exclude: faultsOfLibrary });

@@ -111,7 +111,9 @@ export function checkCall(options: CallOptions | undefined, settings: Settings) 
   checkNames(given, callOptionNames);
   const signal = given.signal ?? undefined;
   if (signal !== undefined && typeof signal.aborted !== 'boolean') {
-    throw new PartnerNetworkError('signal must be an AbortSignal. Of an AbortController, pass its `signal`.');
+    throw new PartnerNetworkError(
+      'signal must be an AbortSignal. For an AbortController, pass its `signal`.',
+    );
   }
   return { signal, ...checkBounds(given, settings) };
 }

@@ -223,7 +223,7 @@ async function runCommand(command: Command, line: ReturnType<typeof parseLine>):
     isAnswered = true;
     output.answer(text);
   };
-  // After the answer only the connection is left to close: what the command was asked to do is done.
+  // After the answer, the work is done and the command only closes its connection.
   const remarkConsequence = () => {
     if (command.ifFailed !== undefined && !isAnswered) output.remark(command.ifFailed);
   };

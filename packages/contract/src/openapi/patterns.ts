@@ -11,8 +11,8 @@ export const exampleCursor =
 
 /**
  * Adds to a schema what is true of the values that are sent, even if an import is less strict. Times have no
- * pattern or length, on which generators for Python and C# fail, and texts no pattern against control
- * characters, from which mocks make unreadable values.
+ * pattern or length: generators for Python and C# fail on them. Texts have no pattern against control
+ * characters: mocks would make unreadable values from it.
  */
 export function asSent(schema: FieldSchema): FieldSchema {
   if (schema.type === 'integer')

@@ -21,7 +21,7 @@ function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagO
     const remedy = `Run the command again later, or check the address in ${address.setBy} and your network.`;
     return [`The service at ${address.url} did not answer in time.`, remedy];
   }
-  if (error instanceof ConnectionError) return silenceOf(error, address);
+  if (error instanceof ConnectionError) return whyNoAnswer(error, address);
   return [error.message.replaceAll('baseUrl', address.setBy)];
 }
 
@@ -57,14 +57,14 @@ function foreignAnswer(what: string, { url, setBy }: Address): string[] {
   ];
 }
 
-interface Silence {
+interface ConnectionFault {
   readonly codes: RegExp;
   readonly what: string;
   readonly remedy: string;
 }
 
 /** Why no answer arrived, by the code of the system, of TLS or of fetch. */
-const silences: readonly Silence[] = [
+const connectionFaults: readonly ConnectionFault[] = [
   {
     codes: /^ECONNREFUSED$/,
     what: 'No service listens at {host}. Is it running?',
@@ -100,11 +100,11 @@ const silences: readonly Silence[] = [
   },
 ];
 
-function silenceOf({ cause }: ConnectionError, address: Address): string[] {
+function whyNoAnswer({ cause }: ConnectionError, address: Address): string[] {
   // Without a cause, an answer arrived that is not JSON.
   if (!(cause instanceof Error)) return foreignAnswer('not JSON', address);
   const { code = cause.message } = cause as NodeJS.ErrnoException;
-  const { what, remedy } = silences.find(({ codes }) => codes.test(code))!;
+  const { what, remedy } = connectionFaults.find(({ codes }) => codes.test(code))!;
   const { url, setBy } = address;
   const start =
     url === sandboxAddress ? 'Start a sandbox with "npx partner-network sandbox"' : 'Start the service';

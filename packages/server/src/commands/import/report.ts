@@ -27,9 +27,9 @@ export function remarkLines(
 
 /** Suggests --format csv if no line is JSON: only files named .csv are read as CSV. */
 export function remarkFormat(output: Output, { read, rejected, rejected_count }: ImportReport): void {
-  const isNoJson =
+  const hasNoJson =
     read > 0 && rejected_count === read && rejected.every(({ errors }) => errors[0]?.code === 'INVALID_JSON');
-  if (isNoJson) output.remark('No line is valid JSON. If the file is CSV, pass --format csv.');
+  if (hasNoJson) output.remark('No line is valid JSON. If the file is CSV, pass --format csv.');
 }
 
 export function summaryOf(report: ImportReport, isDryRun: boolean): string {

@@ -81,6 +81,6 @@ function freeId(kept: readonly StoredCursorKey[], newest: StoredCursorKey | unde
   if (free !== undefined) return free;
   const freeAt = toTime(opensUntilMs(kept, kept.length - 1));
   throw new OperatorError(
-    `All ${idCount} ids of cursor keys are in use. ` + `Rotate again after ${freeAt}, or with --discard-old.`,
+    `All ${idCount} ids of cursor keys are in use. Rotate again after ${freeAt}, or with --discard-old.`,
   );
 }

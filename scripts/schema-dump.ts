@@ -57,6 +57,10 @@ const indexesQuery = `
   where indrelid = $1 and not exists (select 1 from pg_constraint where conindid = indexrelid)
   order by pg_get_indexdef(indexrelid) collate "C"`;
 
+const triggersQuery = `
+  select pg_get_triggerdef(oid) as text from pg_trigger where tgrelid = $1 and not tgisinternal
+  order by tgname collate "C"`;
+
 /** Changes the session's time settings, which decide how constant times are printed. */
 export async function postgresSchema(client: pg.Client): Promise<string> {
   await client.query(`set timezone to 'UTC'; set datestyle to 'ISO'`);
@@ -66,7 +70,7 @@ export async function postgresSchema(client: pg.Client): Promise<string> {
   for (const { oid, name } of (await client.query(tablesQuery)).rows) {
     const lines = [...(await texts(columnsQuery, oid)), ...(await texts(constraintsQuery, oid))];
     statements.push(`CREATE TABLE ${name} (\n  ${lines.join(',\n  ')}\n)`);
-    statements.push(...(await texts(indexesQuery, oid)));
+    statements.push(...(await texts(indexesQuery, oid)), ...(await texts(triggersQuery, oid)));
   }
   return [heading, ...statements.map((statement) => `${statement};`)].join('\n\n').concat('\n');
 }

@@ -1,5 +1,14 @@
 -- The schema that the migrations create, written by "npm run schema". Nothing runs it.
 
+CREATE OR REPLACE FUNCTION public.audit_log_refuses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'audit_log: entries cannot be changed or deleted';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.balance_record(id text, customer_id text, type text, currency text, amount bigint, created_at timestamp with time zone, updated_at timestamp with time zone)
  RETURNS text
  LANGUAGE plpgsql
@@ -53,6 +62,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.grants_refuse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'grants: a grant keeps its partner and a final status, and its expiry is never later';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.is_metadata(value json)
  RETURNS boolean
  LANGUAGE sql
@@ -81,6 +99,7 @@ CREATE TABLE api_keys (
   created_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
+  created_by text collate "C",
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_created_at_check CHECK (is_time(created_at)),
   constraint api_keys_digest_check CHECK ((length(digest) = 32)),
@@ -95,6 +114,32 @@ CREATE TABLE api_keys (
 );
 
 CREATE INDEX api_keys_of_partner ON public.api_keys USING btree (partner_id, id);
+
+CREATE TABLE audit_log (
+  seq bigint not null generated as identity,
+  at timestamp(3) with time zone not null,
+  actor text collate "C" not null,
+  action text collate "C" not null,
+  target text collate "C" not null,
+  details json not null,
+  constraint audit_log_pkey PRIMARY KEY (seq),
+  constraint audit_log_action_check CHECK (((char_length(action) >= 1) AND (char_length(action) <= 64))),
+  constraint audit_log_actor_check CHECK (((char_length(actor) >= 1) AND (char_length(actor) <= 256))),
+  constraint audit_log_details_check CHECK ((json_typeof(details) = 'object'::text)),
+  constraint audit_log_target_check CHECK (((char_length(target) >= 1) AND (char_length(target) <= 256)))
+);
+
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, seq);
+
+CREATE INDEX audit_log_of_action ON public.audit_log USING btree (action, at, seq);
+
+CREATE INDEX audit_log_of_actor ON public.audit_log USING btree (actor, at, seq);
+
+CREATE INDEX audit_log_of_target ON public.audit_log USING btree (target, at, seq);
+
+CREATE TRIGGER audit_log_is_not_truncated BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_refuses();
+
+CREATE TRIGGER audit_log_keeps_entries BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_refuses();
 
 CREATE TABLE balances (
   customer_id text collate "C" not null,
@@ -151,6 +196,32 @@ CREATE TABLE cursor_keys (
   constraint cursor_keys_secret_check CHECK ((length(secret) = 32))
 );
 
+CREATE TABLE deleted_balances (
+  customer_id text collate "C" not null,
+  id text collate "C" not null,
+  deleted_at timestamp(3) with time zone not null,
+  recorded_at timestamp(3) with time zone not null,
+  constraint deleted_balances_pkey PRIMARY KEY (customer_id, id)
+);
+
+CREATE INDEX deleted_balances_by_age ON public.deleted_balances USING btree (recorded_at);
+
+CREATE TABLE deleted_brands (
+  partner_id text collate "C" not null,
+  id text collate "C" not null,
+  deleted_at timestamp(3) with time zone not null,
+  recorded_at timestamp(3) with time zone not null,
+  constraint deleted_brands_pkey PRIMARY KEY (partner_id, id)
+);
+
+CREATE INDEX deleted_brands_by_age ON public.deleted_brands USING btree (recorded_at);
+
+CREATE TABLE erased_customers (
+  customer_id text collate "C" not null,
+  erased_at timestamp(3) with time zone not null,
+  constraint erased_customers_pkey PRIMARY KEY (customer_id)
+);
+
 CREATE TABLE grants (
   customer_id text collate "C" not null,
   id text collate "C" not null,
@@ -172,6 +243,8 @@ CREATE TABLE grants (
 );
 
 CREATE INDEX grants_of_customer ON public.grants USING btree (customer_id, partner_id, status, expires_at);
+
+CREATE TRIGGER grants_only_shrink BEFORE UPDATE ON public.grants FOR EACH ROW WHEN (((new.customer_id <> old.customer_id) OR (new.id <> old.id) OR (new.partner_id <> old.partner_id) OR ((old.status <> 'ACTIVE'::text) AND (new.status = 'ACTIVE'::text)) OR ((old.expires_at IS NOT NULL) AND ((new.expires_at IS NULL) OR (new.expires_at > old.expires_at))))) EXECUTE FUNCTION grants_refuse();
 
 CREATE TABLE key_uses (
   key_id text collate "C" not null,

@@ -36,7 +36,7 @@ CREATE TABLE api_keys (
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
   expires_at text check (expires_at is strftime('%Y-%m-%dT%H:%M:%fZ', expires_at, '+0 seconds')),
   revoked_at text check (revoked_at is strftime('%Y-%m-%dT%H:%M:%fZ', revoked_at, '+0 seconds'))
-) strict, without rowid;
+, created_by text) strict, without rowid;
 
 CREATE INDEX api_keys_of_partner on api_keys (partner_id, id);
 
@@ -144,6 +144,78 @@ begin
     from json_each(new.metadata));
 end;
 
+CREATE TABLE deleted_brands (
+  partner_id text not null,
+  id text not null,
+  deleted_at text not null check (deleted_at is strftime('%Y-%m-%dT%H:%M:%fZ', deleted_at, '+0 seconds')),
+  recorded_at text not null check (recorded_at is strftime('%Y-%m-%dT%H:%M:%fZ', recorded_at, '+0 seconds')),
+  primary key (partner_id, id)
+) strict, without rowid;
+
+CREATE INDEX deleted_brands_by_age on deleted_brands (recorded_at);
+
+CREATE TABLE deleted_balances (
+  customer_id text not null,
+  id text not null,
+  deleted_at text not null check (deleted_at is strftime('%Y-%m-%dT%H:%M:%fZ', deleted_at, '+0 seconds')),
+  recorded_at text not null check (recorded_at is strftime('%Y-%m-%dT%H:%M:%fZ', recorded_at, '+0 seconds')),
+  primary key (customer_id, id)
+) strict, without rowid;
+
+CREATE INDEX deleted_balances_by_age on deleted_balances (recorded_at);
+
+CREATE TABLE erased_customers (
+  customer_id text primary key,
+  erased_at text not null check (erased_at is strftime('%Y-%m-%dT%H:%M:%fZ', erased_at, '+0 seconds'))
+) strict, without rowid;
+
+CREATE TABLE audit_log (
+  seq integer primary key autoincrement,
+  at text not null check (at is strftime('%Y-%m-%dT%H:%M:%fZ', at, '+0 seconds')),
+  actor text not null check (length(actor) between 1 and 256),
+  action text not null check (length(action) between 1 and 64),
+  target text not null check (length(target) between 1 and 256),
+  details text not null check (json_valid(details) and json_type(details) = 'object')
+) strict;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE INDEX audit_log_by_time on audit_log (at, seq);
+
+CREATE INDEX audit_log_of_target on audit_log (target, at, seq);
+
+CREATE INDEX audit_log_of_actor on audit_log (actor, at, seq);
+
+CREATE INDEX audit_log_of_action on audit_log (action, at, seq);
+
+CREATE TRIGGER audit_log_keeps_entries before update on audit_log
+begin
+  select raise(abort, 'audit_log: entries cannot be changed');
+end;
+
+CREATE TRIGGER audit_log_deletes_nothing before delete on audit_log
+begin
+  select raise(abort, 'audit_log: entries cannot be deleted');
+end;
+
+CREATE TRIGGER audit_log_replaces_nothing before insert on audit_log
+when exists (select 1 from audit_log where seq = new.seq)
+begin
+  select raise(abort, 'audit_log: entries cannot be replaced');
+end;
+
+CREATE TRIGGER grants_only_shrink before update on grants
+when new.customer_id <> old.customer_id or new.id <> old.id or new.partner_id <> old.partner_id
+  or (old.status <> 'ACTIVE' and new.status = 'ACTIVE')
+  or (old.expires_at is not null and (new.expires_at is null or new.expires_at > old.expires_at))
+begin
+  select raise(abort, 'grants: a grant keeps its partner and a final status, and its expiry is never later');
+end;
+
+CREATE INDEX grants_of_partner on grants (partner_id, status);
+
+CREATE INDEX grants_by_id on grants (id);
+
 -- The file of receipts, beside the database.
 
 CREATE TABLE settings (
@@ -170,3 +242,7 @@ CREATE TABLE key_uses (
   key_id text primary key,
   used_at text not null
 ) strict, without rowid;
+
+CREATE INDEX receipts_by_request on receipts (request_id);
+
+CREATE INDEX receipts_refused on receipts (outcome, at, request_id) where outcome <> 'GRANTED';

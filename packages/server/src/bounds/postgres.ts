@@ -39,6 +39,8 @@ export const postgresBounds = {
   mostReplicas: 16,
   /** How long a migration waits for another one on the same database, in ms. Enough for twenty at once. */
   migrationWaitMs: 60_000,
+  /** How often it tries again, in ms. */
+  migrationPollMs: 100,
   /** How long a migration waits for a lock on a table, in ms: all other statements queue behind it. */
   migrationLockMs: 2_000,
 } as const;

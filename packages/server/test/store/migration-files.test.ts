@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { statementsOf } from '../../src/store/postgres/script.ts';
 
 interface Rule {
   /** Matched against a statement in lower case with single spaces. */
@@ -11,6 +12,9 @@ interface Rule {
   readonly bad: readonly string[];
   readonly good: readonly string[];
 }
+
+/** An update of other rows than those that break the order of their times. */
+const repairOfAll = /^update\b(?!.* where updated_at < created_at$)/;
 
 const postgresRules: readonly Rule[] = [
   {
@@ -42,10 +46,13 @@ const postgresRules: readonly Rule[] = [
     good: ['alter table t add c text'],
   },
   {
-    forbidden: /\bcreate (unique )?index\b|\bdrop index\b|\breindex\b/,
-    instead: 'an index is built concurrently, which a migration in a transaction cannot do',
-    bad: ['create index i on t (c)', 'create unique index i on t (c)', 'drop index i', 'reindex table t'],
-    good: [],
+    forbidden: /\bcreate (unique )?index\b(?! concurrently if not exists \w+ on )|\bdrop index\b|\breindex\b/,
+    instead: 'build an index concurrently, if it does not exist, in a migration of indexes alone',
+    bad: [
+      ...['create index i on t (c)', 'create index concurrently i on t (c)', 'drop index i'],
+      ...['create unique index if not exists i on t (c)', 'reindex table concurrently t'],
+    ],
+    good: ['create unique index concurrently if not exists i on t (c)'],
   },
   {
     forbidden: /\bset not null\b/,
@@ -78,10 +85,16 @@ const postgresRules: readonly Rule[] = [
     good: [],
   },
   {
-    forbidden: /^(update|delete|truncate)\b|^insert into \S+ .*\bselect\b/,
+    forbidden: /^(delete|truncate)\b|^insert into \S+ .*\bselect\b/,
     instead: 'change rows piece by piece, in a command of its own',
-    bad: ['update t set c = 1', 'truncate t', 'insert into u (id) select id from t'],
+    bad: ['truncate t', 'insert into u (id) select id from t'],
     good: [`insert into settings (name, value) values ('kind', 'x')`],
+  },
+  {
+    forbidden: repairOfAll,
+    instead: 'repair only rows that break a rule, which are few',
+    bad: ['update t set c = 1', 'update t set c = 1 where d = 2'],
+    good: ['update t set created_at = updated_at where updated_at < created_at'],
   },
 ];
 
@@ -93,29 +106,42 @@ const sqliteRules: readonly Rule[] = [
     good: [],
   },
   {
-    forbidden: /^(update|delete)\b|^insert into \S+ .*\bselect\b|^create table \S+ as\b|\brename to\b/,
+    forbidden: /^delete\b|^insert into \S+ .*\bselect\b|^create table \S+ as\b|\brename to\b/,
     instead: 'add a column or a table; nobody can write while a large one is copied',
     bad: [
-      ...['update t set c = 1', 'insert into u (id) select id from t'],
+      ...['delete from t', 'insert into u (id) select id from t'],
       ...['create table u as select * from t', 'alter table u rename to t'],
     ],
-    good: ['alter table t add column c text', 'create index i on t (c)'],
+    good: [
+      ...['alter table t add column c text', 'create index i on t (c)'],
+      'create trigger g before delete on t begin delete from u; select 1; end',
+    ],
+  },
+  {
+    forbidden: repairOfAll,
+    instead: 'repair only rows that break a rule, which are few',
+    bad: ['update t set c = 1'],
+    good: ['update t set created_at = updated_at where updated_at < created_at'],
   },
 ];
 
-function statementsOf(script: string): string[] {
-  const plain = script.replace(/--.*$/gm, '').toLowerCase().replace(/\s+/g, ' ');
-  return plain.split(';').flatMap((statement) => statement.trim() || []);
+/** In lower case and with single spaces, without triggers: they write only what a program writes. */
+function plainStatements(script: string): string[] {
+  const withoutTriggers = script.replace(/^create trigger .*?\bend;$/gims, '');
+  return statementsOf(withoutTriggers).map((text) => text.toLowerCase().replace(/\s+/g, ' '));
 }
 
 function faultsOf(script: string, rules: readonly Rule[]): string[] {
-  const statements = statementsOf(script);
+  const statements = plainStatements(script);
   // A table that the script creates is not large yet.
   const made = statements.flatMap((statement) => /^create table (\S+)/.exec(statement)?.[1] ?? []);
   const isOfMade = (statement: string) =>
     made.includes(/^(?:alter table|create .*index .*on) (\w+)/.exec(statement)?.[1] ?? '');
+  const isAlone = statements.every((statement) => statement.includes(' index concurrently '));
+  const mixed = statements.filter((statement) => statement.includes(' index concurrently ') && !isAlone);
+  if (mixed.length > 0) return mixed.map((statement) => `${statement}: move it to a migration of its own`);
   return statements.flatMap((statement) =>
-    statement.startsWith('create table') && !/^create table \S+ as\b/.test(statement)
+    /^create (table(?! \S+ as\b)|(or replace )?function)\b/.test(statement)
       ? []
       : rules
           .filter(({ forbidden }) => forbidden.test(statement) && !isOfMade(statement))
@@ -157,4 +183,21 @@ test('the rules do not apply to a table that the migration creates', () => {
     create index notes_by_name on notes (name);
     alter table notes add unique (name);`;
   assert.deepEqual(faultsOf(script, postgresRules), []);
+});
+
+test('a migration that builds an index concurrently does nothing else, because it has no transaction', () => {
+  const index = 'create index concurrently if not exists i on t (c);';
+  assert.deepEqual(faultsOf(`${index} ${index.replace(' i ', ' j ')}`, postgresRules), []);
+  assert.equal(faultsOf(`${index} alter table t add d text;`, postgresRules).length, 1);
+});
+
+test('a script is split at semicolons, but not inside of quotes, comments and bodies of functions', () => {
+  const pieces = [
+    "create function f() returns text language sql as $$ select ';'; -- one; two\n$$",
+    'create function g() returns text as $body$ begin return $$;$$; end $body$ language plpgsql',
+    `insert into settings values ('it''s; -- this', "a;b", '/* ; */')`,
+    'select 1 - 2 / 3',
+  ];
+  const script = `-- First; a comment with a quote: don't\n${pieces.join(';/* a; b */\n')};\n-- The end;\n`;
+  assert.deepEqual(statementsOf(script), pieces);
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Client, DatabaseError } from 'pg';
 import { postgresBounds } from '../../bounds/postgres.ts';
@@ -15,6 +16,7 @@ import {
   type Stamp,
   usableVersion,
 } from '../sql/schema.ts';
+import { statementsOf } from './script.ts';
 
 export const migrations = migrationsIn(new URL('./migrations/', import.meta.url));
 
@@ -22,19 +24,16 @@ export const migrations = migrationsIn(new URL('./migrations/', import.meta.url)
 const oldestServer = 150_000;
 const lockNotAvailable = '55P03';
 
+/** Only one migration of a database runs at a time. "PNet" is the lock. */
+const tryLock = `select pg_try_advisory_lock(${0x504e6574}) as taken`;
+const unlock = `select pg_advisory_unlock(${0x504e6574})`;
+
 /** Limits the wait for a table in use, because all later statements on it wait behind the migration. */
 const limitLocks = `set local lock_timeout = ${postgresBounds.migrationLockMs}`;
 
-/** Waits until no other migration runs. "PNet" is the lock. Read committed: the version is read after it. */
-const takeTurn = `
-  begin isolation level read committed;
-  set local lock_timeout = ${postgresBounds.migrationWaitMs};
-  select pg_advisory_xact_lock(${0x504e6574});
-  ${limitLocks}`;
-
 /**
- * Brings the database to the current schema, in one transaction. Safe to repeat, and to run on many machines
- * at once. The caller closes the client after an error, which rolls back.
+ * Brings the database to the current schema, one file at a time. Safe to repeat after any interruption, and
+ * to run on many machines at once. The caller closes the client after an error, which releases the lock.
  */
 export async function migrate(
   client: Client,
@@ -42,33 +41,87 @@ export async function migrate(
   { scripts, current }: Migrations = migrations,
 ): Promise<Migration> {
   refuse(faultOfServer(await traitsOf(client)));
-  try {
-    await client.query(takeTurn);
-  } catch (error) {
-    if ((error as DatabaseError).code !== lockNotAvailable) throw error;
-    throw new OperatorError(
-      'Another migration of this database is running. Run "partner-network migrate" again when it has ended.',
-    );
-  }
-  const from = usableVersion(await stampOf(client), environment, current);
-  let version = from;
-  try {
-    while (version < current) {
-      version += 1;
-      await client.query(scripts[version - 1]!());
-      if (version === 1) await stamp(client, environment);
-      await client.query(setVersion, [String(version)]);
+  await takeTurn(client);
+  const from = await inTransaction(client, () => versionOf(client, environment, current));
+  for (let version = from + 1; version <= current; version += 1) {
+    try {
+      await apply(client, version, environment, statementsOf(scripts[version - 1]!()));
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      const reason =
+        error.code === lockNotAvailable
+          ? 'another session has locked a table (see pg_stat_activity). Run "partner-network migrate" again'
+          : `migration ${version} failed (${error.message}, ${error.code})`;
+      throw new OperatorError(`The schema stays at ${version - 1}: ${reason}.`);
     }
-    await client.query('commit');
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    const reason =
-      error.code === lockNotAvailable
-        ? 'another session has locked a table (see pg_stat_activity). Run "partner-network migrate" again'
-        : `migration ${version} failed (${error.message}, ${error.code})`;
-    throw new OperatorError(`The schema stays at ${from}: ${reason}.`);
   }
+  await client.query(unlock);
   return { from, to: current };
+}
+
+/** Polls: a statement that waits holds a snapshot, and building an index concurrently waits for that. */
+async function takeTurn(client: Client): Promise<void> {
+  const deadlineMs = performance.now() + postgresBounds.migrationWaitMs;
+  while (!(await client.query(tryLock)).rows[0].taken) {
+    if (performance.now() > deadlineMs) {
+      throw new OperatorError(
+        'Another migration of this database is running. Run "partner-network migrate" again when it has ended.',
+      );
+    }
+    await setTimeout(postgresBounds.migrationPollMs);
+  }
+}
+
+/** A file runs in one transaction, or, if it builds indexes concurrently, statement by statement. */
+async function apply(
+  client: Client,
+  version: number,
+  environment: Environment,
+  statements: readonly string[],
+): Promise<void> {
+  // One at a time: distributed tables refuse several statements in one query.
+  if (statements.some((statement) => indexBuilt(statement) !== undefined)) {
+    for (const statement of statements) await buildIndex(client, statement);
+    await client.query(setVersion, [String(version)]);
+    return;
+  }
+  await inTransaction(client, async () => {
+    for (const statement of statements) await client.query(statement);
+    if (version === 1) await stamp(client, environment);
+    await client.query(setVersion, [String(version)]);
+  });
+}
+
+/** The name of the index that a statement builds concurrently. */
+function indexBuilt(statement: string): string | undefined {
+  return /^create (?:unique )?index concurrently if not exists (\w+) /i.exec(statement)?.[1];
+}
+
+/**
+ * Builds an index while others write to the table. It waits for older transactions without a limit: nothing
+ * but other schema changes queues behind it. An interrupted build leaves an invalid index, which is removed.
+ */
+async function buildIndex(client: Client, statement: string): Promise<void> {
+  const index = indexBuilt(statement);
+  const isInvalid = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';
+  if ((await client.query(isInvalid, [index])).rowCount === 1) {
+    await client.query(`drop index concurrently ${index}`);
+  }
+  await client.query(statement);
+}
+
+async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  // Read committed: every statement sees what other sessions committed before it.
+  await client.query('begin isolation level read committed');
+  // For this transaction only: behind a pooler the session then serves another client.
+  await client.query(limitLocks);
+  const result = await work();
+  await client.query('commit');
+  return result;
+}
+
+async function versionOf(client: Client, environment: Environment, current: number): Promise<number> {
+  return usableVersion(await stampOf(client), environment, current);
 }
 
 /** Rejects a database that is not at the current schema. */
@@ -78,10 +131,7 @@ export async function requireCurrent(
   { current }: Migrations = migrations,
 ): Promise<Migration> {
   refuse(faultOfServer(await traitsOf(client)));
-  // For this transaction only: behind a pooler the session then serves another client.
-  await client.query(`begin; ${limitLocks}`);
-  const version = usableVersion(await stampOf(client), environment, current);
-  await client.query('commit');
+  const version = await inTransaction(client, () => versionOf(client, environment, current));
   refuse(faultOfOldVersion(version, current));
   return { from: version, to: version };
 }

@@ -7,8 +7,9 @@ const firstVersion = '0.1.0';
 
 const introduction = `# Settings
 
-Every flag and environment variable of every command. A flag wins over its variable, and an empty
-variable counts as not set. Put values with a password into a variable: every user of the machine
+Every flag and environment variable of every command. A flag wins over its variable. A variable that
+is set but empty is an error, unless its flag is given. An empty variable of OpenTelemetry
+(\`OTEL_…\`) counts as not set. Put values with a password into a variable: every user of the machine
 can see the flags of a running command. [Commands](commands.md) describes the commands themselves.
 `;
 

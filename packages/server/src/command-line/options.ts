@@ -26,6 +26,8 @@ export interface Option<T> {
   readonly variable?: string;
   /** Set only by its variable: every user of a machine can read the flags of a running command. */
   readonly isSecret?: boolean;
+  /** An empty variable counts as not set. Otherwise it is an error. */
+  readonly mayBeEmpty?: boolean;
   readonly isRequired?: boolean;
   readonly isRepeatable?: boolean;
   /** The value that applies if none is given, as a reader sees it. */
@@ -180,4 +182,13 @@ export function httpUrl(text: string): string | Problem {
   return isWebAddress(text) && !/[?#{}]/.test(text)
     ? new URL(text).href.replace(/\/+$/, '')
     : new Problem('must begin with http:// or https://, with no user, password, query, fragment or braces.');
+}
+
+/** Scheme, host and port only: the service adds its own paths. */
+export function originUrl(text: string): string | Problem {
+  const url = httpUrl(text);
+  if (holdsKey(text) || (!(url instanceof Problem) && new URL(url).pathname === '/')) return url;
+  return new Problem(
+    'must be an origin, such as https://network.example, with no path, query, fragment, user or password.',
+  );
 }

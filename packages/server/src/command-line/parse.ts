@@ -52,7 +52,12 @@ export function parseLine<O extends Options>(
   const resolved: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     if (faulty.has(name)) continue;
-    const { variable = '', isSecret } = option;
+    const { variable = '', isSecret, mayBeEmpty } = option;
+    // A secret that failed to arrive must not start the service with a default.
+    if (variables[variable] === '' && !flags.has(name) && !mayBeEmpty) {
+      problems.push(`${variable} is set but empty. Set it to a value, or unset it.`);
+      continue;
+    }
     const fromVariable = variables[variable] ? [variables[variable]] : [];
     const value = option.resolve(given.get(name) ?? fromVariable, flags);
     const isVariable = !flags.has(name) && (fromVariable.length > 0 || isSecret);

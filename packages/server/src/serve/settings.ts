@@ -6,9 +6,9 @@ import { limiterBounds } from '../bounds/limiter.ts';
 import { postgresBounds } from '../bounds/postgres.ts';
 import { serveBounds } from '../bounds/serve.ts';
 import {
-  httpUrl,
   type Option,
   oneOf,
+  originUrl,
   Problem,
   plainText,
   repeatedSetting,
@@ -112,7 +112,7 @@ export const listenSettings = {
   host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on'),
   port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on; 0 takes a free port'),
   'public-url': {
-    ...setting('URL', 'PUBLIC_URL', httpUrl, undefined, 'address that clients use'),
+    ...setting('URL', 'PUBLIC_URL', originUrl, undefined, 'origin that clients use, without a path'),
     default: 'http://<host>:<port>',
   },
   ...rateSettings,

@@ -2,6 +2,15 @@
 import { type Option, Problem, type Values, variableOnly } from '../command-line/options.ts';
 import { isWebAddress } from '../lib/text.ts';
 
+/** OpenTelemetry specifies that an empty variable counts as not set. */
+function otelVariable<T>(
+  variable: string,
+  read: (text: string) => T | Problem,
+  help: string,
+): Option<T | undefined> {
+  return { ...variableOnly(variable, read, help), mayBeEmpty: true };
+}
+
 function collectorUrl(text: string): string | Problem {
   return isWebAddress(text) && !/[?#]/.test(text)
     ? new URL(text).href.replace(/\/+$/, '')
@@ -11,19 +20,19 @@ function collectorUrl(text: string): string | Problem {
 }
 
 /** A variable that is checked only if traces are sent: it may be set for other programs. */
-const unchecked = (variable: string, help: string) => variableOnly(variable, (text) => text, help);
+const unchecked = (variable: string, help: string) => otelVariable(variable, (text) => text, help);
 
 function uncheckedWith(variable: string, fallback: string, help: string): Option<string> {
   return { ...unchecked(variable, help), default: fallback, resolve: ([text = fallback]) => text };
 }
 
 export const tracingSettings = {
-  'otlp-endpoint': variableOnly(
+  'otlp-endpoint': otelVariable(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     collectorUrl,
     'address of an OpenTelemetry collector, to which /v1/traces is added; without it, no traces are sent',
   ),
-  'otlp-traces-endpoint': variableOnly(
+  'otlp-traces-endpoint': otelVariable(
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     collectorUrl,
     'full address for traces, including the path; wins over OTEL_EXPORTER_OTLP_ENDPOINT',

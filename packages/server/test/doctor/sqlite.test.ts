@@ -211,7 +211,7 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
     [[], 'http://127.0.0.1:8080'],
     [['--public-url', 'http://[::1]:8080'], 'http://[::1]:8080'],
     [['--host', '0.0.0.0', '--environment', 'sandbox'], 'http://0.0.0.0:8080'],
-    [['--public-url', 'https://localhost/network'], 'https://localhost/network'],
+    [['--public-url', 'https://localhost'], 'https://localhost'],
   ] as const) {
     const { status, detail, remedy } = await settings(...flags);
     assert.ok(

@@ -5,8 +5,12 @@ import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
+import type { Command } from '../../src/command-line/command.ts';
 import { httpUrl, Problem } from '../../src/command-line/options.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
+import { listBrands } from '../../src/commands/as-partner/lists.ts';
+import { doctor } from '../../src/commands/doctor.ts';
+import { sandbox } from '../../src/commands/sandbox.ts';
 import { serve } from '../../src/commands/serve.ts';
 
 /** The sentences of a usage error, without the line that points to the help. */
@@ -43,7 +47,7 @@ const serveFlags = [
   ['brands-rate', 'BRANDS_RATE', ['-1', '0.5', 'fast']],
   ['balances-rate', 'BALANCES_RATE', ['-1', '1e3']],
   ['log-level', 'LOG_LEVEL', ['loud', 'INFO']],
-  ['public-url', 'PUBLIC_URL', ['example.com', 'ftp://x', 'https://u:p@x', 'https://x?y=1', 'https://x#y']],
+  ['public-url', 'PUBLIC_URL', ['example.com', 'https://x/y', 'https://u:p@x']],
   ['environment', 'ENVIRONMENT', ['staging', 'Production']],
   ['redis', 'REDIS_URL', ['localhost:6379', 'http://x', 'redis://x/y']],
   [
@@ -176,14 +180,32 @@ test('takes a setting from its variable, and from its flag when both are given',
   assert.ok(existsSync(join(folder, 'by-flag.db')));
 });
 
-test('a good flag overrides a bad variable, and an empty variable counts as absent', async (t) => {
-  const bad = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
-  for (const [variables, flags, expected] of [
-    [bad, ['--environment', 'sandbox'], 'sandbox'],
-    [{ ENVIRONMENT: '' }, [], 'production'],
-  ] as const) {
-    const { status, stdout } = await commandLine(t).run(['migrate', '--json', ...flags], { variables });
-    assert.deepEqual([status, JSON.parse(stdout).environment], [0, expected]);
+test('a good flag overrides a bad or an empty variable', async (t) => {
+  const variables = { ENVIRONMENT: '', DATABASE_URL: 'mysql://x' };
+  const flags = ['--json', '--environment', 'sandbox'];
+  const { status, stdout } = await commandLine(t).run(['migrate', ...flags], { variables });
+  assert.deepEqual([status, JSON.parse(stdout).environment], [0, 'sandbox']);
+});
+
+test('each variable that is set but empty is an error, except those of OpenTelemetry', () => {
+  for (const { options } of [serve, doctor, sandbox, listBrands] as Command[]) {
+    const variables = Object.values(options).flatMap(({ variable }) => variable ?? []);
+    const empty = Object.fromEntries(variables.map((variable) => [variable, '']));
+    const expected = variables
+      .filter((variable) => !variable.startsWith('OTEL_'))
+      .map((variable) => `${variable} is set but empty. Set it to a value, or unset it.`);
+    assert.ok(expected.length > 0);
+    assert.deepEqual(parseLine({ options }, [], empty).problems, expected);
+  }
+});
+
+test('a public address is an origin, and a slash at its end is removed', () => {
+  const read = (text: string) => parseLine(serve, ['--public-url', text]);
+  const faults = ['ftp://x', 'https://x?y=1', 'https://x?', 'https://x/?', 'https://x#y', 'https://x/y'];
+  for (const text of faults) assert.match(read(text).problems[0]!, /^--public-url must be an origin, /, text);
+  for (const text of ['https://x.example', 'https://x.example/']) {
+    const { values, problems } = read(text);
+    assert.deepEqual([problems, values['public-url']], [[], 'https://x.example']);
   }
 });
 

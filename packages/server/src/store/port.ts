@@ -230,10 +230,45 @@ export interface Receipts extends ReceiptWrites {
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
+/** Who makes a change, and with which command. */
+export interface Author {
+  readonly actor: string;
+  /** The name of the command, such as "keys rotate". */
+  readonly action: string;
+}
+
+/** The record that something was changed. It holds no secret, no digest, no amount and no personal data. */
+export interface AuditEntry extends Author {
+  readonly at: string;
+  /** The id of what was changed, or a plain word for several things, such as "receipts". */
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** An entry with its number in the log. */
+export interface NumberedEntry extends AuditEntry {
+  readonly seq: number;
+}
+
+export interface AuditQuery extends Partial<Record<'actor' | 'action' | 'target', string | undefined>> {
+  readonly since?: string | undefined;
+  /** Only entries before this time. */
+  readonly until?: string | undefined;
+  /** Only entries older than this one, the last of the previous page. */
+  readonly after?: NumberedEntry | undefined;
+  readonly limit: number;
+}
+
+/** The audit log. Each change adds its own entry, in the same transaction. */
+export interface AuditLog {
+  /** Newest first. */
+  listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
+}
+
 /** The schema versions before and after. */
 export type Migration = Readonly<Record<'from' | 'to', number>>;
 
-export interface Store extends Reads, Accounts, Imports, Receipts {
+export interface Store extends Reads, Accounts, Imports, Receipts, AuditLog {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** What opening the database did to its schema. */

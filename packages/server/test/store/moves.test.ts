@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMoves } from '../../src/store/sql/moves.ts';
+import type { Steps } from '../../src/store/sql/statement.ts';
 
 test('any number of partners is written in one transaction', async () => {
   const created_at = '2026-01-01T00:00:00.000Z';
@@ -8,7 +9,17 @@ test('any number of partners is written in one transaction', async () => {
     return { id: `PARTNER_${index}`, name: 'Partner', created_at, keys: [] };
   });
   const sizes: number[] = [];
-  const write = async ({ length }: readonly unknown[]) => void sizes.push(length);
-  await createMoves({ rows: async () => [], write }).writePartnersWithKeys(partners);
+  const transaction = async <Result>(steps: Steps<Result>) => {
+    const running = steps();
+    let size = 0;
+    for (let step = running.next(); ; step = running.next([])) {
+      if (step.done) {
+        sizes.push(size);
+        return step.value;
+      }
+      size += 1;
+    }
+  };
+  await createMoves({ rows: async () => [], transaction }).writePartnersWithKeys(partners);
   assert.deepEqual(sizes, [partners.length]);
 });

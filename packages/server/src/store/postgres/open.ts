@@ -3,6 +3,7 @@ import { postgresBounds } from '../../bounds/postgres.ts';
 import { instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
+import { createAuditLog } from '../sql/audit.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { type Connection, urlUnderName } from './connections/connection.ts';
@@ -51,6 +52,7 @@ export async function openPostgres(
     rotateCursorKey: createRotation(primary),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),
+    ...createAuditLog(sqlOn(primary).rows),
     exportRecords: createExport(primary),
     ...createImports(async () => {
       const { connection } = await connectToPrimary(urls);

@@ -10,7 +10,12 @@ export const grantColumns = 'id, partner_id, customer_id, action, status, expire
 const selectPartners = `select ${partnerColumns} from partners`;
 const selectGrants = `select ${grantColumns} from grants`;
 
-export function createAccounts({ rows, write }: Sql): Accounts {
+export function createAccounts({ rows, transaction }: Sql): Accounts {
+  const write = (statements: readonly BoundStatement[]) =>
+    transaction(function* () {
+      for (const statement of statements) yield statement;
+    });
+
   async function records<Result>(...statement: BoundStatement): Promise<Result[]> {
     return (await rows(...statement)).map(withoutNulls) as Result[];
   }

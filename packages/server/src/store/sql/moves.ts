@@ -26,7 +26,15 @@ const updateKey = `
     revoked_at = coalesce(api_keys.revoked_at, excluded.revoked_at)
   where api_keys.partner_id = excluded.partner_id and api_keys.digest = excluded.digest`;
 
-export function createMoves({ rows, write }: Sql): Pick<Store, 'partnersWithKeys' | 'writePartnersWithKeys'> {
+export function createMoves({
+  rows,
+  transaction,
+}: Sql): Pick<Store, 'partnersWithKeys' | 'writePartnersWithKeys'> {
+  const write = (statements: readonly BoundStatement[]) =>
+    transaction(function* () {
+      for (const statement of statements) yield statement;
+    });
+
   return {
     partnersWithKeys: async () => {
       const byPartner = Map.groupBy(await rows(partnersAndKeys), (row) => row.partner_id);

@@ -4,9 +4,31 @@ export type Row = Readonly<Record<string, unknown>>;
 /** A statement with the values of its parameters $1, $2, … */
 export type BoundStatement = readonly [text: string, ...values: Value[]];
 
+/**
+ * The statements of a transaction. Each `yield` runs a statement and returns its rows. A generator, and not
+ * an async function: the embedded database runs it in one go, so nothing else of the process gets between.
+ */
+export type Steps<Result> = () => Generator<BoundStatement, Result, readonly Row[]>;
+
 /** Runs statements that both engines understand. Times are text, as in the API. */
 export interface Sql {
   rows(...statement: BoundStatement): Promise<readonly Row[]>;
-  /** Runs all statements in one transaction. */
-  write(statements: readonly BoundStatement[]): Promise<void>;
+  /** Runs the steps in one transaction. An error rolls it back, and so does the end of a `try`. */
+  transaction<Result>(steps: Steps<Result>, mode?: 'keep' | 'try'): Promise<Result>;
+}
+
+/** The conditions of a query and the values of their parameters. */
+export function createConditions() {
+  const values: Value[] = [];
+  const texts: string[] = [];
+  const parameter = (value: Value) => `$${values.push(value)}`;
+  return {
+    values,
+    parameter,
+    /** Adds a condition if the value is given. */
+    add: (value: Value | undefined, condition: (parameter: string) => string) => {
+      if (value !== undefined) texts.push(condition(parameter(value)));
+    },
+    text: () => (texts.length === 0 ? 'true' : texts.join(' and ')),
+  };
 }

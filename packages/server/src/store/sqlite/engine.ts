@@ -1,7 +1,7 @@
 /** SQLite error codes, transactions and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
-import type { Sql } from '../sql/statement.ts';
+import type { BoundStatement, Sql } from '../sql/statement.ts';
 
 /** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
 const unavailable = new Set([5, 6, 10, 13, 14]);
@@ -33,23 +33,30 @@ export function transaction<Result>(
   db: DatabaseSync,
   lock: 'immediate' | 'deferred',
   work: () => Result,
+  end: 'commit' | 'rollback' = 'commit',
 ): Result {
   return attempt(db, () => {
     db.exec(`begin ${lock}`);
     const result = work();
-    db.exec('commit');
+    db.exec(end);
     return result;
   });
 }
 
-/** Prepares each statement when it runs: an operator's command runs only one or two. */
+/** Prepares each statement when it runs: an operator's command runs only a few. */
 export function plainSql(db: DatabaseSync): Sql {
+  const run = ([text, ...values]: BoundStatement) => db.prepare(text).all(numbered(values));
   return {
-    rows: async (text, ...values) => attempt(db, () => db.prepare(text).all(numbered(values))),
-    write: async (statements) =>
-      transaction(db, 'immediate', () => {
-        for (const [text, ...values] of statements) db.prepare(text).run(numbered(values));
-      }),
+    rows: async (...statement) => attempt(db, () => run(statement)),
+    transaction: async (steps, mode = 'keep') => {
+      const work = () => {
+        const running = steps();
+        let step = running.next();
+        while (!step.done) step = running.next(run(step.value));
+        return step.value;
+      };
+      return transaction(db, 'immediate', work, mode === 'keep' ? 'commit' : 'rollback');
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import type { Purpose } from '../address.ts';
 import type { Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
+import { createAuditLog } from '../sql/audit.ts';
 import { createMoves } from '../sql/moves.ts';
 import { createRotation } from './cursor-keys.ts';
 import { plainSql } from './engine.ts';
@@ -37,6 +38,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createAccounts(plainSql(db)),
       rotateCursorKey: createRotation(db),
       ...createMoves(plainSql(db)),
+      ...createAuditLog(plainSql(db).rows),
       ...createImports(db, path),
       exportRecords: createExport(path),
       ...receipts,

@@ -32,9 +32,10 @@ export function createReads(db: DatabaseSync): Reads {
     from grants
     where customer_id = ?1 and partner_id = ?2 and id = ?4`);
 
+  // Without this, SQLite may choose the index for operators, which does not hold the expiry.
   const anyActiveGrant = prepare(`
     select id, 'ACTIVE' as standing
-    from grants
+    from grants indexed by grants_of_customer
     where customer_id = ?1 and partner_id = ?2 and status = 'ACTIVE'
       and (expires_at is null or expires_at > ?3)
     limit 1`);

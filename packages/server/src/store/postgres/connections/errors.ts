@@ -25,7 +25,7 @@ const closedConnection = /is not queryable$|^Connection terminated( unexpectedly
 
 /** Converts an error of the driver or the server. Drops the server's details, which may hold a whole row. */
 export function translated(error: unknown): Error {
-  if (error instanceof OperatorError) return error;
+  if (error instanceof OperatorError || error instanceof AlreadyExists) return error;
   if (!(error instanceof DatabaseError)) {
     // An error of the driver: refused, reset, timed out. Its message names at most a host.
     const { message, code } = error as NodeJS.ErrnoException;
@@ -62,5 +62,6 @@ export function unreachable(error: unknown): StoreUnavailable {
 
 /** False if the server rejected one statement and the connection can run the next one. */
 export function breaksConnection(error: unknown): boolean {
+  if (error instanceof OperatorError || error instanceof AlreadyExists) return false;
   return !(error instanceof DatabaseError) || broken.some((known) => error.code?.startsWith(known));
 }

@@ -218,12 +218,15 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
       }),
 
     /** Runs the work on one connection, and commits all of it or nothing. */
-    transaction: <Result>(work: (connection: Connection) => Promise<Result>) =>
+    transaction: <Result>(
+      work: (connection: Connection) => Promise<Result>,
+      end: 'commit' | 'rollback' = 'commit',
+    ) =>
       onConnection(async (connection) => {
         try {
           await connection.query('begin');
           const result = await work(connection);
-          await connection.query('commit');
+          await connection.query(end);
           return result;
         } catch (error) {
           // If the connection is lost, the server rolls back by itself.
@@ -249,9 +252,17 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
 export function sqlOn(pool: Pool): Sql {
   return {
     rows: (text, ...values) => pool.query({ text }, values),
-    write: (statements) =>
-      pool.transaction(async (connection) => {
-        for (const [text, ...values] of statements) await connection.query(text, values);
-      }),
+    transaction: (steps, mode = 'keep') => {
+      const work = async (connection: Connection) => {
+        const running = steps();
+        let step = running.next();
+        while (!step.done) {
+          const [text, ...values] = step.value;
+          step = running.next((await connection.query(text, values)).rows);
+        }
+        return step.value;
+      };
+      return pool.transaction(work, mode === 'keep' ? 'commit' : 'rollback');
+    },
   };
 }

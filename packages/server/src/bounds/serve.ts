@@ -7,4 +7,6 @@ export const serveBounds = {
   workerAnswerMs: 500,
   /** Longest drain delay that an operator can set, in seconds. */
   mostDrainDelaySeconds: 3_600,
+  /** Time between two warnings that other instances do not share the rate limit, ms. */
+  instancesWarningMs: 3_600_000,
 } as const;

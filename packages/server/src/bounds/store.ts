@@ -2,6 +2,10 @@
 export const storeBounds = {
   /** How long `serve` waits for a lock, ms. It blocks the process; with a write-ahead log it is rare. */
   sqliteServeBusyMs: 250,
+  /** How often `serve` checks that nobody replaced its files, ms. A check takes 30 µs. */
+  sqliteWatchMs: 250,
+  /** Write-ahead log that is not shrunk, bytes: SQLite merges and reuses a log of 1,000 pages. */
+  sqliteLogBytes: 1_000 * 4_096 * 2,
   /** Page cache of `serve`, KiB. SQLite's default of 2 MB holds about 60 pages of 50 brands. */
   sqliteServeCacheKibibytes: 16 * 1_024,
   /** How long a command waits for a lock, ms: an import may be finishing. */

@@ -21,11 +21,14 @@ export const sandbox = command({
     const signal = stopSignal();
     const settings = resolveSandbox(values, join(values.data, 'sandbox.db'));
     const log = createLog(settings.logLevel);
+    const store = await openStore(settings.database, settings.environment, 'create');
+    try {
+      await fillWithDemo(store);
+    } finally {
+      await store.close();
+    }
     await using opened = new AsyncDisposableStack();
-    const store = await openStore(settings.database, settings.environment, 'serve');
-    opened.defer(store.close);
-    await fillWithDemo(store);
-    const service = await openService(settings, log, opened, { store, demoKey: demoKeys[0].text });
+    const service = await openService(settings, log, opened, { demoKey: demoKeys[0].text });
     output.answer(greeting(service.publicUrl));
     await drainOn(signal, 0, service, log);
     await opened.disposeAsync();

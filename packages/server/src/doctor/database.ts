@@ -3,7 +3,7 @@ import { doctorBounds } from '../bounds/doctor.ts';
 import { type Finding, failed, ok, skipped, warning } from '../lib/finding.ts';
 import type { RedisInspected } from '../limiter/redis/inspect.ts';
 import { ratesOf, type ServeConfig } from '../serve/settings.ts';
-import { instancePrefix } from '../store/address.ts';
+import { countInstances, instancePrefix } from '../store/address.ts';
 import type { Inspection } from '../store/inspection.ts';
 import { type Fault, faultOfEnvironment, faultOfNewVersion, faultOfOldVersion } from '../store/sql/schema.ts';
 
@@ -68,9 +68,8 @@ export async function checkInstances(
   }
   if (engine === 'postgres') {
     // Every role may see the `application_name` of a connection.
-    const text = `select count(distinct application_name)::integer as count from pg_stat_activity
-      where datname = current_database() and starts_with(application_name, $1)`;
-    return judgeInstances(Number((await rows(text, instancePrefix))[0]!.count), redis);
+    const [counted] = await rows(countInstances, instancePrefix, '');
+    return judgeInstances(Number(counted!.count), redis);
   }
   // The embedded database does not know its instances, so a forgotten Redis cannot be noticed.
   if (redis !== undefined) return ok('All instances with this --redis share one rate limit.');

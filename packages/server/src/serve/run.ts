@@ -1,5 +1,6 @@
 import { basePath } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
+import { serveBounds } from '../bounds/serve.ts';
 import type { Output } from '../command-line/output.ts';
 import { startHealth } from '../http/operations/health.ts';
 import { drainOn, stopSignal } from '../lib/signals.ts';
@@ -7,6 +8,7 @@ import { ownVersion } from '../lib/version.ts';
 import { createLog } from '../observability/log.ts';
 import { readMetrics } from '../observability/metric.ts';
 import { buildInfo } from '../observability/process-metrics.ts';
+import type { Served } from '../store/port.ts';
 import type { Serving } from './service.ts';
 import type { ServeSettings } from './settings.ts';
 
@@ -21,7 +23,7 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   await using operations = new AsyncDisposableStack();
   await using opened = new AsyncDisposableStack();
   const serving = await open(settings, log, opened);
-  const { publicUrl, address } = serving;
+  const { publicUrl, address, database: served } = serving;
 
   const build = buildInfo(environment, database.engine);
   const read = async () => [...readMetrics([build]), ...(await serving.readMetrics())];
@@ -29,14 +31,18 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   const health = await startHealth(settings.operations.host, settings.operations.port, serving, read, log);
   operations.defer(health.close);
   const listening = workers === 1 ? 'listening' : `${workers} workers listening`;
+  const place = `${publicUrl}${basePath} from ${databaseText(database.engine, served)}`;
   output.remark(
-    `Serving ${environment} at ${publicUrl}${basePath}; ${listening} on ${address}, operations on ${health.url}.`,
+    `Serving ${environment} at ${place}; ${listening} on ${address}, operations on ${health.url}.`,
   );
   log.info(
     {
       version: ownVersion(),
       environment,
       engine: database.engine,
+      database: served.location,
+      schema: served.migration.to,
+      ...(isUpgraded(served) && { upgraded_from_schema: served.migration.from }),
       public_url: publicUrl,
       address,
       operations_address: health.url,
@@ -46,6 +52,10 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
     'started',
   );
 
+  const isLimitedAlone =
+    settings.redis === undefined && Object.values(settings.rates).some((rate) => rate > 0);
+  if (isLimitedAlone) opened.defer(warnOfInstances(served, log));
+
   const drain = () => {
     health.drain();
     serving.drain();
@@ -53,4 +63,28 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   const signaledMs = await drainOn(signal, drainDelaySeconds, { ...serving, drain }, log);
   await opened.disposeAsync();
   log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
+}
+
+function isUpgraded({ migration: { from, to } }: Served): boolean {
+  return from !== to;
+}
+
+function databaseText(engine: 'sqlite' | 'postgres', served: Served): string {
+  const { from, to } = served.migration;
+  const schema = isUpgraded(served) ? `upgraded from schema ${from} to ${to}` : `schema ${to}`;
+  return `${engine === 'sqlite' ? 'the embedded database' : 'Postgres'} ${served.location} (${schema})`;
+}
+
+/** Warns now and every hour if each of several instances limits by itself. Returns a function that stops it. */
+export function warnOfInstances({ otherInstances }: Pick<Served, 'otherInstances'>, log: Logger): () => void {
+  const look = async () => {
+    // Without an answer there is nothing to say: an outage of the database is reported elsewhere.
+    const others = (await otherInstances?.().catch(() => 0)) ?? 0;
+    if (others === 0) return;
+    const what = 'other instances serve this database, and each limits rates alone; set --redis on all';
+    log.warn({ other_instances: others }, what);
+  };
+  void look();
+  const timer = setInterval(look, serveBounds.instancesWarningMs).unref();
+  return () => clearInterval(timer);
 }

@@ -11,7 +11,7 @@ import { type MetricRead, readMetrics } from '../observability/metric.ts';
 import { watchThisProcess } from '../observability/process-metrics.ts';
 import { createJournal } from '../receipts/journal.ts';
 import { openStore } from '../store/engines.ts';
-import type { Store } from '../store/port.ts';
+import type { Served, Store } from '../store/port.ts';
 import type { Tracing } from '../tracing/open-telemetry.ts';
 import { createApp, type Parts } from './app.ts';
 import type { ServiceSettings } from './settings.ts';
@@ -19,6 +19,7 @@ import type { ServiceSettings } from './settings.ts';
 /** A service that listens: one process, or a supervisor with its workers. */
 export interface Serving {
   readonly publicUrl: string;
+  readonly database: Served;
   /** Where it listens. Differs from `publicUrl` behind a proxy. */
   readonly address: string;
   /** Resolves if requests can be answered. */
@@ -49,6 +50,10 @@ export async function openService(
   const { host, port } = settings.listener;
   const store = given.store ?? (await openStore(database, environment, 'serve', settings.storeOptions));
   if (given.store === undefined) opened.defer(store.close);
+  store.onFileFault?.((fault) => {
+    if (fault === undefined) log.warn('the database files are back; requests are answered again');
+    else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
+  });
   const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
   opened.defer(rateLimit.close);
   // Without a collector, OpenTelemetry is not loaded.
@@ -91,6 +96,7 @@ export async function openService(
   );
   return {
     publicUrl: publicUrl(),
+    database: store,
     address: address(),
     ping: store.ping,
     readMetrics: async () => readMetrics(metrics),

@@ -268,11 +268,19 @@ export interface AuditLog {
 /** The schema versions before and after. */
 export type Migration = Readonly<Record<'from' | 'to', number>>;
 
-export interface Store extends Reads, Accounts, Imports, Receipts, AuditLog {
-  readonly environment: Environment;
-  readonly metrics: readonly Metric[];
+/** What an operator must know of a database that is served. */
+export interface Served {
+  /** The path of the embedded database; host and name of a Postgres database. */
+  readonly location: string;
   /** What opening the database did to its schema. */
   readonly migration: Migration;
+  /** The number of other instances that serve this database. Only Postgres knows. */
+  otherInstances?(): Promise<number>;
+}
+
+export interface Store extends Served, Reads, Accounts, Imports, Receipts, AuditLog {
+  readonly environment: Environment;
+  readonly metrics: readonly Metric[];
   /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */
   rotateCursorKey(old: 'keep' | 'discard'): Promise<CursorKeyRotation>;
   /** Partners and their keys, to move them to another database. */
@@ -287,6 +295,11 @@ export interface Store extends Reads, Accounts, Imports, Receipts, AuditLog {
    * them. Waits for each `write` before it reads on.
    */
   exportRecords(selection: ExportSelection, write: (lines: string) => Promise<void>): Promise<void>;
+  /**
+   * Reports what happened if the files of the database are replaced or removed, and undefined if they are
+   * back. Only the embedded database has files, and only `serve` watches them.
+   */
+  onFileFault?(listener: (fault: string | undefined) => void): void;
   close(): Promise<void>;
 }
 

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { assertFailed, commandLine, serve as serveProcess } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 import { ownVersion } from '../../src/lib/version.ts';
 import { type MetricName, metricCatalogue } from '../../src/observability/catalogue.ts';
+import { databaseSchema } from '../../src/store/sqlite/migrate.ts';
 
 const limits = { timeout: 30_000 };
 
@@ -24,8 +26,10 @@ async function statusOf(url: string): Promise<number> {
 }
 
 test('serves at the announced address, and answers probes on the operations address', limits, async (t) => {
-  const { address, operationsUrl, texts, call, brands } = await serve(t);
-  assert.ok(texts().stderr.startsWith(`Serving sandbox at ${address}/network/v1; listening on ${address}, `));
+  const { address, operationsUrl, texts, call, brands, line } = await serve(t);
+  const database = `the embedded database ${line.databasePath} (schema ${databaseSchema.current})`;
+  const place = `${address}/network/v1 from ${database}`;
+  assert.ok(texts().stderr.startsWith(`Serving sandbox at ${place}; listening on ${address}, `));
   assert.notEqual(operationsUrl, address);
   assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
   assert.equal(await statusOf(`${operationsUrl}/readyz`), 200);
@@ -40,9 +44,9 @@ test('serves at the announced address, and answers probes on the operations addr
 });
 
 test('the placeholder image has the public address that was set, with any characters', limits, async (t) => {
-  const publicUrl = "https://network.example/$&/$'";
+  const publicUrl = "https://$&$'.example";
   const { brands, texts } = await serve(t, '--public-url', `${publicUrl}/`);
-  assert.ok(texts().stderr.startsWith(`Serving sandbox at ${publicUrl}/network/v1; listening on http://127`));
+  assert.ok(texts().stderr.startsWith(`Serving sandbox at ${publicUrl}/network/v1 from the embedded `));
   const { text } = await brands('?reference_id=shared', { key: keys.acme });
   assert.equal(JSON.parse(text).brands[0].profile_image_url, `${publicUrl}/assets/brand-placeholder.png`);
 });
@@ -146,24 +150,34 @@ test('while it drains it is not ready but answers, and a second signal ends it',
 });
 
 test('logs its start and its end, and nothing after that', limits, async (t) => {
-  const { ended, signal, texts, address, operationsUrl } = await serve(t);
+  const { ended, signal, texts, address, operationsUrl, line } = await serve(t);
   signal('SIGTERM');
   assert.equal(await ended, 0);
   const { version, environment, engine, ...started } = JSON.parse(texts().stdout.split('\n', 1)[0]!);
   assert.deepEqual([version, environment, engine], [ownVersion(), 'sandbox', 'sqlite']);
+  assert.deepEqual([started.database, started.schema], [line.databasePath, databaseSchema.current]);
   assert.deepEqual([started.address, started.operations_address], [address, operationsUrl]);
   assert.deepEqual([started.msg, started.workers, started.sends_traces], ['started', 1, false]);
   assert.match(texts().stdout, /"msg":"draining"\}\n.*"level":30,.*"duration_ms":\d+,"msg":"stopped"\}\n$/s);
 });
 
-test('migrates a new database before it serves', limits, async (t) => {
-  const line = commandLine(t);
-  const { texts, ended, signal } = await serveProcess(t, ['--database', line.database]);
-  assert.match(texts().stderr, /^Serving production at /);
-  assert.equal((await line.json<{ from: number }>('migrate')).from > 0, true);
-  signal('SIGINT');
-  assert.equal(await ended, 0);
-});
+test(
+  'creates no database: a missing or an empty file stays, and the error names migrate',
+  limits,
+  async (t) => {
+    const line = commandLine(t);
+    const serving = ['serve', '--port', '0', '--ops-port', '0'];
+    const missing = `The database ${line.databasePath} does not exist. Create it with "partner-network migrate"`;
+    const finished = await line.run(serving);
+    assertFailed(finished, 1);
+    assert.ok(finished.stderr.startsWith(missing), finished.stderr);
+    assert.deepEqual(readdirSync(line.folder), []);
+    writeFileSync(line.databasePath, '');
+    assertFailed(await line.run(serving), 1, /has no schema yet: run "partner-network migrate" first/);
+    assert.deepEqual(readdirSync(line.folder), ['test.db']);
+    assert.equal(readFileSync(line.databasePath, 'utf8'), '');
+  },
+);
 
 test('fails with status 1 when an address is taken, and names the flag', limits, async (t) => {
   const { line, port, operationsUrl } = await serve(t);
@@ -179,10 +193,11 @@ test('fails with status 1 when an address is taken, and names the flag', limits,
 });
 
 test('fails with status 1 for an address of another machine, and names the flag', limits, async (t) => {
-  const { run } = commandLine(t);
+  const { run } = await fixtureLine(t);
   // 192.0.2.0/24 is reserved for documentation (RFC 5737).
   for (const flag of ['--host', '--ops-host']) {
-    const finished = await run(['serve', '--port', '0', '--ops-port', '0', flag, '192.0.2.1']);
+    const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+    const finished = await run([...words, flag, '192.0.2.1']);
     assertFailed(finished, 1, new RegExp(`no address 192\\.0\\.2\\.1\\. Choose another one with ${flag}\\.`));
   }
 });

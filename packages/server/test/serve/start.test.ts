@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { commandLine, serve } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 
 const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
@@ -50,7 +49,8 @@ const printNewSpace = `
 
 test('serve keeps the space for new objects at 8 MiB, an eighth of what V8 allows', async (t) => {
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(printNewSpace)}` };
-  const served = await serve(t, ['--database', commandLine(t).database], { variables });
+  const { database } = await fixtureLine(t);
+  const served = await serveSandbox(t, database, [], variables);
   served.signal('SIGINT');
   await served.says('stderr', /^new space: 8$/m);
 });

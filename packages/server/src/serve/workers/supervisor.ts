@@ -40,6 +40,7 @@ export async function openWorkers(
   const address = addressOf(listener.host, pool.port);
   return {
     publicUrl: settings.publicUrl ?? address,
+    database: store,
     address,
     ping: async () => {
       if (pool.size() === 0) throw new StoreUnavailable('No worker is running.');

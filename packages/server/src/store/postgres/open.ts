@@ -1,12 +1,12 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../bounds/postgres.ts';
-import { instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
+import { countInstances, instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
-import { type Connection, urlUnderName } from './connections/connection.ts';
+import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { createPool, sqlOn } from './connections/pool.ts';
 import { watchPrimary } from './connections/primary-watch.ts';
@@ -43,6 +43,7 @@ export async function openPostgres(
     replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);
   return {
     environment,
+    location: `${addressOf(first.url)}/${first.connection.database}`,
     migration,
     metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
     ...createReads(primary, replicas),
@@ -64,6 +65,11 @@ export async function openPostgres(
         throw unreachable(error);
       }
     }),
+    otherInstances: async () => {
+      const name = `${instancePrefix}${instance}`;
+      const [counted] = await sqlOn(primary).rows(countInstances, instancePrefix, name);
+      return Number(counted!.count);
+    },
     close: async () => {
       await replicas?.close();
       await journal.close();

@@ -18,7 +18,7 @@ import { storeBounds } from '../../bounds/store.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { faultOfEnvironment, faultOfOldVersion, refuse } from '../sql/schema.ts';
 import { translated } from './engine.ts';
-import { openToInspect, receiptsFileOf } from './file.ts';
+import { isReadOnly, openToInspect, receiptsFileOf } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 import { refuseMissing } from './open.ts';
 
@@ -133,8 +133,11 @@ async function copyFile(source: string, partial: string, environment: Environmen
   // Only the owner may read it, like the database.
   closeSync(openSync(partial, 'wx', 0o600));
   try {
-    // A writable connection: a read-only one would leave a write-ahead log behind.
-    using db = new DatabaseSync(source, { timeout: storeBounds.sqliteCommandBusyMs });
+    // A writable connection if possible: a read-only one would leave a write-ahead log behind.
+    const timeout = storeBounds.sqliteCommandBusyMs;
+    using db = isReadOnly(source, 'command')
+      ? openToInspect(source, timeout)
+      : new DatabaseSync(source, { timeout });
     const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
     if (isDatabase) refuse(faultOfOldVersion(version, 1));
     refuse(faultOfEnvironment(stamped, environment));

@@ -1,5 +1,6 @@
 /** SQLite error codes, transactions and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { AlreadyExists, StoreUnavailable } from '../port.ts';
 import type { BoundStatement, Sql } from '../sql/statement.ts';
 
@@ -7,11 +8,17 @@ import type { BoundStatement, Sql } from '../sql/statement.ts';
 const unavailable = new Set([5, 6, 10, 13, 14]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
+/** SQLITE_READONLY. */
+const readOnly = 8;
 
 /** Turns an error of SQLite into one of the port, and returns other errors unchanged. */
 export function translated(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode ?? 0;
   if (conflict.has(code)) return new AlreadyExists('This id already exists.', { cause: error });
+  if ((code & 0xff) === readOnly) {
+    const why = 'this user may not write to it, or its disk is mounted read-only';
+    return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
+  }
   if (!unavailable.has(code & 0xff)) return error;
   const reason = (error as Error).message;
   return new StoreUnavailable(`The embedded database cannot answer now (${reason}).`, { cause: error });

@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '../../bounds/store.ts';
 import type { Store } from '../port.ts';
 import { exportQuery } from '../sql/exports.ts';
 import { numbered, translated } from './engine.ts';
+import { openToInspect } from './file.ts';
 
 /**
  * Exports with one statement on its own connection: a statement sees one snapshot for as long as it runs.
@@ -11,7 +11,7 @@ import { numbered, translated } from './engine.ts';
 export function createExport(path: string): Store['exportRecords'] {
   return async (selection, write) => {
     const { text, values, recordOf } = exportQuery(selection);
-    using db = new DatabaseSync(path, { readOnly: true, timeout: storeBounds.sqliteCommandBusyMs });
+    using db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
     try {
       const statement = db.prepare(text);
       statement.setReturnArrays(true);

@@ -20,14 +20,27 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
   return new DatabaseSync(path, { timeout });
 }
 
-/**
- * Opens a file without leaving a trace. Even a read-only connection creates a write-ahead log, owned by this
- * user, unless the file is opened as immutable. Without a log, no process has the file open.
- */
-export function openToInspect(path: string): DatabaseSync {
+/** Opens a file for reading without leaving a trace, also on a disk that is mounted read-only. */
+export function openToInspect(path: string, timeout: number = storeBounds.sqliteServeBusyMs): DatabaseSync {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  // Without a log, no process has the file open.
+  if (log === undefined) return openReadOnly(path, 'immutable', timeout);
+  try {
+    return openReadOnly(path, 'shared', timeout);
+  } catch (error) {
+    // Without an index beside the log, SQLite must write one.
+    if (existsSync(`${path}-shm`)) throw error;
+    if (log.size === 0) return openReadOnly(path, 'immutable', timeout);
+    const remedy = 'Copy both files to a folder where this user may write, and use the copy';
+    throw new Error(`${path}-wal has changes that cannot be read here. ${remedy}`, { cause: error });
+  }
+}
+
+/** A shared connection creates a write-ahead log, owned by this user. An immutable one reads no log. */
+function openReadOnly(path: string, mode: 'immutable' | 'shared', timeout: number): DatabaseSync {
   const url = pathToFileURL(path);
-  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1');
-  const db = new DatabaseSync(url, { readOnly: true, timeout: storeBounds.sqliteServeBusyMs });
+  if (mode === 'immutable') url.searchParams.set('immutable', '1');
+  const db = new DatabaseSync(url, { readOnly: true, timeout });
   try {
     db.prepare('select count(*) from sqlite_master').get();
     return db;
@@ -35,6 +48,29 @@ export function openToInspect(path: string): DatabaseSync {
     db.close();
     throw error;
   }
+}
+
+/**
+ * Shrinks a large write-ahead log: SQLite merges and reuses it, but never makes it smaller. While another
+ * process reads an old snapshot this does nothing; the next command tries again.
+ */
+export function shrinkLog(db: DatabaseSync, path: string): void {
+  const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {};
+  if (size > storeBounds.sqliteLogBytes) emptyLog(db);
+}
+
+/** Merges the write-ahead log into the file and empties it, if no other process uses it. */
+export function emptyLog(db: DatabaseSync): void {
+  try {
+    db.exec(`pragma busy_timeout = ${storeBounds.sqliteServeBusyMs}; pragma wal_checkpoint(truncate)`);
+  } catch {
+    // Fails on a full disk. The log stays complete.
+  }
+}
+
+/** Whether a command can only read the file. A command that writes then fails at its first write. */
+export function isReadOnly(path: string, purpose: Purpose): boolean {
+  return purpose === 'command' && !(mayWrite(path) && mayWrite(dirname(path)));
 }
 
 /** Why this user cannot see whether the file exists, or undefined if it can be seen. */
@@ -54,8 +90,13 @@ export function nearestExisting(path: string): string {
 
 /** True if this user may read and write the file, or if it does not exist. */
 export function mayWrite(path: string): boolean {
+  return errorOfWriting(path) === undefined;
+}
+
+/** Why this user may not read and write the file: EACCES, or EROFS on a disk that is mounted read-only. */
+export function errorOfWriting(path: string): string | undefined {
   const code = errorCodeOf(() => accessSync(path, constants.R_OK | constants.W_OK));
-  return code === undefined || code === 'ENOENT';
+  return code === 'ENOENT' ? undefined : code;
 }
 
 export function mayRead(path: string): boolean {

@@ -3,7 +3,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../lib/times.ts';
 import type { Migration } from '../port.ts';
-import { type Migrations, migrationsIn, notOurs, refuse, type Stamp, usableVersion } from '../sql/schema.ts';
+import {
+  faultOfOldVersion,
+  type Migrations,
+  migrationsIn,
+  notOurs,
+  refuse,
+  type Stamp,
+  usableVersion,
+} from '../sql/schema.ts';
 import { insertCursorKey } from './cursor-keys.ts';
 import { transaction } from './engine.ts';
 
@@ -33,10 +41,12 @@ export function migrate(
   db: DatabaseSync,
   environment: Environment,
   schema: FileSchema = databaseSchema,
+  mayCreate = true,
 ): Migration {
   const { scripts, current } = schema;
   const readVersion = () => usableVersion(stampOf(db, schema), environment, current);
   const version = readVersion();
+  if (!mayCreate) refuse(faultOfOldVersion(version, 1));
   // The file stores this mode, but a copy made by vacuum does not have it.
   db.exec('pragma journal_mode = wal');
   if (version === current) return { from: version, to: version };
@@ -49,6 +59,17 @@ export function migrate(
     db.exec(`pragma user_version = ${current}`);
     return { from, to: current };
   });
+}
+
+/** Rejects a file that is not at the current schema, and changes nothing. */
+export function requireCurrent(
+  db: DatabaseSync,
+  environment: Environment,
+  schema: FileSchema = databaseSchema,
+): Migration {
+  const version = usableVersion(stampOf(db, schema), environment, schema.current);
+  refuse(faultOfOldVersion(version, schema.current));
+  return { from: version, to: version };
 }
 
 /** What the database stores about itself, or undefined if it is new. Throws on another program's file. */

@@ -12,9 +12,18 @@ import { createMoves } from '../sql/moves.ts';
 import { createRotation } from './cursor-keys.ts';
 import { plainSql } from './engine.ts';
 import { createExport } from './exports.ts';
-import { obstacleTo, openFile } from './file.ts';
+import {
+  emptyLog,
+  isReadOnly,
+  obstacleTo,
+  openFile,
+  openToInspect,
+  receiptsFileOf,
+  shrinkLog,
+} from './file.ts';
+import { type FileWatch, watchFiles } from './file-watch.ts';
 import { createImports } from './imports/imports.ts';
-import { migrate } from './migrate.ts';
+import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
@@ -23,18 +32,31 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
   // Absolute, because SQLite reads a path that starts with "file:" as a URI.
   const path = resolve(file);
   let db: DatabaseSync | undefined;
+  let watch: FileWatch | undefined;
   try {
     refuseMissing(path, purpose);
-    db = openFile(path, purpose);
-    const migration = migrate(db, environment);
-    if (purpose === 'serve') db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
+    const cannotWrite = isReadOnly(path, purpose);
+    db = cannotWrite ? openToInspect(path, storeBounds.sqliteCommandBusyMs) : openFile(path, purpose);
+    const migration = cannotWrite
+      ? requireCurrent(db, environment)
+      : migrate(db, environment, databaseSchema, mayCreate(purpose));
     if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
-    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose);
+    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, () =>
+      watch?.requireNow(),
+    );
+    if (purpose === 'serve') {
+      db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
+      // After an interrupted checkpoint, the watch would see a running checkpoint.
+      emptyLog(db);
+      watch = watchFiles([path, receiptsFileOf(path)]);
+    }
     return {
       environment,
+      location: path,
       migration,
       metrics: [],
-      ...createReads(db),
+      ...(watch && { onFileFault: watch.onChange }),
+      ...createReads(db, watch),
       ...createAccounts(plainSql(db)),
       rotateCursorKey: createRotation(db),
       ...createMoves(plainSql(db)),
@@ -44,7 +66,9 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...receipts,
       close: async () => {
         await closeReceipts();
+        if (purpose !== 'serve') shrinkLog(db!, path);
         db?.close();
+        watch?.close();
       },
     };
   } catch (error) {
@@ -55,11 +79,15 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
   }
 }
 
+function mayCreate(purpose: Purpose): boolean {
+  return purpose === 'create' || purpose === 'migrate';
+}
+
 /** Throws if the database does not exist, unless the command may create it: the path may be mistyped. */
 export function refuseMissing(path: string, purpose: Purpose): void {
   const obstacle = obstacleTo(path);
   if (obstacle !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${obstacle}.`);
-  if ((purpose === 'command' || purpose === 'feed') && !existsSync(path)) {
+  if (!mayCreate(purpose) && !existsSync(path)) {
     throw new OperatorError(
       `The database ${path} does not exist. Create it with "partner-network migrate", or correct --database.`,
     );

@@ -4,12 +4,13 @@ import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '..
 import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
 import { keyOnFile, nearestKey } from '../sql/keys.ts';
 import { translated } from './engine.ts';
+import type { FileWatch } from './file-watch.ts';
 
 /**
  * The statements of requests, prepared once. Pages and grants use numbered parameters and rows as arrays:
  * with names, a page takes a third longer.
  */
-export function createReads(db: DatabaseSync): Reads {
+export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
   function prepare(text: string): StatementSync {
     const statement = db.prepare(text);
     statement.setReturnArrays(true);
@@ -47,6 +48,7 @@ export function createReads(db: DatabaseSync): Reads {
 
   /** Waiting for a lock blocks the process, so for `sqliteServeBusyMs` after a timeout reads fail at once. */
   function read<Result>(work: () => Result): Result {
+    watch?.require();
     if (performance.now() < busyUntilMs) throw new StoreUnavailable('The embedded database is busy.');
     try {
       return work();
@@ -93,6 +95,7 @@ export function createReads(db: DatabaseSync): Reads {
       livingKeys(read(() => cursorKeys.all()) as unknown as StoredCursorKey[], Date.now()),
 
     ping: async () => {
+      watch?.requireNow();
       firstRow(ping);
     },
   };

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
+import { storeBounds } from '../../bounds/store.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Purpose } from '../address.ts';
 import { type Receipts, StoreUnavailable } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
 import type { Sql } from '../sql/statement.ts';
 import { plainSql } from './engine.ts';
-import { openFile, receiptsFileOf } from './file.ts';
-import { migrate, receiptsSchema } from './migrate.ts';
+import { emptyLog, isReadOnly, openFile, openToInspect, receiptsFileOf, shrinkLog } from './file.ts';
+import { migrate, receiptsSchema, requireCurrent } from './migrate.ts';
 import type { BatchWrite } from './receipts-thread.ts';
 import { startThread } from './thread-call.ts';
 
@@ -32,7 +33,13 @@ const upsertKeyUses = `
  * A thread writes, because SQLite blocks its caller and sometimes waits 50 to 150 ms for the disk: no
  * request would be answered meanwhile. It starts with the first batch, so it does not delay a start.
  */
-export function createReceipts(database: string, environment: Environment, purpose: Purpose) {
+export function createReceipts(
+  database: string,
+  environment: Environment,
+  purpose: Purpose,
+  /** Throws if the file was replaced: what is written to it then is lost. */
+  requireFile: () => void = () => {},
+) {
   const path = receiptsFileOf(database);
   let db: DatabaseSync | undefined;
   let thread: ReturnType<typeof startThread<BatchWrite, void>> | undefined;
@@ -46,6 +53,7 @@ export function createReceipts(database: string, environment: Environment, purpo
 
   async function write(statement: string, batch: readonly object[]): Promise<void> {
     open();
+    requireFile();
     if (thread === undefined || thread.failure() !== undefined) {
       thread = startThread(new URL('./receipts-thread.ts', import.meta.url), path);
     }
@@ -55,6 +63,7 @@ export function createReceipts(database: string, environment: Environment, purpo
       const reason = (error as Error).message;
       throw new StoreUnavailable(`The receipts file cannot be written (${reason}).`);
     }
+    requireFile();
   }
 
   const rows: Sql['rows'] = async (...statement) =>
@@ -68,6 +77,7 @@ export function createReceipts(database: string, environment: Environment, purpo
 
   async function closeReceipts(): Promise<void> {
     await thread?.close();
+    if (db !== undefined && purpose !== 'serve') shrinkLog(db, path);
     db?.close();
   }
   return { ...receipts, closeReceipts };
@@ -76,8 +86,14 @@ export function createReceipts(database: string, environment: Environment, purpo
 function openReceipts(path: string, environment: Environment, purpose: Purpose): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
+    if (isReadOnly(path, purpose)) {
+      db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
+      requireCurrent(db, environment, receiptsSchema);
+      return db;
+    }
     db = openFile(path, purpose);
     migrate(db, environment, receiptsSchema);
+    if (purpose === 'serve') emptyLog(db);
     return db;
   } catch (error) {
     db?.close();

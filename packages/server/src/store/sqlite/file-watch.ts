@@ -1,0 +1,110 @@
+/**
+ * Notices that the files of an open database were replaced, removed or overwritten. SQLite does not: it goes
+ * on with the file that it opened, while other programs use the new file.
+ */
+import { type BigIntStats, closeSync, openSync, readSync, statSync } from 'node:fs';
+import { storeBounds } from '../../bounds/store.ts';
+import { StoreUnavailable } from '../port.ts';
+
+/** Called when a fault begins, and with undefined when it has ended. */
+type Listener = (fault: string | undefined) => void;
+
+export type FileWatch = ReturnType<typeof watchFiles>;
+
+/** Watches databases that are open and have been read, so that their logs exist. */
+export function watchFiles(databases: readonly string[]) {
+  const watched = databases.map(watchDatabase);
+  const listeners: Listener[] = [];
+  let fault: string | undefined;
+
+  function look(): void {
+    const before = fault;
+    fault = watched.map(({ faultOf }) => faultOf()).find((found) => found !== undefined);
+    if ((before === undefined) === (fault === undefined)) return;
+    for (const listener of listeners) listener(fault);
+  }
+  const timer = setInterval(look, storeBounds.sqliteWatchMs).unref();
+
+  return {
+    /** Throws if the last look found a fault. */
+    require(): void {
+      if (fault !== undefined) throw new StoreUnavailable(fault);
+    },
+    /** Looks now, and throws if there is a fault. */
+    requireNow(): void {
+      look();
+      this.require();
+    },
+    onChange: (listener: Listener): void => void listeners.push(listener),
+    /** Call it after the databases are closed. */
+    close(): void {
+      clearInterval(timer);
+      for (const { close } of watched) close();
+    },
+  };
+}
+
+function watchDatabase(path: string) {
+  const files = [path, `${path}-wal`, `${path}-shm`];
+  const opened = files.map((file) => identityOf(statOf(file)));
+  // Kept open: closing any descriptor of a file releases all of SQLite's locks on it in this process.
+  const index = openSync(`${path}-shm`, 'r');
+  let checkpoint = checkpointIn(index);
+  let writtenNs = statOf(path)?.mtimeNs;
+  let isOverwritten = false;
+
+  /** With a write-ahead log, only a checkpoint writes to the file. Any other write was not SQLite's. */
+  function lookForWrites(): void {
+    const before = checkpointIn(index);
+    const stat = statOf(path);
+    const after = checkpointIn(index);
+    const isCheckpoint = checkpoint.isRunning || after.isRunning || checkpoint.id !== after.id;
+    if (stat?.mtimeNs !== writtenNs && !isCheckpoint) isOverwritten = true;
+    // The next look compares with what was read before the file: a checkpoint may have written since.
+    checkpoint = before;
+    writtenNs = stat?.mtimeNs;
+  }
+
+  return {
+    faultOf(): string | undefined {
+      for (const [position, file] of files.entries()) {
+        const now = identityOf(statOf(file));
+        if (now === undefined) return `${file} was removed or moved. Put it back, or restart the service.`;
+        if (now !== opened[position]) {
+          return `${file} was replaced by another file. Restart the service to use that file.`;
+        }
+      }
+      lookForWrites();
+      return isOverwritten
+        ? `${path} was overwritten by another program. Stop the service, and restore a backup.`
+        : undefined;
+    },
+    close: () => closeSync(index),
+  };
+}
+
+function statOf(file: string): BigIntStats | undefined {
+  try {
+    return statSync(file, { bigint: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf(stat: BigIntStats | undefined): string | undefined {
+  return stat && `${stat.dev}:${stat.ino}`;
+}
+
+/**
+ * The state of checkpoints, from the index of the write-ahead log (https://sqlite.org/walformat.html): the
+ * salt of the log, the frames that are in the database file, and the frames that a checkpoint began to copy.
+ */
+function checkpointIn(index: number) {
+  const bytes = Buffer.alloc(132);
+  readSync(index, bytes, 0, bytes.length, 0);
+  const [salt, copied, begun] = [bytes.subarray(32, 40), bytes.subarray(96, 100), bytes.subarray(128, 132)];
+  return {
+    id: [salt, copied, begun].map((part) => part.toString('hex')).join(),
+    isRunning: !copied.equals(begun),
+  };
+}

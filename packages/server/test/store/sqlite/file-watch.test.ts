@@ -1,0 +1,129 @@
+/** `serve` notices that its files were replaced, removed or overwritten, and writes nothing to lost files. */
+import assert from 'node:assert/strict';
+import { copyFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { fillFixture } from '../../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/port.ts';
+import { backUpSqlite } from '../../../src/store/sqlite/backup.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+
+const page = { partnerId: 'acme', referenceId: undefined, after: '', limit: 1 };
+const receipt = {
+  at: '2026-01-01T00:00:00.000Z',
+  request_id: 'r1',
+  partner_id: 'acme',
+  key_id: 'KEY_0',
+  outcome: 'GRANTED',
+};
+
+async function filled(path: string): Promise<void> {
+  const store = openSqlite(path, 'sandbox', 'create');
+  await fillFixture(store);
+  await store.close();
+}
+
+/** A database as `serve` opens it, and the faults that it reports. */
+async function served(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'test.db');
+  await filled(path);
+  const store = openSqlite(path, 'sandbox', 'serve');
+  t.after(() => store.close());
+  const reports: (string | undefined)[] = [];
+  let next = Promise.withResolvers<void>();
+  store.onFileFault!((fault) => {
+    reports.push(fault);
+    next.resolve();
+    next = Promise.withResolvers();
+  });
+  return { folder, path, store, reports, reported: () => next.promise };
+}
+
+async function assertLost(store: Store, fault: RegExp): Promise<void> {
+  const isFault = (error: unknown) => error instanceof StoreUnavailable && fault.test(error.message);
+  await assert.rejects(store.ping(), isFault);
+  await assert.rejects(store.listBrands(page), isFault);
+  await assert.rejects(store.recordReceipts([receipt]), isFault);
+}
+
+for (const suffix of ['', '-wal', '-receipts', '-receipts-shm']) {
+  test(`notices within a second that test.db${suffix} was moved, and that it is back`, async (t) => {
+    const { path, store, reports, reported } = await served(t);
+    const [file, away] = [`${path}${suffix}`, `${path}.away`];
+    const startMs = performance.now();
+    renameSync(file, away);
+    await reported();
+    assert.ok(performance.now() - startMs < 1_000);
+    assert.deepEqual(reports, [`${file} was removed or moved. Put it back, or restart the service.`]);
+    await assertLost(store, /was removed or moved/);
+    renameSync(away, file);
+    await store.ping();
+    await store.listBrands(page);
+    await store.recordReceipts([receipt]);
+    assert.equal((await store.listReceipts({ limit: 2 })).length, 1);
+    assert.deepEqual([reports.length, reports[1]], [2, undefined]);
+  });
+}
+
+test('notices a removed file, and another database in its place', async (t) => {
+  const { folder, path, store, reports } = await served(t);
+  await filled(join(folder, 'other.db'));
+  rmSync(path);
+  await assertLost(store, /test\.db was removed/);
+  renameSync(join(folder, 'other.db'), path);
+  await assertLost(store, /test\.db was replaced by another file\. Restart the service/);
+  assert.equal(reports.length, 1);
+});
+
+test('counts no receipts as written if the file goes while they are written', async (t) => {
+  const { path, store } = await served(t);
+  await store.recordReceipts([receipt]);
+  const writing = store.recordReceipts([{ ...receipt, request_id: 'r2' }]);
+  renameSync(`${path}-receipts`, `${path}.away`);
+  await assert.rejects(writing, StoreUnavailable);
+  renameSync(`${path}.away`, `${path}-receipts`);
+  await store.recordReceipts([{ ...receipt, request_id: 'r2' }]);
+  assert.equal((await store.listReceipts({ limit: 3 })).length, 2);
+});
+
+test('notices that a program wrote over the file, for good', async (t) => {
+  for (const suffix of ['', '-receipts']) {
+    const { folder, path, store } = await served(t);
+    await store.recordReceipts([receipt]);
+    const copy = join(folder, 'copy.db');
+    copyFileSync(`${path}${suffix}`, copy);
+    await store.ping();
+    copyFileSync(copy, `${path}${suffix}`);
+    await assertLost(store, /was overwritten by another program\. Stop the service/);
+    await assertLost(store, /was overwritten/);
+  }
+});
+
+test('a backup, an import, a vacuum, checkpoints and a large log cause no fault', async (t) => {
+  const { folder, path, store, reports } = await served(t);
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  const insert = other.prepare(`insert into partners (id, name, created_at) values (?, ?, '${receipt.at}')`);
+  for (let round = 0; round < 40; round += 1) {
+    other.exec('begin');
+    for (let row = 0; row < 50; row += 1) insert.run(`x${round}-${row}`, 'x'.repeat(200));
+    other.exec('commit');
+    await store.ping();
+    if (round % 8 === 0) other.exec('pragma wal_checkpoint(truncate)');
+    if (round % 8 === 4) other.exec('pragma wal_checkpoint');
+    await store.ping();
+  }
+  other.exec('vacuum');
+  await store.ping();
+  await backUpSqlite(path, 'sandbox', join(folder, 'backup.db'), () => () => {});
+  const command = openSqlite(path, 'sandbox', 'command');
+  await command.close();
+  await store.ping();
+  assert.deepEqual(reports, []);
+  // The control: the same watch notices a write without a checkpoint.
+  utimesSync(path, 0, 0);
+  await assert.rejects(store.ping(), /was overwritten/);
+});

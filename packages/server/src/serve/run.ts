@@ -8,7 +8,7 @@ import { ownVersion } from '../lib/version.ts';
 import { createLog } from '../observability/log.ts';
 import { readMetrics } from '../observability/metric.ts';
 import { buildInfo } from '../observability/process-metrics.ts';
-import type { Served } from '../store/port.ts';
+import type { Served } from '../store/served.ts';
 import type { Serving } from './service.ts';
 import type { ServeSettings } from './settings.ts';
 
@@ -75,7 +75,7 @@ function databaseText(engine: 'sqlite' | 'postgres', served: Served): string {
   return `${engine === 'sqlite' ? 'the embedded database' : 'Postgres'} ${served.location} (${schema})`;
 }
 
-/** Warns now and every hour if each of several instances limits by itself. Returns a function that stops it. */
+/** Warns now and every hour if each of several instances limits by itself. Returns a function to stop. */
 export function warnOfInstances({ otherInstances }: Pick<Served, 'otherInstances'>, log: Logger): () => void {
   const look = async () => {
     // Without an answer there is nothing to say: an outage of the database is reported elsewhere.

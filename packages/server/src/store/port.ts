@@ -3,6 +3,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Metric } from '../observability/metric.ts';
+import type { Served } from './served.ts';
 
 /** The database cannot answer now: unreachable, locked, out of disk. The client gets a 503. */
 export class StoreUnavailable extends Error {}
@@ -265,19 +266,6 @@ export interface AuditLog {
   listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
 }
 
-/** The schema versions before and after. */
-export type Migration = Readonly<Record<'from' | 'to', number>>;
-
-/** What an operator must know of a database that is served. */
-export interface Served {
-  /** The path of the embedded database; host and name of a Postgres database. */
-  readonly location: string;
-  /** What opening the database did to its schema. */
-  readonly migration: Migration;
-  /** The number of other instances that serve this database. Only Postgres knows. */
-  otherInstances?(): Promise<number>;
-}
-
 export interface Store extends Served, Reads, Accounts, Imports, Receipts, AuditLog {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
@@ -295,11 +283,6 @@ export interface Store extends Served, Reads, Accounts, Imports, Receipts, Audit
    * them. Waits for each `write` before it reads on.
    */
   exportRecords(selection: ExportSelection, write: (lines: string) => Promise<void>): Promise<void>;
-  /**
-   * Reports what happened if the files of the database are replaced or removed, and undefined if they are
-   * back. Only the embedded database has files, and only `serve` watches them.
-   */
-  onFileFault?(listener: (fault: string | undefined) => void): void;
   close(): Promise<void>;
 }
 

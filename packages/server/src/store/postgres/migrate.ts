@@ -5,7 +5,7 @@ import { type Client, DatabaseError } from 'pg';
 import { postgresBounds } from '../../bounds/postgres.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { toTime } from '../../lib/times.ts';
-import type { Migration } from '../port.ts';
+import type { Migration } from '../served.ts';
 import {
   type Fault,
   faultOfOldVersion,

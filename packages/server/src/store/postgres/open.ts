@@ -1,7 +1,8 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { postgresBounds } from '../../bounds/postgres.ts';
 import { countInstances, instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
-import type { Migration, Store } from '../port.ts';
+import type { Store } from '../port.ts';
+import type { Migration } from '../served.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createMoves } from '../sql/moves.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../lib/times.ts';
-import type { Migration } from '../port.ts';
+import type { Migration } from '../served.ts';
 import {
   faultOfOldVersion,
   type Migrations,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
-import type { Migration } from '../../../src/store/port.ts';
 import { migrate } from '../../../src/store/postgres/migrate.ts';
+import type { Migration } from '../../../src/store/served.ts';
 import { type Migrations, migrationsIn } from '../../../src/store/sql/schema.ts';
 
 export const ours = migrationsIn(new URL('../../../src/store/postgres/migrations/', import.meta.url));

@@ -12,8 +12,8 @@ import {
   startStandby,
   withoutOwnServers,
 } from '../../../../testkit/servers/postgres.ts';
-import type { Migration } from '../../../src/store/port.ts';
 import { requireCurrent } from '../../../src/store/postgres/migrate.ts';
+import type { Migration } from '../../../src/store/served.ts';
 import { followedBy, isOperatorError, migrateOn, next, ours } from './migrate-scene.ts';
 
 /** Everything that a migration may change: columns, indexes and settings. */

@@ -1,0 +1,17 @@
+/** The schema versions before and after. */
+export type Migration = Readonly<Record<'from' | 'to', number>>;
+
+/** What an operator must know of a database that is open. */
+export interface Served {
+  /** The path of the embedded database; host and name of a Postgres database. */
+  readonly location: string;
+  /** What opening the database did to its schema. */
+  readonly migration: Migration;
+  /** The number of other instances that serve this database. Only Postgres knows. */
+  otherInstances?(): Promise<number>;
+  /**
+   * Reports what happened if the files of the database are replaced or removed, and undefined if they are
+   * back. Only the embedded database has files, and only `serve` watches them.
+   */
+  onFileFault?(listener: (fault: string | undefined) => void): void;
+}

@@ -5,6 +5,8 @@ import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
 import { openStore } from '../packages/server/src/store/engines.ts';
 import type { ApiKey, Grant, Store } from '../packages/server/src/store/port.ts';
 
+const byChaos = { actor: 'chaos', action: 'chaos' };
+
 export const publicUrl = 'https://network.example';
 export const partners = ['acme', 'zenith'] as const;
 export type PartnerId = (typeof partners)[number];
@@ -116,7 +118,7 @@ export async function ensureKey(store: Store, { id, partnerId, text }: IssuedKey
     last_four: text.slice(-4),
     created_at: new Date().toISOString(),
   };
-  await store.createKey(key, digestOfKey(text));
+  await store.createKey(key, digestOfKey(text), byChaos);
 }
 
 /** Keys that are valid during the whole run. */
@@ -133,7 +135,7 @@ export async function fillWorld(url: string): Promise<void> {
   const store = await openWorld(url, 'migrate');
   try {
     for (const id of partners) {
-      await store.createPartner({ id, name: id, created_at: createdAt });
+      await store.createPartner({ id, name: id, created_at: createdAt }, byChaos);
       await ensureKey(store, steadyKeys[id]);
       await importValues(
         store,
@@ -142,7 +144,7 @@ export async function fillWorld(url: string): Promise<void> {
         id,
       );
       for (const customerId of customersOf(id, 'steady')) {
-        await store.createGrant(grantOf(id, customerId, `GRANT_${customerId}`));
+        await store.createGrant(grantOf(id, customerId, `GRANT_${customerId}`), byChaos);
       }
     }
     const balances = allCustomers.flatMap((id) => balanceIndexes.map((index) => balanceOf(id, index, 0)));

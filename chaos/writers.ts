@@ -23,6 +23,8 @@ import {
   partners,
 } from './world.ts';
 
+const byChaos = { actor: 'chaos', action: 'chaos' };
+
 interface Writing {
   readonly url: string;
   readonly history: History;
@@ -152,9 +154,9 @@ async function toggleGrant(
   const value = isGiven ? active : undefined;
   const give = async (store: Store) => {
     const found = await store.findGrants(id);
-    if (found.length === 0) await store.createGrant(grantOf(partnerId, customerId, id));
+    if (found.length === 0) await store.createGrant(grantOf(partnerId, customerId, id), byChaos);
   };
-  const revoke = (store: Store) => store.revokeGrant(customerId, id, new Date().toISOString());
+  const revoke = (store: Store) => store.revokeGrant(customerId, id, new Date().toISOString(), byChaos);
   await history.change([{ table: 'grants', owner: partnerId, id: customerId, value }], () =>
     inStore(url, isGiven ? give : revoke),
   );
@@ -175,5 +177,7 @@ async function replaceKey(
   current.set(partnerId, key);
   if (former === undefined) return;
   revoked.push(former);
-  await change(former.id, undefined, (store) => store.revokeKey(former.id, new Date().toISOString()));
+  await change(former.id, undefined, (store) =>
+    store.revokeKey(former.id, new Date().toISOString(), byChaos),
+  );
 }

@@ -5,6 +5,8 @@ import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
 import { openStore } from '../../packages/server/src/store/engines.ts';
 import type { Store } from '../../packages/server/src/store/port.ts';
 
+const byBench = { actor: 'bench', action: 'bench' };
+
 const brandsPerImport = 10_000;
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-02T00:00:00.000Z' };
 
@@ -32,10 +34,10 @@ export async function fillDatabase(url: string, partners: readonly Partner[], br
 
 async function fillPartner(store: Store, { id, key, customers }: Partner, brands: number): Promise<void> {
   const { created_at } = times;
-  await store.createPartner({ id, name: id, created_at });
+  await store.createPartner({ id, name: id, created_at }, byBench);
   const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
   const row = { id: `KEY_${id}`, partner_id: id, scopes, created_at, last_four: key.slice(-4) };
-  await store.createKey(row, digestOfKey(key));
+  await store.createKey(row, digestOfKey(key), byBench);
   for (let from = 0; from < brands; from += brandsPerImport) {
     const count = Math.min(brandsPerImport, brands - from);
     await importValues(

@@ -3,6 +3,8 @@ import { apiKeyOf, digestOfKey, newApiKey } from '../../packages/server/src/auth
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
 import { openStore } from '../../packages/server/src/store/engines.ts';
 
+const byBench = { actor: 'bench', action: 'bench' };
+
 const keysOfKind = 1_000;
 const past = '2026-01-01T00:00:00.000Z';
 
@@ -13,11 +15,11 @@ export async function makeKeys(database: string): Promise<Keys> {
   const newKeys = () => Array.from({ length: keysOfKind }, () => newApiKey('production'));
   const revoked = newKeys();
   const store = await openStore(parseDatabaseUrl(database)!, 'production', 'migrate');
-  await store.createPartner({ id: 'partner', name: 'Partner', created_at: past });
+  await store.createPartner({ id: 'partner', name: 'Partner', created_at: past }, byBench);
   for (const [index, text] of revoked.entries()) {
     const key = { id: `KEY_${index}`, partner_id: 'partner', last_four: text.slice(-4), created_at: past };
     const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
-    await store.createKey({ ...key, scopes, revoked_at: past }, digestOfKey(text));
+    await store.createKey({ ...key, scopes, revoked_at: past }, digestOfKey(text), byBench);
   }
   await store.close();
   return { unknown: newKeys(), near: nearTo(revoked), revoked };

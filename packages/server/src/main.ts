@@ -4,7 +4,7 @@ import type { Command } from './command-line/command.ts';
 import { helpColumns, helpOf, helpOfAll } from './command-line/help.ts';
 import type { Output } from './command-line/output.ts';
 import { parseLine } from './command-line/parse.ts';
-import { OperatorError } from './lib/operator-error.ts';
+import { ConclusiveError, OperatorError } from './lib/operator-error.ts';
 import { onInterrupt } from './lib/signals.ts';
 import { suggest } from './lib/suggest.ts';
 import { maskSecrets, printable } from './lib/text.ts';
@@ -87,13 +87,14 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
     ],
   },
   {
-    heading: 'For operators, to manage partners, keys and grants',
+    heading: 'For operators, to manage partners, keys, grants and customers',
     commands: [
       ...from(() => import('./commands/partners.ts'), {
         createPartner: ['partners create', 'Create a partner'],
         listPartners: ['partners list', 'List all partners'],
         disablePartner: ['partners disable', "Refuse all of a partner's keys"],
         enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
+        renamePartner: ['partners rename', 'Change the name of a partner'],
       }),
       ...from(() => import('./commands/keys.ts'), {
         createKey: [
@@ -101,14 +102,27 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
           'Create an API key, which is shown only once',
           'partner-network keys create --partner PARTNER_1 --scope BRANDS_READ',
         ],
-        listKeys: ['keys list', "List a partner's keys, without their secrets"],
+        listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
+        findKey: [
+          'keys find',
+          'Find whose key this is, without printing it; for a leaked key',
+          'partner-network keys find - < leaked-key.txt',
+        ],
         revokeKey: ['keys revoke', 'Revoke a key for good'],
         rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
       }),
       ...from(() => import('./commands/grants.ts'), {
         createGrant: ['grants create', "Let a partner read a customer's balances"],
-        listGrants: ['grants list', "List a partner's grants"],
-        revokeGrant: ['grants revoke', 'Revoke a grant for good'],
+        listGrants: ['grants list', 'List the grants of a partner or a customer'],
+        revokeGrant: [
+          'grants revoke',
+          'Revoke a grant, or all grants of a customer, for good',
+          'partner-network grants revoke GRANT_1',
+          'partner-network grants revoke --customer CUSTOMER_1 --all',
+        ],
+      }),
+      ...from(() => import('./commands/customers.ts'), {
+        eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
       }),
     ],
   },
@@ -139,11 +153,21 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
     ],
   },
   {
-    heading: 'For operators, to audit requests for balances',
-    commands: from(() => import('./commands/receipts.ts'), {
-      listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
-      pruneReceipts: ['receipts prune', 'Delete old receipts'],
-    }),
+    heading: 'For operators, to audit changes and requests for balances',
+    commands: [
+      ...from(() => import('./commands/audit.ts'), {
+        listAudit: [
+          'audit list',
+          'List who changed what, newest first',
+          'partner-network audit list --since 24h',
+          'partner-network audit list --action "keys revoke" --json',
+        ],
+      }),
+      ...from(() => import('./commands/receipts.ts'), {
+        listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
+        pruneReceipts: ['receipts prune', 'Delete old receipts'],
+      }),
+    ],
   },
 ];
 
@@ -233,7 +257,7 @@ async function runCommand(command: Command, line: ReturnType<typeof parseLine>):
     return 0;
   } catch (error) {
     output.remark(messageOf(error));
-    remarkConsequence();
+    if (!(error instanceof ConclusiveError)) remarkConsequence();
     return exitFailure;
   } finally {
     ignoreInterrupt();

@@ -1,7 +1,7 @@
 /** The rules of credentials that hold for both listings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createdAt, keys, past } from '../fixtures/fixture.ts';
+import { byTest, createdAt, keys, past } from '../fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../fixtures/http.ts';
 import { startTestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -77,7 +77,7 @@ export function requiresKey(listing: 'brands' | 'balances', query: string): void
   test('a key that is revoked is refused within a second', async (t) => {
     const service = await startTestService(t);
     assert.equal((await service[listing](query, { key: keys.acme })).status, 200);
-    await service.store.revokeKey('KEY_0', createdAt);
+    await service.store.revokeKey('KEY_0', createdAt, byTest);
     await until(1_000, async () => (await service[listing](query, { key: keys.acme })).status === 401);
     assertRefused(await service[listing](query, { key: keys.acme }), 401, 'API_KEY_REVOKED');
   });

@@ -1,4 +1,15 @@
 export const commandLineBounds = {
+  /** Records that a list such as `receipts list` shows without --limit, and the highest --limit. */
+  listShown: 1_000,
+  listShownAtMost: 1_000_000_000,
+  /** Records that such a list reads at once. */
+  listPage: 1_000,
+  /** Characters of the actor of an audit entry, at most. The database checks it too. */
+  actorCharacters: 256,
+  /** Milliseconds between two reports that a revocation still waits for a lock. */
+  notYetMs: 3_000,
+  /** Pause before a locked database is tried again, ms. Signals are handled in it. */
+  lockRetryMs: 50,
   /** Characters of a host name, at most. */
   hostCharacters: 255,
   /** Characters of a file path, at most. */

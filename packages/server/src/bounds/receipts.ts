@@ -14,12 +14,8 @@ export const receiptsBounds = {
   receiptsCloseMs: 2_000,
   /** Keys whose last use is kept in memory. */
   keyUsesNoted: 10_000,
-  /** Receipts that a command reads at once. */
-  receiptsPage: 1_000,
-  /** Receipts that `receipts list` shows without --limit. */
-  receiptsShown: 1_000,
-  /** The highest --limit. */
-  receiptsShownAtMost: 1_000_000_000,
+  /** Receipts of this age are pruned without confirmation, ms: 30 days. */
+  receiptsPruneFreelyMs: 30 * 86_400_000,
   /** Receipts that one statement deletes. */
   receiptsPruned: 5_000,
   /** Pause between two deletes, so that `serve` can write, ms. */

@@ -69,7 +69,7 @@ export function helpOf(
   const hasVariables = Object.values(options).some(({ variable, isSecret }) => variable && !isSecret);
   const brackets = 'A name in square brackets is the environment variable for the same value. The flag wins.';
   return [
-    `Usage: ${[program, ...words.map(({ name }) => name), '[FLAGS]'].join(' ')}`,
+    `Usage: ${[program, ...words.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name)), '[FLAGS]'].join(' ')}`,
     '',
     // Indented lines are a table of the program's own.
     ...summary.split('\n').flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, columns))),

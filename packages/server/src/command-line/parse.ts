@@ -2,10 +2,16 @@ import { parseArgs } from 'node:util';
 import { suggest } from '../lib/suggest.ts';
 import { type Options, Problem, type Values } from './options.ts';
 
+export interface Argument {
+  readonly name: string;
+  readonly help: string;
+  readonly isOptional?: boolean;
+}
+
 /** What a command line may contain. */
 export interface Syntax<O extends Options> {
-  /** Words after the command's name, all of them required. */
-  readonly arguments?: readonly { readonly name: string; readonly help: string }[] | undefined;
+  /** Words after the command's name. An optional one is the last. */
+  readonly arguments?: readonly Argument[] | undefined;
   /** The flags, by their names without dashes. */
   readonly options: O;
   /** Rules between several values, checked once each value is valid by itself; one sentence per problem. */
@@ -68,7 +74,7 @@ export function parseLine<O extends Options>(
   const values = resolved as Values<O>;
   if (problems.length === 0) problems.push(...(syntax.conflicts?.(values, positionals) ?? []));
   // An empty argument comes from a script whose variable is not set.
-  const missing = expected.filter((_, index) => !positionals[index]);
+  const missing = expected.filter(({ isOptional }, index) => !positionals[index] && !isOptional);
   problems.push(...missing.map(({ name }) => `${name} is missing.`), ...extra);
   return { values, arguments: positionals, problems };
 }

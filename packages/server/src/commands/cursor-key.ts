@@ -1,14 +1,14 @@
 import { flag } from '../command-line/options.ts';
 import type { CursorKey, CursorKeyRotation } from '../store/port.ts';
-import { listReport, missing, onDatabase } from './database.ts';
+import { changing, listReport, missing, onDatabase } from './database.ts';
 
-export const rotateCursorKey = onDatabase({
+export const rotateCursorKey = changing('cursor-key rotate', {
   ifFailed: 'Assume that the old cursor keys still work until this command succeeds.',
   options: {
     'discard-old': flag('also refuse all existing cursors at once; for a leaked key'),
   },
-  run: async (store, values) => {
-    const rotation = await store.rotateCursorKey(values['discard-old'] ? 'discard' : 'keep');
+  run: async (store, values, _words, _output, by) => {
+    const rotation = await store.rotateCursorKey(values['discard-old'] ? 'discard' : 'keep', by);
     const { key, retired, discarded } = rotation;
     const { status: _status, ...shown } = withoutSecret(key);
     const retires = retired.map(({ id, opens_until }) => ({ id, opens_until }));

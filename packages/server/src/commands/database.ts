@@ -1,5 +1,8 @@
 /** What the commands on a database share. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { lengths } from '@partner-network/contract/limits';
+import { commandLineBounds } from '../bounds/command-line.ts';
+import { actor } from '../command-line/actor.ts';
 import { type Command, command, printReport, type Report } from '../command-line/command.ts';
 import { flag, type Options, plainText, type Values } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
@@ -9,7 +12,14 @@ import { OperatorError } from '../lib/operator-error.ts';
 import { databaseConfig, databaseSettings } from '../serve/settings.ts';
 import type { Purpose } from '../store/address.ts';
 import { openStore } from '../store/engines.ts';
-import { AlreadyExists, type ApiKey, type Partner, type Store } from '../store/port.ts';
+import {
+  AlreadyExists,
+  type ApiKey,
+  type Author,
+  type Partner,
+  type Store,
+  StoreLocked,
+} from '../store/port.ts';
 
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);
@@ -24,6 +34,13 @@ interface DatabaseCommand<O extends Options>
   readonly options: O;
   /** How the database is opened; 'command' if absent, which creates none. */
   purpose?(values: AllValues<O>): Purpose;
+  /**
+   * For a revocation: waits for a locked database without a limit, and reports this sentence every few
+   * seconds. Undefined if the command with these values revokes nothing.
+   */
+  notYet?(values: AllValues<O>): string | undefined;
+  /** Runs once, before the database is opened, and throws if the operator does not confirm. */
+  ask?(values: AllValues<O>, words: readonly string[]): Promise<void>;
   /** Returns the report to print, or prints by itself if the output is too long for memory. */
   run(
     store: Store,
@@ -44,14 +61,74 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
     run: async (values, words, output) => {
       const common = values as Values<typeof commonOptions>;
       const { database, environment } = databaseConfig(common);
-      const store = await openStore(database, environment, definition.purpose?.(values) ?? 'command');
+      await definition.ask?.(values, words);
+      const notYet = definition.notYet?.(values);
+      const purpose = notYet === undefined ? (definition.purpose?.(values) ?? 'command') : 'revocation';
+      const attempt = notYet === undefined ? once : untilUnlocked;
+      const remarks =
+        notYet === undefined
+          ? undefined
+          : setInterval(() => output.remark(notYet), commandLineBounds.notYetMs);
       try {
-        const report = await definition.run(store, values, words, output);
-        if (report) printReport(report, common.json, output);
+        const store = await attempt(() => openStore(database, environment, purpose));
+        try {
+          const report = await attempt(() => definition.run(store, values, words, output));
+          clearInterval(remarks);
+          if (report) printReport(report, common.json, output);
+        } finally {
+          await store.close();
+        }
       } finally {
-        await store.close();
+        clearInterval(remarks);
       }
     },
+  });
+}
+
+/** The sentence of a revocation that waits. */
+export function waitingFor(notYet: string): string {
+  return `${notYet}: another command, such as an import, locks the database. Waiting until it ends …`;
+}
+
+const once = <Result>(work: () => Promise<Result>) => work();
+
+/** Repeats the work until no other process holds the lock. Work that finds a lock has changed nothing. */
+async function untilUnlocked<Result>(work: () => Promise<Result>): Promise<Result> {
+  while (true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreLocked)) throw error;
+    }
+    await wait(commandLineBounds.lockRetryMs);
+  }
+}
+
+type ActorOptions = { readonly actor: typeof actor };
+
+interface ChangingCommand<O extends Options>
+  extends Omit<DatabaseCommand<O & ActorOptions>, 'options' | 'run'> {
+  readonly options: O;
+  run(
+    store: Store,
+    values: AllValues<O & ActorOptions>,
+    words: readonly string[],
+    output: Output,
+    by: Author,
+    // biome-ignore lint/suspicious/noConfusingVoidType: as above.
+  ): Promise<Report | void>;
+}
+
+/** A command that changes something. `action` is its name, for the audit log. */
+export function changing<O extends Options>(action: string, definition: ChangingCommand<O>): Command {
+  return onDatabase<O & ActorOptions>({
+    ...definition,
+    options: { ...definition.options, actor },
+    run: (store, values, words, output) =>
+      definition.run(store, values, words, output, {
+        actor: (values as Values<ActorOptions>).actor,
+        action,
+      }),
   });
 }
 
@@ -96,9 +173,9 @@ export function listReport<R>(value: readonly R[], none: string, cells: Cells<R>
 }
 
 /** Waits for a write. If a record exists already, `message` is reported as an error of the operator. */
-export async function explainConflict(message: string, write: Promise<void>): Promise<void> {
+export async function explainConflict<Result>(message: string, write: Promise<Result>): Promise<Result> {
   try {
-    await write;
+    return await write;
   } catch (error) {
     throw error instanceof AlreadyExists ? new OperatorError(message) : error;
   }

@@ -1,10 +1,12 @@
 import { lengths } from '@partner-network/contract/limits';
-import { expiresAt, optional, plainText, required } from '../command-line/options.ts';
+import { counted } from '../command-line/amounts.ts';
+import { expiresAt, flag, oneOf, optional, plainText, required } from '../command-line/options.ts';
 import { newId } from '../lib/ids.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { toTime } from '../lib/times.ts';
-import type { Grant } from '../store/port.ts';
+import { type Grant, grantStatuses, type Store } from '../store/port.ts';
 import {
+  changing,
   customerId,
   explainConflict,
   isPast,
@@ -14,16 +16,17 @@ import {
   partnerId,
   remarkPastExpiry,
   requirePartner,
+  waitingFor,
 } from './database.ts';
 
-export const createGrant = onDatabase({
+export const createGrant = changing('grants create', {
   options: {
     partner: required('ID', partnerId, 'partner that may read the balances'),
     customer: required('ID', customerId, 'customer whose balances the partner may read'),
     id: optional('ID', plainText(lengths.grantId), 'id of the grant; without it, a new id'),
     'expires-at': expiresAt('the grant'),
   },
-  run: async (store, values, _words, output) => {
+  run: async (store, values, _words, output, by) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expires_at } = values;
     await requirePartner(store, partner);
     const now = toTime(Date.now());
@@ -39,7 +42,7 @@ export const createGrant = onDatabase({
     };
     await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
-      store.createGrant(grant),
+      store.createGrant(grant, by),
     );
     remarkPastExpiry(output, 'grant', expires_at);
     const what = `partner ${partner} may read the balances of customer ${customer}`;
@@ -49,23 +52,27 @@ export const createGrant = onDatabase({
 
 export const listGrants = onDatabase({
   options: {
-    partner: required('ID', partnerId, 'partner whose grants to list'),
+    partner: optional('ID', partnerId, 'only grants of this partner'),
     customer: optional('ID', customerId, 'only grants for this customer'),
+    status: optional(
+      'STATUS',
+      oneOf(grantStatuses),
+      `only grants with this status: ${grantStatuses.join(', ')}`,
+    ),
   },
-  run: async (store, { partner, customer }) => {
-    await requirePartner(store, partner);
-    const whose = customer === undefined ? '' : ` for customer ${customer}`;
-    return listReport(
-      await store.listGrants(partner, customer),
-      `Partner ${partner} has no grants${whose}.`,
-      {
-        ID: ({ id }) => id,
-        CUSTOMER: ({ customer_id }) => customer_id,
-        STATUS: statusOf,
-        EXPIRES: ({ expires_at = '-' }) => expires_at,
-        CREATED: ({ created_at }) => created_at,
-      },
-    );
+  conflicts: ({ partner, customer }) =>
+    partner === undefined && customer === undefined ? ['Pass --partner, --customer or both.'] : [],
+  run: async (store, { partner, customer, status }) => {
+    if (partner !== undefined) await requirePartner(store, partner);
+    const query = { partnerId: partner, customerId: customer, status, at: toTime(Date.now()) };
+    return listReport(await store.listGrants(query), 'No grants found.', {
+      ID: ({ id }) => id,
+      ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
+      CUSTOMER: ({ customer_id }) => customer_id,
+      STATUS: statusOf,
+      EXPIRES: ({ expires_at = '-' }) => expires_at,
+      CREATED: ({ created_at }) => created_at,
+    });
   },
 });
 
@@ -74,32 +81,50 @@ function statusOf({ status, expires_at }: Grant): Grant['status'] {
   return status === 'ACTIVE' && isPast(expires_at) ? 'EXPIRED' : status;
 }
 
-export const revokeGrant = onDatabase({
+const takesEffect = 'This takes effect on every instance within a second.';
+
+export const revokeGrant = changing('grants revoke', {
   ifFailed: 'Assume that the grant still works until this command succeeds.',
-  arguments: [{ name: 'GRANT_ID', help: 'id of the grant' }],
+  notYet: () => waitingFor('Nothing is revoked yet, and the grant still works'),
+  arguments: [{ name: 'GRANT_ID', help: 'id of the grant; omit it with --all', isOptional: true }],
   options: {
     customer: optional(
       'ID',
       customerId,
-      'customer of the grant, if several customers have a grant with this id',
+      'customer of the grant; needed if several have a grant with this id',
     ),
+    all: flag('revoke all grants of the customer'),
   },
-  run: async (store, { customer }, [id = '']) => {
-    const found = await store.findGrants(id);
-    const [grant, another] = found.filter(
-      ({ customer_id }) => customer === undefined || customer_id === customer,
-    );
-    const remedy = '"partner-network grants list --partner ID" lists the grants of a partner.';
-    if (grant === undefined) return missing(`grant ${id}`, remedy);
-    if (another !== undefined) {
-      throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
+  conflicts: ({ customer, all }, [id = '']) => {
+    if (!all) return id === '' ? ['GRANT_ID is missing.'] : [];
+    if (id !== '') return ['--all revokes all grants of a customer: omit GRANT_ID.'];
+    return customer === undefined ? ['--all needs --customer.'] : [];
+  },
+  run: async (store, { customer, all }, [id = ''], _output, by) => {
+    const at = toTime(Date.now());
+    if (all) {
+      const revoked = await store.revokeGrants(customer!, at, by);
+      const grants = counted(revoked.length, 'grant');
+      const text = revoked.length === 0 ? `Customer ${customer} has no active grants.` : `Revoked ${grants}.`;
+      return { value: revoked, text: revoked.length === 0 ? text : `${text} ${takesEffect}` };
     }
-    const updated_at = toTime(Date.now());
-    const isRevoked = grant.status === 'REVOKED';
-    if (!isRevoked) await store.revokeGrant(grant.customer_id, id, updated_at);
-    return {
-      value: isRevoked ? grant : { ...grant, status: 'REVOKED', updated_at },
-      text: `Grant ${id} is revoked. This takes effect on every instance within a second.`,
-    };
+    const { customer_id } = await requireGrant(store, id, customer);
+    await store.revokeGrant(customer_id, id, at, by);
+    const grant = await requireGrant(store, id, customer_id);
+    const text =
+      grant.status === 'REVOKED'
+        ? `Grant ${id} is revoked. ${takesEffect}`
+        : `Grant ${id} is ${grant.status}, which is final: it does not work, and nothing was changed.`;
+    return { value: grant, text };
   },
 });
+
+async function requireGrant(store: Store, id: string, customer: string | undefined): Promise<Grant> {
+  const found = await store.findGrants(id);
+  const [grant, another] = found.filter(({ customer_id }) => customer_id === (customer ?? customer_id));
+  if (another !== undefined) {
+    throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
+  }
+  const remedy = '"partner-network grants list --partner ID" lists the grants of a partner.';
+  return grant ?? missing(`grant ${id}`, remedy);
+}

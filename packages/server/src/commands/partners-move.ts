@@ -7,8 +7,8 @@ import type { Output } from '../command-line/output.ts';
 import { readPartner } from '../ingest/partners.ts';
 import { readJsonLines } from '../ingest/read/json-lines.ts';
 import { OperatorError } from '../lib/operator-error.ts';
-import type { PartnerWithKeys } from '../store/port.ts';
-import { explainConflict, onDatabase, printingLines, remarkNothing } from './database.ts';
+import type { MoveCounts, MovedCounts, PartnerWithKeys } from '../store/port.ts';
+import { changing, explainConflict, onDatabase, printingLines, remarkNothing } from './database.ts';
 import { bytesOf } from './import/input.ts';
 import { remarkFaults } from './import/report.ts';
 
@@ -24,22 +24,28 @@ export const exportPartners = printingLines(
   }),
 );
 
-export const importPartners = onDatabase({
+export const importPartners = changing('partners import', {
   arguments: [{ name: 'FILE', help: 'output of "partners export"; - is standard input' }],
-  options: { 'dry-run': flag('check all lines and write nothing') },
-  run: async (store, { 'dry-run': isDryRun }, [file = ''], output) => {
+  options: { 'dry-run': flag('report what would be written, and write nothing') },
+  run: async (store, { 'dry-run': isDryRun }, [file = ''], output, by) => {
     const partners = await readPartners(file, store.environment, output);
-    if (!isDryRun) {
-      const conflict =
-        'Nothing was written: the database already has a key of this file with another id or partner.';
-      await explainConflict(conflict, store.writePartnersWithKeys(partners));
-    }
-    const counts = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
-    const outcome = isDryRun ? 'would be written' : 'written';
-    const text = `${counted(counts.partners, 'partner')} and ${counted(counts.keys, 'key')} ${outcome}.`;
-    return { value: counts, text };
+    const counts = await explainConflict(
+      'Nothing was written: the database already has a key of this file with another id or partner.',
+      store.writePartnersWithKeys(partners, by, isDryRun ? 'try' : 'keep'),
+    );
+    const total = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };
+    return { value: { ...total, ...counts }, text: textOf(counts, isDryRun ? 'would be ' : '') };
   },
 });
+
+function textOf({ created, changed, unchanged }: MoveCounts, mood: string): string {
+  const these = ({ partners, keys }: MovedCounts) =>
+    `${counted(partners, 'partner')} and ${counted(keys, 'key')}`;
+  return (
+    `${these(created)} ${mood}created, ${these(changed)} ${mood}changed. ` +
+    `${these(unchanged)} ${mood === '' ? 'were' : 'would stay'} unchanged.`
+  );
+}
 
 async function readPartners(
   file: string,

@@ -1,19 +1,35 @@
 import { lengths } from '@partner-network/contract/limits';
 import type { Command } from '../command-line/command.ts';
-import { optional, plainText, required } from '../command-line/options.ts';
+import { optional, Problem, plainText, required } from '../command-line/options.ts';
+import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
 import { newId } from '../lib/ids.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 import { toTime } from '../lib/times.ts';
-import { explainConflict, listReport, onDatabase, partnerId, requirePartner } from './database.ts';
+import {
+  changing,
+  explainConflict,
+  listReport,
+  onDatabase,
+  partnerId,
+  requirePartner,
+  waitingFor,
+} from './database.ts';
 
-export const createPartner = onDatabase({
+const partnerName = plainText(lengths.partnerName);
+
+export const createPartner = changing('partners create', {
   options: {
-    name: required('NAME', plainText(lengths.partnerName), 'name of the partner'),
+    name: required('NAME', partnerName, 'name of the partner'),
     id: optional('ID', partnerId, 'id of the partner; without it, a new id'),
   },
   purpose: () => 'create',
-  run: async (store, { name, id = newId('PARTNER') }) => {
+  run: async (store, { name, id = newId('PARTNER') }, _words, _output, by) => {
     const partner = { id, name, created_at: toTime(Date.now()) };
-    await explainConflict(`Partner ${id} already exists: choose another --id.`, store.createPartner(partner));
+    const author = { ...by, details: namesForAudit({ name }) };
+    await explainConflict(
+      `Partner ${id} already exists: choose another --id.`,
+      store.createPartner(partner, author),
+    );
     return { value: partner, text: `Created partner ${id} (${name}).` };
   },
 });
@@ -32,15 +48,17 @@ export const listPartners = onDatabase({
 });
 
 function switching(isDisabled: boolean): Command {
-  return onDatabase({
-    ...(isDisabled && { ifFailed: "Assume that the partner's keys still work until this command succeeds." }),
+  const state = isDisabled ? 'disabled' : 'enabled';
+  return changing(isDisabled ? 'partners disable' : 'partners enable', {
+    ...(isDisabled && {
+      ifFailed: "Assume that the partner's keys still work until this command succeeds.",
+      notYet: () => waitingFor('The partner is not disabled yet'),
+    }),
     arguments: [{ name: 'ID', help: 'id of the partner' }],
     options: {},
-    run: async (store, _values, [id = '']) => {
-      const { disabled_at } = await requirePartner(store, id);
-      // A partner that is disabled twice keeps the time of the first.
-      await store.setPartnerDisabled(id, isDisabled ? (disabled_at ?? toTime(Date.now())) : undefined);
-      const state = isDisabled ? 'disabled' : 'enabled';
+    run: async (store, _values, [id = ''], _output, by) => {
+      await requirePartner(store, id);
+      await store.setPartnerDisabled(id, isDisabled ? toTime(Date.now()) : undefined, by);
       return {
         value: await requirePartner(store, id),
         text: `Partner ${id} is ${state}. This takes effect on every instance within a second.`,
@@ -51,3 +69,30 @@ function switching(isDisabled: boolean): Command {
 
 export const disablePartner = switching(true);
 export const enablePartner = switching(false);
+
+export const renamePartner = changing('partners rename', {
+  arguments: [
+    { name: 'ID', help: 'id of the partner' },
+    { name: 'NAME', help: 'its new name' },
+  ],
+  options: {},
+  conflicts: (_values, [, name = '']) => {
+    const problem = name === '' ? undefined : partnerName(name);
+    return problem instanceof Problem ? [`NAME ${problem.sentence}`] : [];
+  },
+  run: async (store, _values, [id = '', name = ''], _output, by) => {
+    const { name: from } = await requirePartner(store, id);
+    if (from !== name) {
+      const author = { ...by, details: namesForAudit({ from, to: name }) };
+      if (!(await store.renamePartner(id, from, name, author))) {
+        throw new OperatorError(`Another command renamed partner ${id} just now. Run this command again.`);
+      }
+    }
+    return { value: await requirePartner(store, id), text: `Partner ${id} has the name ${name}.` };
+  },
+});
+
+/** Leaves out a name that looks like personal data: audit entries cannot be deleted. */
+function namesForAudit(names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(names).filter(([, name]) => findPersonalData(name) === undefined));
+}

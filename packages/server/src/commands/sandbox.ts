@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { basePath } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../bounds/command-line.ts';
+import { actor } from '../command-line/actor.ts';
 import { command } from '../command-line/command.ts';
 import { defaulted, plainText } from '../command-line/options.ts';
 import { demoKeys } from '../demo/data.ts';
@@ -16,6 +17,7 @@ export const sandbox = command({
     data: defaulted('DIR', plainText(commandLineBounds.pathCharacters), 'data', 'folder of the database'),
     ...listenSettings,
     'log-level': logLevel('warn'),
+    actor,
   },
   run: async (values, _words, output) => {
     const signal = stopSignal();
@@ -23,7 +25,7 @@ export const sandbox = command({
     const log = createLog(settings.logLevel);
     const store = await openStore(settings.database, settings.environment, 'create');
     try {
-      await fillWithDemo(store);
+      await fillWithDemo(store, { actor: values.actor, action: 'sandbox' });
     } finally {
       await store.close();
     }

@@ -1,26 +1,28 @@
 import { digestOfKey } from '../auth/api-key.ts';
 import { importValues } from '../ingest/import.ts';
 import { OperatorError } from '../lib/operator-error.ts';
-import { AlreadyExists, type ImportKind, type Store } from '../store/port.ts';
+import { toTime } from '../lib/times.ts';
+import { AlreadyExists, type Author, type ImportKind, type Store } from '../store/port.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
 /** Fills an empty sandbox with the demo data, which is checked like any import. */
-export async function fillWithDemo(store: Store): Promise<void> {
+export async function fillWithDemo(store: Store, by: Author): Promise<void> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data is for a sandbox only, because its keys are public.');
   }
   const partners = new Set((await store.listPartners()).map(({ id }) => id));
   const isInUse = partners.size > 0 && !partners.has(demoPartners[0].id);
   // Grants are written last: if they are missing, an earlier start was interrupted.
-  const isFilled = (await store.listGrants(demoPartners[0].id, undefined)).length > 0;
+  const isFilled =
+    (await store.listGrants({ partnerId: demoPartners[0].id, at: toTime(Date.now()) })).length > 0;
   if (isInUse || isFilled) return;
 
   const created_at = '2025-01-06T09:00:00.000Z';
   for (const { id, name } of demoPartners)
-    await ignoreExisting(store.createPartner({ id, name, created_at }));
+    await ignoreExisting(store.createPartner({ id, name, created_at }, by));
   for (const { text, ...key } of demoKeys) {
     const onFile = { ...key, name: 'demo', last_four: text.slice(-4), created_at };
-    await ignoreExisting(store.createKey(onFile, digestOfKey(text)));
+    await ignoreExisting(store.createKey(onFile, digestOfKey(text), by));
   }
   for (const [index, partner] of demoPartners.entries()) {
     await fill(store, 'brands', demoBrands(partner, index + 1), partner.id);

@@ -5,9 +5,10 @@ export type DatabaseAddress =
 
 /**
  * What the database is opened for. `command`: one command. `feed`: a command that retries by itself.
- * `create`: a command that may create the database. `migrate`: a schema update.
+ * `revocation`: a command that retries until no lock is in its way. `create`: a command that may create the
+ * database. `migrate`: a schema update.
  */
-export type Purpose = 'serve' | 'command' | 'feed' | 'create' | 'migrate';
+export type Purpose = 'serve' | 'command' | 'feed' | 'revocation' | 'create' | 'migrate';
 
 /** Settings for Postgres only. */
 export interface StoreOptions {

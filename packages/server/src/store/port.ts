@@ -8,6 +8,9 @@ import type { Served } from './served.ts';
 /** The database cannot answer now: unreachable, locked, out of disk. The client gets a 503. */
 export class StoreUnavailable extends Error {}
 
+/** Another process holds the lock. Nothing was changed, and a retry may succeed. */
+export class StoreLocked extends StoreUnavailable {}
+
 /** A record with this id already exists. */
 export class AlreadyExists extends Error {}
 
@@ -107,8 +110,19 @@ export interface ApiKey {
   /** The last characters of the key, to distinguish keys in a list. */
   readonly last_four: string;
   readonly created_at: string;
+  /** Who created it. Absent on keys of older versions. */
+  readonly created_by?: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
+}
+
+/** What a new key does not take over from the key that it replaces. */
+export interface Replacement extends Pick<ApiKey, 'id' | 'last_four'> {
+  readonly digest: Uint8Array;
+  /** How long the old key still works. With 0 it is revoked. */
+  readonly overlapMs: number;
+  /** By default the new key gets the lifetime of the old one, counted from now. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** A type and not an interface, so that it is assignable to ImportRow. */
@@ -123,26 +137,61 @@ export type Grant = {
   readonly updated_at: string;
 };
 
-/** Partners, keys and grants, as operators manage them. */
+/** At least one of partner and customer. */
+export interface GrantsQuery {
+  readonly partnerId?: string | undefined;
+  readonly customerId?: string | undefined;
+  /** The status at this time: an active grant past its expiry counts as expired. */
+  readonly status?: GrantStatus | undefined;
+  readonly at: string;
+}
+
+/** The numbers of records that were deleted. */
+export type Erasure = Readonly<Record<'balances' | 'grants', number>>;
+
+/**
+ * Partners, keys and grants, as operators manage them. Each change writes an audit entry in the same
+ * transaction. A change that finds nothing to do writes none, and returns false or undefined.
+ */
 export interface Accounts {
-  createPartner(partner: Partner): Promise<void>;
+  createPartner(partner: Partner, by: Author): Promise<void>;
   findPartner(id: string): Promise<Partner | undefined>;
   listPartners(): Promise<readonly Partner[]>;
-  /** Enables the partner if `at` is undefined. */
-  setPartnerDisabled(id: string, at: string | undefined): Promise<void>;
+  /** Enables the partner if `at` is undefined. A partner that is disabled twice keeps the first time. */
+  setPartnerDisabled(id: string, at: string | undefined, by: Author): Promise<boolean>;
+  /** Does nothing if the name is not `from`: somebody else has changed it. */
+  renamePartner(id: string, from: string, to: string, by: Author): Promise<boolean>;
 
-  createKey(key: ApiKey, digest: Uint8Array): Promise<void>;
+  /** Stores the author as `created_by`. */
+  createKey(key: ApiKey, digest: Uint8Array, by: Author): Promise<void>;
   findKeyById(id: string): Promise<ApiKey | undefined>;
-  listKeys(partnerId: string): Promise<readonly ApiKey[]>;
-  revokeKey(id: string, at: string): Promise<void>;
-  /** Adds the new key and sets the old key's expiry, in one transaction. */
-  rotateKey(oldId: string, oldExpiresAt: string, key: ApiKey, digest: Uint8Array): Promise<void>;
+  /** The keys of one partner, or all keys. */
+  listKeys(partnerId: string | undefined): Promise<readonly ApiKey[]>;
+  revokeKey(id: string, at: string, by: Author): Promise<boolean>;
+  /**
+   * Issues a key with the old key's partner, name, scopes and lifetime. The old key's expiry never moves to a
+   * later time. Issues nothing if the old key does not work any more, also if it was revoked a moment ago.
+   */
+  rotateKey(
+    oldId: string,
+    replacement: Replacement,
+    by: Author,
+  ): Promise<Readonly<Record<'old' | 'key', ApiKey>> | undefined>;
 
-  createGrant(grant: Grant): Promise<void>;
+  createGrant(grant: Grant, by: Author): Promise<void>;
   /** Grant ids are unique per customer, so several grants can have the same id. */
   findGrants(id: string): Promise<readonly Grant[]>;
-  listGrants(partnerId: string, customerId: string | undefined): Promise<readonly Grant[]>;
-  revokeGrant(customerId: string, id: string, at: string): Promise<void>;
+  listGrants(query: GrantsQuery): Promise<readonly Grant[]>;
+  /** Only an active grant changes: another status is final. */
+  revokeGrant(customerId: string, id: string, at: string, by: Author): Promise<boolean>;
+  /** Revokes all active grants of a customer, and returns them. */
+  revokeGrants(customerId: string, at: string, by: Author): Promise<readonly Grant[]>;
+
+  /**
+   * Deletes the customer's balances and grants. No record of the customer that is not newer than the erasure
+   * is written again. Undefined if nothing is stored of the customer.
+   */
+  eraseCustomer(customerId: string, by: Author): Promise<Erasure | undefined>;
 }
 
 export type ImportKind = 'brands' | 'balances' | 'grants';
@@ -182,6 +231,10 @@ export interface PartnerWithKeys extends Partner {
   readonly keys: readonly (Omit<ApiKey, 'partner_id'> & { readonly digest: string })[];
 }
 
+/** What happened to the partners and keys of a file. */
+export type MoveCounts = Readonly<Record<'created' | 'changed' | 'unchanged', MovedCounts>>;
+export type MovedCounts = Readonly<Record<'partners' | 'keys', number>>;
+
 /** The record that a partner requested a customer's balances, with the outcome and without the balances. */
 export interface Receipt {
   readonly at: string;
@@ -197,11 +250,15 @@ export interface Receipt {
 }
 
 export interface ReceiptsQuery {
+  readonly requestId?: string | undefined;
   readonly partnerId?: string | undefined;
   /** Only together with `partnerId`: the partner's receipts are searched for it. */
   readonly keyId?: string | undefined;
   readonly customerId?: string | undefined;
+  readonly outcome?: string | undefined;
   readonly since?: string | undefined;
+  /** Only receipts before this time. */
+  readonly until?: string | undefined;
   /** Only receipts older than this one, the last of the previous page. */
   readonly after?: Receipt | undefined;
   readonly limit: number;
@@ -225,8 +282,11 @@ export interface Receipts extends ReceiptWrites {
   /** Newest first. */
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
   countReceipts(olderThan: string): Promise<number>;
-  /** Deletes up to a few thousand receipts, oldest first. Returns their number; 0 if no more are left. */
-  pruneReceipts(olderThan: string): Promise<number>;
+  /**
+   * Deletes receipts, the oldest first, in small transactions with pauses. Returns their number. The audit
+   * entry is written before the first deletion, so it stays if the command is killed on the way.
+   */
+  pruneReceipts(olderThan: string, by: Author): Promise<number>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
@@ -236,10 +296,12 @@ export interface Author {
   readonly actor: string;
   /** The name of the command, such as "keys rotate". */
   readonly action: string;
+  /** What the command adds to the details of the entry. */
+  readonly details?: AuditEntry['details'];
 }
 
 /** The record that something was changed. It holds no secret, no digest, no amount and no personal data. */
-export interface AuditEntry extends Author {
+export interface AuditEntry extends Pick<Author, 'actor' | 'action'> {
   readonly at: string;
   /** The id of what was changed, or a plain word for several things, such as "receipts". */
   readonly target: string;
@@ -270,14 +332,18 @@ export interface Store extends Served, Reads, Accounts, Imports, Receipts, Audit
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */
-  rotateCursorKey(old: 'keep' | 'discard'): Promise<CursorKeyRotation>;
+  rotateCursorKey(old: 'keep' | 'discard', by: Author): Promise<CursorKeyRotation>;
   /** Partners and their keys, to move them to another database. */
   partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
   /**
    * Atomic. Existing partners are renamed; disabling, expiry and revocation are applied but never undone.
-   * Rejects with AlreadyExists if a key belongs to another partner.
+   * Rejects with AlreadyExists if a key belongs to another partner. `try` counts and rolls back.
    */
-  writePartnersWithKeys(partners: readonly PartnerWithKeys[]): Promise<void>;
+  writePartnersWithKeys(
+    partners: readonly PartnerWithKeys[],
+    by: Author,
+    mode: 'keep' | 'try',
+  ): Promise<MoveCounts>;
   /**
    * Exports a snapshot of all records in the order of their ids, one line of JSON each, as an import reads
    * them. Waits for each `write` before it reads on.

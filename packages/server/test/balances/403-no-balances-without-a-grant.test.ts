@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { future, keys, past } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, future, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 
@@ -30,7 +30,7 @@ test('without a grant_id, only active grants count', async (t) => {
 test('the grant is checked on every page, not just the first', async (t) => {
   const { balances, store } = await startTestService(t);
   const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);
-  await store.revokeGrant('alice', 'g-active', past);
+  await store.revokeGrant('alice', 'g-active', past, byTest);
   const next = await balances(`${query}&limit=1&cursor=${first.cursor}`, { key: keys.acme });
   assertRefused(next, 403, 'GRANT_NOT_FOUND');
   const named = await balances(`${query}&limit=1&grant_id=g-active&cursor=${first.cursor}`, {

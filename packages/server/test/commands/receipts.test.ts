@@ -9,7 +9,7 @@ import { assertFailed, commandLine, run, withPartners } from '../../../testkit/f
 import { metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { receiptsBounds } from '../../src/bounds/receipts.ts';
+import { commandLineBounds } from '../../src/bounds/command-line.ts';
 import { toTime } from '../../src/lib/times.ts';
 import type { Receipt, Store } from '../../src/store/port.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
@@ -162,11 +162,9 @@ test('a terminal shows the columns that fit', needsTerminal, async (t) => {
 
 test('lists more than a page of receipts, each once, in one JSON document', limits, async (t) => {
   const line = commandLine(t);
-  const receipts = Array.from({ length: 2 * receiptsBounds.receiptsPage + 5 }, (_, index) =>
-    receiptAt(index),
-  );
+  const receipts = Array.from({ length: 2 * commandLineBounds.listPage + 5 }, (_, index) => receiptAt(index));
   await line.inside((store) => store.recordReceipts(receipts));
-  const limit = 2 * receiptsBounds.receiptsPage + 1;
+  const limit = 2 * commandLineBounds.listPage + 1;
   assert.deepEqual(
     await line.json('receipts', 'list', '--limit', String(limit)),
     receipts.toReversed().slice(0, limit),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openTestDatabase, serveOptions, type TestDatabase } from '../../../testkit/fixtures/database.ts';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { type Answer, createCaller } from '../../../testkit/fixtures/http.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { keepCursorKeys, watchedLog } from '../../../testkit/watch/logs.ts';
@@ -106,7 +106,7 @@ for (const [engine, ids] of [
       until(20_000, () => isOver || sealedWith.every((ids) => ids.at(-1) === id));
 
     for (const id of ids) {
-      const { key } = await database.store.rotateCursorKey('keep');
+      const { key } = await database.store.rotateCursorKey('keep', byTest);
       keepCursorKeys([key]);
       const sealed = createCursors([key], 'sandbox', Date.now).seal(scope, position);
       for (const { page } of instances) await until(20_000, async () => (await page(sealed)).status === 200);
@@ -127,7 +127,7 @@ for (const [engine, ids] of [
     const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
     const instances = await Promise.all([startInstance(t, database), startInstance(t, database)]);
     const cursor = await cursorOf(instances[0]!);
-    keepCursorKeys([(await database.store.rotateCursorKey('discard')).key]);
+    keepCursorKeys([(await database.store.rotateCursorKey('discard', byTest)).key]);
     for (const instance of instances) {
       await until(5_000, async () => (await instance.page(cursor)).text.includes('INVALID_CURSOR'));
     }

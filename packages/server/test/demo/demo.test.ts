@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { digestOfKey, environmentOfKey } from '../../src/auth/api-key.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from '../../src/demo/data.ts';
@@ -39,10 +40,10 @@ test('has balances above, at and below zero, and grants of every status', () => 
 test('fills an empty sandbox once, and leaves a sandbox with partners unchanged', async (t) => {
   const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
   t.after(() => store.close());
-  await fillWithDemo(store);
+  await fillWithDemo(store, byTest);
   assert.equal((await store.listPartners()).length, 3);
-  await store.revokeKey('KEY_NORTHWIND', '2026-01-01T00:00:00.000Z');
-  await fillWithDemo(store);
+  await store.revokeKey('KEY_NORTHWIND', '2026-01-01T00:00:00.000Z', byTest);
+  await fillWithDemo(store, byTest);
   assert.equal((await store.findKey(digestOfKey(demoKeys[0].text)))?.isRevoked, true);
 });
 
@@ -54,11 +55,11 @@ test('completes an earlier fill that was cut off', async (t) => {
   const db = new DatabaseSync(path);
   t.after(() => db.close());
   db.exec('alter table grants rename to hidden');
-  await assert.rejects(fillWithDemo(store), /no such table/);
+  await assert.rejects(fillWithDemo(store, byTest), /no such table/);
   db.exec('alter table hidden rename to grants');
 
-  await fillWithDemo(store);
-  assert.equal((await store.listGrants('PARTNER_NORTHWIND', undefined)).length, 9);
+  await fillWithDemo(store, byTest);
+  assert.equal((await store.listGrants({ partnerId: 'PARTNER_NORTHWIND', at: createdAt })).length, 9);
   assert.equal((await store.listKeys('PARTNER_NORTHWIND')).length, 4);
 });
 
@@ -66,7 +67,7 @@ test('its keys are test keys, and a production database refuses to be filled', a
   for (const { text } of demoKeys) assert.equal(environmentOfKey(text), 'sandbox');
   const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', 'create');
   t.after(() => store.close());
-  await assert.rejects(fillWithDemo(store), /sandbox only/);
+  await assert.rejects(fillWithDemo(store, byTest), /sandbox only/);
   assert.deepEqual(await store.listPartners(), []);
   assert.equal(await store.findKey(digestOfKey(demoKeys[0].text)), undefined);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '@partner-network/contract/scopes';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { cursorsBounds } from '../../src/bounds/cursors.ts';
 import { toTime } from '../../src/lib/times.ts';
 import type { ApiKey, Store } from '../../src/store/port.ts';
@@ -24,7 +25,7 @@ async function addKeys(store: Store, ...keys: Some[]): Promise<void> {
     const id = `KEY_${String(made).padStart(3, '0')}`;
     const scopes: Scope[] = ['BALANCES_READ', 'BRANDS_READ'];
     const whole = { id, partner_id: 'acme', scopes, last_four: 'abcd', created_at: hours(-9), ...key };
-    await store.createKey(whole, Buffer.alloc(32, made));
+    await store.createKey(whole, Buffer.alloc(32, made), byTest);
   }
 }
 
@@ -35,9 +36,9 @@ for (const engine of ['sqlite', 'postgres']) {
       'partners',
       async (filled) => {
         for (const id of ['acme', 'closed']) {
-          await filled.createPartner({ id, name: id, created_at: hours(-10) });
+          await filled.createPartner({ id, name: id, created_at: hours(-10) }, byTest);
         }
-        await filled.setPartnerDisabled('closed', hours(-1));
+        await filled.setPartnerDisabled('closed', hours(-1), byTest);
       },
       engine,
     );

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
-import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { checkBrandImages, type ImageReport } from '../../src/images/check.ts';
 import { importValues } from '../../src/ingest/import.ts';
@@ -25,7 +25,8 @@ function brands(count: number, url: (index: number) => string): object[] {
 /** A database where one partner has these brands and another partner has one brand. */
 async function storeOf(t: TestContext, records: readonly object[], engine?: string): Promise<Reads> {
   const { store } = await openTestDatabase(t, 'nothing', async () => {}, engine);
-  for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
+  for (const id of ['acme', 'zenith'])
+    await store.createPartner({ id, name: id, created_at: createdAt }, byTest);
   await importValues(store, 'brands', records, 'acme');
   await importValues(store, 'brands', [brand('zenith', 'http://127.0.0.1:1/logo.png')], 'zenith');
   return store;

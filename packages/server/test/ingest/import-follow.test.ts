@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openTestDatabase, type TestDatabase } from '../../../testkit/fixtures/database.ts';
-import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
 import type { ImportFault } from '../../src/ingest/faults.ts';
@@ -29,7 +29,7 @@ function createFeed() {
 
 async function openScene(t: TestContext) {
   const database = await openTestDatabase(t, 'partners', async (store) => {
-    await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt });
+    await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
   });
   const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'feed');
   t.after(() => writer.close());

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
-import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import {
   type ImportOptions,
   type ImportReport,
@@ -16,7 +16,8 @@ export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' }
 
 export async function openEmpty(t: TestContext): Promise<Store> {
   const { store } = await openTestDatabase(t, 'partners', async (store) => {
-    for (const id of ['acme', 'zenith']) await store.createPartner({ id, name: id, created_at: createdAt });
+    for (const id of ['acme', 'zenith'])
+      await store.createPartner({ id, name: id, created_at: createdAt }, byTest);
   });
   return store;
 }

@@ -76,7 +76,7 @@ test('refuses a grant of a partner that does not exist, once for each line', asy
   const report = await importInto(store, lines, { kind: 'grants' });
   const expected = [2, 3, 4].map((line) => [line, ['partner_id', 'UNKNOWN_PARTNER']]);
   assert.deepEqual(faultsOf(report), expected);
-  assert.deepEqual(await store.listGrants('acme', undefined), []);
+  assert.deepEqual(await store.listGrants({ partnerId: 'acme', at: createdAt }), []);
 });
 
 test('a grant is active and for checking balances by default', async (t) => {
@@ -85,7 +85,9 @@ test('a grant is active and for checking balances by default', async (t) => {
   const grant = { id: 'g', partner_id: 'acme', customer_id: 'alice', ...times };
   await importInto(store, [grant], { kind: 'grants' });
   const expected = { ...grant, action: 'CHECKING_BALANCE', status: 'ACTIVE' };
-  assert.deepEqual(await store.listGrants('acme', 'alice'), [expected]);
+  assert.deepEqual(await store.listGrants({ partnerId: 'acme', customerId: 'alice', at: createdAt }), [
+    expected,
+  ]);
 });
 
 test('the database accepts every record that passes the check', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
@@ -51,7 +51,7 @@ test('releases the database as soon as a line is rejected', async (t) => {
   async function* readings() {
     yield Array.from({ length: count }, (_, index) => ({ line: index + 1, value: brand(index) }));
     yield [bad];
-    await store.setPartnerDisabled('acme', createdAt);
+    await store.setPartnerDisabled('acme', createdAt, byTest);
     yield [bad];
   }
   const { written, rejected_count } = await importFrom(store, readings());

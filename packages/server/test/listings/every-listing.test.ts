@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { operationByName } from '@partner-network/contract/operations';
-import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { requiresKey } from '../../../testkit/listing-rules/credentials.ts';
@@ -38,7 +38,7 @@ for (const [listing, query, keyWithoutScope] of listings) {
     test('refuses every key of a disabled partner, until the partner is enabled again', async (t) => {
       const { [listing]: list, store } = await startTestService(t);
       assertRefused(await list(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
-      await store.setPartnerDisabled('closed', undefined);
+      await store.setPartnerDisabled('closed', undefined, byTest);
       assert.notEqual(errorsOf(await list(query, { key: keys.closed }))?.[0]?.code, 'PARTNER_DISABLED');
     });
 

@@ -12,7 +12,7 @@ import { receiptAt } from '../store/suite/receipts.ts';
 /** A receipts file, and the threads that were started to write to it. */
 function startScene(t: TestContext) {
   const path = join(temporaryFolder(t), 'test.db');
-  const { closeReceipts, ...receipts } = createReceipts(path, 'sandbox', 'serve');
+  const { closeReceipts, ...receipts } = createReceipts(path, 'sandbox', 'serve', async () => []);
   t.after(closeReceipts);
   const db = new DatabaseSync(`${path}-receipts`);
   t.after(() => db.close());

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
+import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import type { ReceiptsQuery } from '../../src/store/port.ts';
 import { createReceiptReads } from '../../src/store/sql/receipts.ts';
@@ -21,6 +22,10 @@ const queries: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlite:
   [{ partnerId: 'p7', keyId: 'KEY_2', since, after }, 'receipts_of_partner', 'receipts_of_partner'],
   [{ customerId: 'c7', since, after }, 'receipts_pkey', 'receipts_of_customer'],
   [{ partnerId: 'p7', customerId: 'c7', after }, 'receipts_pkey', 'receipts_of_customer'],
+  [{ requestId: after.request_id, partnerId: 'p7' }, 'receipts_by_request', 'receipts_by_request'],
+  [{ outcome: 'GRANT_REVOKED', partnerId: 'p7', since, after }, 'receipts_refused', 'receipts_refused'],
+  [{ outcome: 'GRANT_REVOKED', customerId: 'c7' }, 'receipts_pkey', 'receipts_of_customer'],
+  [{ outcome: 'GRANTED', since }, 'receipts_by_time', 'PRIMARY KEY'],
 ];
 
 type Statement = readonly [text: string, ...values: Value[]];
@@ -32,9 +37,10 @@ async function statementsOf(
   const statements: Statement[] = [];
   const rows = async (...statement: Statement) => {
     statements.push(statement);
-    return [];
+    // One receipt is left to delete until the delete ran.
+    return statement[0].startsWith('select count') ? [{ found: 1 }] : [];
   };
-  await work(createReceiptReads(rows, ''));
+  await work(createReceiptReads(rows, '', async () => []));
   return statements;
 }
 
@@ -56,7 +62,9 @@ test('Postgres reads and deletes receipts by an index', async (t) => {
     assert.match(plan, new RegExp(`(using|on) ${index} `), plan);
     assert.doesNotMatch(plan, /Seq Scan/);
   }
-  for (const statement of await statementsOf((reads) => reads.pruneReceipts('2026-06-01T00:10:00.000Z'))) {
+  for (const statement of await statementsOf((reads) =>
+    reads.pruneReceipts('2026-06-01T00:10:00.000Z', byTest),
+  )) {
     assert.match(await planOf(statement), /receipts_by_time/);
   }
 });
@@ -79,7 +87,7 @@ test('the embedded database reads and deletes receipts by an index', async (t) =
       assert.match(plan, new RegExp(`SEARCH receipts USING (INDEX )?${index}`), plan);
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   }
-  for (const statement of await statementsOf((reads) => reads.pruneReceipts(since))) {
+  for (const statement of await statementsOf((reads) => reads.pruneReceipts(since, byTest))) {
     assert.match(planOf(statement), /SEARCH receipts USING PRIMARY KEY \(at<\?\)/);
   }
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { serveOptions } from '../../../testkit/fixtures/database.ts';
-import { future } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, future } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import type { BalancesAnswer, ImportKind, ImportRow, Page, Store } from '../../src/store/port.ts';
@@ -95,7 +95,7 @@ test('lists the same balances byte for byte, in the same order on the same pages
     await importTwice(stores, 'balances', rows);
     for (const customerId of customerIds) {
       const permit = { ...grant, customer_id: customerId, expires_at: future };
-      await agreed(stores, (store) => store.createGrant(permit));
+      await agreed(stores, (store) => store.createGrant(permit, byTest));
       const query = { partnerId: 'acme', customerId, type: 'CHECKING', at: grant.created_at, limit };
       for (const grantId of [undefined, grant.id]) {
         const bytes = await walk(stores, async (store, after) =>

@@ -31,6 +31,18 @@ export async function* bytesOf(
   }
 }
 
+/** The text at the start of a file, up to this number of bytes. */
+export async function firstTextOf(file: string, bytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytesOf(file)) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= bytes) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, bytes);
+}
+
 /** The size of a file; undefined for a pipe, or for a file that cannot be read, which `bytesOf` reports. */
 export async function sizeOf(file: string): Promise<number | undefined> {
   const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);

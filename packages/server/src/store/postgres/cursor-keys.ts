@@ -1,6 +1,6 @@
 import { cursorsBounds } from '../../bounds/cursors.ts';
 import type { Store } from '../port.ts';
-import { planRotation, selectCursorKeys } from '../sql/cursor-keys.ts';
+import { planRotation, rotationEntry, selectCursorKeys } from '../sql/cursor-keys.ts';
 import type { Pool } from './connections/pool.ts';
 import type { Statement } from './statements.ts';
 
@@ -20,7 +20,7 @@ const takeLock = `
   select pg_advisory_xact_lock(${lock})`;
 
 export function createRotation(primary: Pool): Store['rotateCursorKey'] {
-  return (old) =>
+  return (old, by) =>
     primary.transaction(async (client) => {
       await client.query(takeLock);
       const { rows: stored } = await client.query(selectCursorKeys());
@@ -30,6 +30,8 @@ export function createRotation(primary: Pool): Store['rotateCursorKey'] {
       await client.query('delete from cursor_keys where id = any ($1)', [removed]);
       const insert = 'insert into cursor_keys (id, secret, created_at) values ($1, $2, $3)';
       await client.query(insert, [id, secret, created_at]);
+      const [text, ...values] = rotationEntry(rotation, by);
+      await client.query(text, values);
       return rotation;
     });
 }

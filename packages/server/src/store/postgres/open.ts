@@ -15,11 +15,18 @@ import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { createRotation } from './cursor-keys.ts';
 import { createExport } from './exports.ts';
+import { importLock } from './import-locks.ts';
 import { createImports } from './imports.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { requirePrivileges } from './privileges.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
+
+/** An erasure waits for imports of the customer's records, and they wait for it. */
+const grantLocks = {
+  createGrant: [importLock('grants', 'shared')],
+  eraseCustomer: [importLock('balances', 'exclusive'), importLock('grants', 'exclusive')],
+};
 
 /** Opens a Postgres database. Its schema changes only if the purpose is to migrate. */
 export async function openPostgres(
@@ -50,7 +57,7 @@ export async function openPostgres(
     ...createReads(primary, replicas),
     // The watch looks five times a second: a health probe needs no connection of the pool.
     ping: primaryWatch.ping,
-    ...createAccounts(sqlOn(primary)),
+    ...createAccounts(sqlOn(primary), grantLocks),
     rotateCursorKey: createRotation(primary),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),

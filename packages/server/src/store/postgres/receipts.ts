@@ -31,8 +31,9 @@ export function createReceipts(pool: Pool): Receipts {
   const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
     await pool.query(statement, [JSON.stringify(records)]);
   };
+  const { rows } = sqlOn(pool);
   return {
-    ...createReceiptReads(sqlOn(pool).rows, 'json_array_elements_text($1)'),
+    ...createReceiptReads(rows, 'json_array_elements_text($1)', rows),
     recordReceipts: (receipts) => write(insertReceipts, receipts),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };

@@ -1,62 +1,117 @@
-/** Partners, keys and grants, in SQL that both engines understand. */
+/** Partners and keys, in SQL that both engines understand. */
 import type { Scope } from '@partner-network/contract/scopes';
-import type { Accounts, ApiKey, Grant, Partner } from '../port.ts';
-import type { BoundStatement, Row, Sql, Value } from './statement.ts';
+import { toTime } from '../../lib/times.ts';
+import type { Accounts, ApiKey, Author, Partner, Replacement } from '../port.ts';
+import { changeStatement } from './audit.ts';
+import { createGrants, type GrantLocks } from './grants.ts';
+import { type BoundStatement, insert, type Row, type Sql, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
-const keyColumns = 'id, partner_id, name, scopes, last_four, created_at, expires_at, revoked_at';
-export const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
+const keyColumns = 'id, partner_id, name, scopes, last_four, created_at, created_by, expires_at, revoked_at';
 
 const selectPartners = `select ${partnerColumns} from partners`;
-const selectGrants = `select ${grantColumns} from grants`;
+const selectKeys = `select ${keyColumns} from api_keys`;
 
-export function createAccounts({ rows, transaction }: Sql): Accounts {
-  const write = (statements: readonly BoundStatement[]) =>
-    transaction(function* () {
-      for (const statement of statements) yield statement;
+export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
+  const { rows, transaction } = sql;
+
+  /** Runs a statement that returns the rows it changed. Writes the audit entry if it changed one. */
+  function change(statement: BoundStatement, entry: () => BoundStatement): Promise<boolean> {
+    return transaction(function* () {
+      const changed = yield statement;
+      if (changed.length > 0) yield entry();
+      return changed.length > 0;
     });
-
-  async function records<Result>(...statement: BoundStatement): Promise<Result[]> {
-    return (await rows(...statement)).map(withoutNulls) as Result[];
   }
 
-  async function keys(condition: string, value: string): Promise<ApiKey[]> {
-    const text = `select ${keyColumns} from api_keys where ${condition} order by id`;
-    const found = await records<ApiKey & { scopes: unknown }>(text, value);
-    return found.map((key) => ({ ...key, scopes: String(key.scopes).split(' ') as Scope[] }));
+  async function partners(...statement: BoundStatement): Promise<Partner[]> {
+    return (await rows(...statement)).map(withoutNulls) as unknown as Partner[];
   }
 
   return {
-    createPartner: (partner) => write([insert('partners', partnerColumns, { ...partner })]),
-    findPartner: async (id) => (await records<Partner>(`${selectPartners} where id = $1`, id))[0],
-    listPartners: () => records<Partner>(`${selectPartners} order by id`),
-    setPartnerDisabled: (id, at) =>
-      write([['update partners set disabled_at = $1 where id = $2', at ?? null, id]]),
-
-    createKey: (key, digest) => write([insertKey(key, digest)]),
-    findKeyById: async (id) => (await keys('id = $1', id))[0],
-    listKeys: (partnerId) => keys('partner_id = $1', partnerId),
-    revokeKey: (id, at) =>
-      write([['update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2', at, id]]),
-    rotateKey: (oldId, oldExpiresAt, key, digest) =>
-      write([
-        ['update api_keys set expires_at = $1 where id = $2', oldExpiresAt, oldId],
-        insertKey(key, digest),
-      ]),
-
-    createGrant: (grant) => write([insert('grants', grantColumns, grant)]),
-    findGrants: (id) => records<Grant>(`${selectGrants} where id = $1 order by customer_id`, id),
-    listGrants: (partnerId, customerId) => {
-      const select = `${selectGrants} where partner_id = $1`;
-      return customerId === undefined
-        ? records<Grant>(`${select} order by customer_id, id`, partnerId)
-        : records<Grant>(`${select} and customer_id = $2 order by id`, partnerId, customerId);
+    createPartner: (partner, by) =>
+      transaction(function* () {
+        yield insert('partners', partnerColumns, { ...partner });
+        yield changeStatement(by, partner.id, {});
+      }),
+    findPartner: async (id) => (await partners(`${selectPartners} where id = $1`, id))[0],
+    listPartners: () => partners(`${selectPartners} order by id`),
+    setPartnerDisabled: (id, at, by) => {
+      const other = at === undefined ? 'is not null' : 'is null';
+      const text = `update partners set disabled_at = $1 where id = $2 and disabled_at ${other} returning id`;
+      return change([text, at ?? null, id], () => changeStatement(by, id, {}));
     },
-    revokeGrant: (customerId, id, at) => {
-      const text = `update grants set status = 'REVOKED', updated_at = $1 where customer_id = $2 and id = $3`;
-      return write([[text, at, customerId, id]]);
+    renamePartner: (id, from, to, by) => {
+      const text = 'update partners set name = $1 where id = $2 and name = $3 and name <> $1 returning id';
+      return change([text, to, id, from], () => changeStatement(by, id, {}));
     },
+
+    createKey: (key, digest, by) =>
+      transaction(function* () {
+        yield insertKey({ ...key, created_by: by.actor }, digest);
+        yield changeStatement(by, key.id, detailsOf(key));
+      }),
+    findKeyById: async (id) => (await rows(`${selectKeys} where id = $1`, id)).map(keyOf)[0],
+    listKeys: async (partnerId) => {
+      const found =
+        partnerId === undefined
+          ? await rows(`${selectKeys} order by partner_id, id`)
+          : await rows(`${selectKeys} where partner_id = $1 order by id`, partnerId);
+      return found.map(keyOf);
+    },
+    revokeKey: (id, at, by) => {
+      const text = `update api_keys set revoked_at = $1 where id = $2 and revoked_at is null returning partner_id`;
+      return transaction(function* () {
+        const [revoked] = yield [text, at, id];
+        if (revoked !== undefined) yield changeStatement(by, id, { partner_id: revoked.partner_id });
+        return revoked !== undefined;
+      });
+    },
+    rotateKey: (oldId, replacement, by) => transaction(() => rotation(oldId, replacement, by)),
+
+    ...createGrants(sql, locks),
   };
+}
+
+/** Changes nothing of the key, but locks it: a revocation is then either seen here, or comes after us. */
+const lockKey = `update api_keys set last_four = last_four where id = $1 returning ${keyColumns}`;
+
+function* rotation(
+  oldId: string,
+  { id, last_four, digest, overlapMs, expiresAt }: Replacement,
+  by: Author,
+): Generator<BoundStatement, Record<'old' | 'key', ApiKey> | undefined, readonly Row[]> {
+  const [locked] = yield [lockKey, oldId];
+  const nowMs = Date.now();
+  if (locked === undefined) return undefined;
+  const old = keyOf(locked);
+  if (old.revoked_at !== undefined || endMs(old) <= nowMs) return undefined;
+
+  const end =
+    overlapMs === 0
+      ? { revoked_at: toTime(nowMs) }
+      : { expires_at: toTime(Math.min(endMs(old), nowMs + overlapMs)) };
+  const [column, time] = Object.entries(end)[0]!;
+  yield [`update api_keys set ${column} = $1 where id = $2`, time, oldId];
+  const { partner_id, name, scopes } = old;
+  const lifetimeMs = endMs(old) - Date.parse(old.created_at);
+  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(nowMs + lifetimeMs) : undefined;
+  const key = {
+    ...{ id, partner_id, name, scopes, last_four, created_at: toTime(nowMs), created_by: by.actor },
+    expires_at: expiresAt ?? lifetimeEnd,
+  };
+  yield insertKey(key, digest);
+  yield changeStatement(by, oldId, { new_key_id: id, ...detailsOf(key), old_key: end });
+  return { old: { ...old, ...end }, key };
+}
+
+function endMs({ expires_at }: ApiKey): number {
+  return expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
+}
+
+/** Without the name, which an operator chooses and which may be an e-mail address. */
+function detailsOf({ partner_id, scopes, expires_at }: ApiKey) {
+  return { partner_id, scopes, expires_at };
 }
 
 export function insertKey(key: ApiKey, digest: Uint8Array): BoundStatement {
@@ -64,15 +119,7 @@ export function insertKey(key: ApiKey, digest: Uint8Array): BoundStatement {
   return insert('api_keys', `${keyColumns}, digest`, { ...key, scopes, digest });
 }
 
-type Fields = Readonly<Record<string, Value | undefined>>;
-
-function insert(table: string, columns: string, record: Fields): BoundStatement {
-  const values = columns.split(', ').map((column) => record[column] ?? null);
-  const numbers = values.map((_, index) => `$${index + 1}`);
-  return [`insert into ${table} (${columns}) values (${numbers.join(', ')})`, ...values];
-}
-
-/** Removes fields that are null: an optional field without a value is absent. */
-export function withoutNulls(row: Row): object {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+function keyOf(row: Row): ApiKey {
+  const scopes = (row.scopes as string).split(' ') as Scope[];
+  return { ...withoutNulls(row), scopes } as unknown as ApiKey;
 }

@@ -11,11 +11,14 @@ export function auditStatement({ at, actor, action, target, details }: AuditEntr
 
 /** The statement for a change that was made just now. */
 export function changeStatement(
-  { actor, action }: Author,
+  { actor, action, details: added }: Author,
   target: string,
   details: AuditEntry['details'],
 ): BoundStatement {
-  return auditStatement({ at: toTime(Date.now()), actor, action, target, details });
+  return auditStatement({
+    ...{ at: toTime(Date.now()), actor, action, target },
+    details: { ...details, ...added },
+  });
 }
 
 /** Each of these columns has an index with the time. The first given one is used: the most selective. */

@@ -12,7 +12,9 @@ import { randomBytes } from 'node:crypto';
 import { cursorsBounds } from '../../bounds/cursors.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { toTime } from '../../lib/times.ts';
-import type { CursorKey } from '../port.ts';
+import type { Author, CursorKey, CursorKeyRotation } from '../port.ts';
+import { changeStatement } from './audit.ts';
+import type { BoundStatement } from './statement.ts';
 
 /** Selects all keys, newest first. No two keys have the same creation time. */
 export function selectCursorKeys(moreColumns = ''): string {
@@ -70,6 +72,14 @@ export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, 
     /** Keys to delete before the new key is written: discarded keys and past keys. */
     removed: stored.slice(kept.length).map(({ id }) => id),
   };
+}
+
+/** The audit entry of a rotation. */
+export function rotationEntry(
+  { key, discarded }: Omit<CursorKeyRotation, 'retired'>,
+  by: Author,
+): BoundStatement {
+  return changeStatement(by, 'cursor keys', { new_key: key.id, discarded });
 }
 
 /** The next unused id after the newest key's, so that an id is reused as late as possible. */

@@ -1,5 +1,5 @@
 import { type ExportSelection, publicAddressMark } from '../port.ts';
-import { grantColumns } from './accounts.ts';
+import { grantColumns } from './grants.ts';
 
 type Values = readonly unknown[];
 

@@ -1,12 +1,14 @@
 /** Moves partners and their keys to another database, in SQL that both engines understand. */
-import { AlreadyExists, type PartnerWithKeys, type Store } from '../port.ts';
-import { insertKey, withoutNulls } from './accounts.ts';
-import type { BoundStatement, Row, Sql } from './statement.ts';
+import { AlreadyExists, type Author, type MoveCounts, type PartnerWithKeys, type Store } from '../port.ts';
+import { insertKey } from './accounts.ts';
+import { changeStatement } from './audit.ts';
+import { type BoundStatement, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** One statement reads one snapshot, so every key comes with its partner. */
 const partnersAndKeys = `
   select p.id as partner_id, p.name as partner_name, p.created_at as partner_created_at, p.disabled_at,
-    k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at, k.expires_at, k.revoked_at
+    k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at, k.created_by, k.expires_at,
+    k.revoked_at
   from partners p left join api_keys k on k.partner_id = p.id
   order by p.id, k.id`;
 
@@ -14,46 +16,70 @@ const partnersAndKeys = `
 const writePartner = `
   insert into partners (id, name, created_at, disabled_at) values ($1, $2, $3, $4)
   on conflict (id) do update set
-    name = excluded.name, disabled_at = coalesce(partners.disabled_at, excluded.disabled_at)`;
+    name = excluded.name, disabled_at = coalesce(partners.disabled_at, excluded.disabled_at)
+  where partners.name <> excluded.name or (partners.disabled_at is null and excluded.disabled_at is not null)
+  returning id`;
+
+const isSooner = `
+  excluded.expires_at is not null and (api_keys.expires_at is null or excluded.expires_at < api_keys.expires_at)`;
 
 const updateKey = `
   on conflict (id) do update set
     name = excluded.name,
-    expires_at = case
-      when api_keys.expires_at is null or excluded.expires_at < api_keys.expires_at then excluded.expires_at
-      else api_keys.expires_at
-    end,
+    created_by = coalesce(api_keys.created_by, excluded.created_by),
+    expires_at = case when ${isSooner} then excluded.expires_at else api_keys.expires_at end,
     revoked_at = coalesce(api_keys.revoked_at, excluded.revoked_at)
-  where api_keys.partner_id = excluded.partner_id and api_keys.digest = excluded.digest`;
+  where api_keys.partner_id = excluded.partner_id and api_keys.digest = excluded.digest
+    and (
+      api_keys.name is distinct from excluded.name or (${isSooner})
+      or (api_keys.revoked_at is null and excluded.revoked_at is not null)
+      or (api_keys.created_by is null and excluded.created_by is not null)
+    )
+  returning id`;
 
 export function createMoves({
   rows,
   transaction,
 }: Sql): Pick<Store, 'partnersWithKeys' | 'writePartnersWithKeys'> {
-  const write = (statements: readonly BoundStatement[]) =>
-    transaction(function* () {
-      for (const statement of statements) yield statement;
-    });
-
   return {
     partnersWithKeys: async () => {
       const byPartner = Map.groupBy(await rows(partnersAndKeys), (row) => row.partner_id);
       return [...byPartner.values()].map(partnerOf);
     },
 
-    writePartnersWithKeys: async (partners) => {
-      refuseTakenKeyIds(await rows('select id, partner_id, digest from api_keys'), partners);
-      await write(
-        partners.flatMap(({ keys, id, name, created_at, disabled_at }): BoundStatement[] => [
-          [writePartner, id, name, created_at, disabled_at ?? null],
-          ...keys.map(({ digest, ...key }) => {
-            const [insert, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));
-            return [insert + updateKey, ...values] as const;
-          }),
-        ]),
-      );
-    },
+    writePartnersWithKeys: (partners, by, mode) => transaction(() => writing(partners, by), mode),
   };
+}
+
+function* writing(
+  partners: readonly PartnerWithKeys[],
+  by: Author,
+): Generator<BoundStatement, MoveCounts, readonly Row[]> {
+  const stored = yield ['select id from partners'];
+  const storedKeys = yield ['select id, partner_id, digest from api_keys'];
+  refuseTakenKeyIds(storedKeys, partners);
+  const known = {
+    partners: new Set(stored.map(({ id }) => id)),
+    keys: new Set(storedKeys.map(({ id }) => id)),
+  };
+  const none = () => ({ partners: 0, keys: 0 });
+  const counts = { created: none(), changed: none(), unchanged: none() };
+  const count = (kind: 'partners' | 'keys', id: string, written: readonly Row[]) => {
+    const outcome = written.length === 0 ? 'unchanged' : known[kind].has(id) ? 'changed' : 'created';
+    counts[outcome][kind] += 1;
+    known[kind].add(id);
+  };
+  for (const { keys, id, name, created_at, disabled_at } of partners) {
+    count('partners', id, yield [writePartner, id, name, created_at, disabled_at ?? null]);
+    for (const { digest, ...key } of keys) {
+      const [text, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));
+      count('keys', key.id, yield [text + updateKey, ...values]);
+    }
+  }
+  const { created, changed } = counts;
+  const changes = created.partners + created.keys + changed.partners + changed.keys;
+  if (changes > 0) yield changeStatement(by, 'partners', { created, changed });
+  return counts;
 }
 
 /** A key never changes its partner: its holder would see another partner's records. */
@@ -78,7 +104,8 @@ function partnerOf(rows: readonly Row[]): PartnerWithKeys {
   return withoutNulls({ id, name, created_at, disabled_at, keys }) as PartnerWithKeys;
 }
 
-function keyOf({ id, name, last_four, created_at, expires_at, revoked_at, ...row }: Row): object {
+function keyOf({ id, name, last_four, created_at, created_by, expires_at, revoked_at, ...row }: Row): object {
   const [digest, scopes] = [hex(row.digest), (row.scopes as string).split(' ')];
-  return withoutNulls({ id, name, digest, last_four, scopes, created_at, expires_at, revoked_at });
+  const times = { created_at, created_by, expires_at, revoked_at };
+  return withoutNulls({ id, name, digest, last_four, scopes, ...times });
 }

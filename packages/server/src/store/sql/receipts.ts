@@ -1,54 +1,84 @@
 /** Reads and deletes receipts, in SQL that both engines understand. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { receiptsBounds } from '../../bounds/receipts.ts';
 import type { Receipt, Receipts, ReceiptWrites } from '../port.ts';
-import type { Row, Sql, Value } from './statement.ts';
+import { changeStatement } from './audit.ts';
+import { createConditions, type Row, type Sql } from './statement.ts';
 
 const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
 
-/** `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`. */
-export function createReceiptReads(rows: Sql['rows'], listed: string): Omit<Receipts, keyof ReceiptWrites> {
+/**
+ * `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`. `audit`
+ * runs a statement on the database of the audit log, which may be another file.
+ */
+export function createReceiptReads(
+  rows: Sql['rows'],
+  listed: string,
+  audit: Sql['rows'],
+): Omit<Receipts, keyof ReceiptWrites> {
+  async function countReceipts(olderThan: string): Promise<number> {
+    const [counted] = await rows('select count(*) as found from receipts where at < $1', olderThan);
+    return Number(counted?.found ?? 0);
+  }
+
+  /** Deletes a few thousand receipts, by time and not by row: a distributed database can do so at once. */
+  async function pruneBatch(olderThan: string): Promise<number> {
+    const [last] = await rows(
+      'select at from receipts where at < $1 order by at limit 1 offset $2',
+      olderThan,
+      receiptsBounds.receiptsPruned - 1,
+    );
+    const removed =
+      last === undefined
+        ? await rows('delete from receipts where at < $1 returning 1 as gone', olderThan)
+        : await rows('delete from receipts where at <= $1 returning 1 as gone', last.at as string);
+    return removed.length;
+  }
+
   return {
-    listReceipts: async ({ partnerId, keyId, customerId, since, after, limit }) => {
-      const values: Value[] = [];
-      const parameter = (value: Value) => `$${values.push(value)}`;
-      const conditions = ['true'];
-      if (customerId !== undefined) conditions.push(`customer_id = ${parameter(customerId)}`);
-      if (partnerId !== undefined) {
-        // A customer has few receipts, a partner may have millions. The expression keeps the planner from
-        // using the partner's index when both are given.
-        const column = customerId === undefined ? 'partner_id' : `partner_id || ''`;
-        conditions.push(`${column} = ${parameter(partnerId)}`);
-      }
-      if (keyId !== undefined) conditions.push(`key_id = ${parameter(keyId)}`);
-      if (since !== undefined) conditions.push(`at >= ${parameter(since)}`);
-      if (after !== undefined) {
-        conditions.push(`(at, request_id) < (${parameter(after.at)}, ${parameter(after.request_id)})`);
-      }
+    listReceipts: async (query) => {
+      const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
+      const { values, parameter, add, text } = createConditions();
+      const given = { requestId, customerId, outcome: refusal(outcome), partnerId };
+      const used = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+      // The narrowest index: a request has one receipt, a customer few, a partner may have millions. The
+      // expression keeps the planner from using another one.
+      const by = (name: keyof typeof given, column: string) => (used === name ? column : `${column} || ''`);
+      add(requestId, (value) => `request_id = ${value}`);
+      add(customerId, (value) => `${by('customerId', 'customer_id')} = ${value}`);
+      add(partnerId, (value) => `${by('partnerId', 'partner_id')} = ${value}`);
+      add(outcome, (value) => {
+        // The index has only refused requests. Almost all others are granted, and are found by time.
+        const isIndexed = used === 'outcome' ? ` and outcome <> 'GRANTED'` : '';
+        return `${by('outcome', 'outcome')} = ${value}${isIndexed}`;
+      });
+      add(keyId, (value) => `key_id = ${value}`);
+      add(since, (value) => `at >= ${value}`);
+      add(until, (value) => `at < ${value}`);
+      add(after?.at, (at) => `(at, request_id) < (${at}, ${parameter(after!.request_id)})`);
       const found = await rows(
-        `select ${columns} from receipts where ${conditions.join(' and ')}
+        `select ${columns} from receipts where ${text()}
         order by at desc, request_id desc limit ${parameter(limit)}`,
         ...values,
       );
       return found.map(receiptOfRow);
     },
 
-    countReceipts: async (olderThan) => {
-      const [counted] = await rows('select count(*) as found from receipts where at < $1', olderThan);
-      return Number(counted?.found ?? 0);
-    },
+    countReceipts,
 
-    // By time and not by row: a distributed database can delete a range on all nodes at once.
-    pruneReceipts: async (olderThan) => {
-      const [last] = await rows(
-        'select at from receipts where at < $1 order by at limit 1 offset $2',
-        olderThan,
-        receiptsBounds.receiptsPruned - 1,
-      );
-      const removed =
-        last === undefined
-          ? await rows('delete from receipts where at < $1 returning 1 as gone', olderThan)
-          : await rows('delete from receipts where at <= $1 returning 1 as gone', last.at as string);
-      return removed.length;
+    // The audit entry comes first, because receipts are deleted in many transactions, on the embedded
+    // database in another file: if the command is killed, no deletion is without an entry.
+    pruneReceipts: async (olderThan, by) => {
+      const receipts = await countReceipts(olderThan);
+      if (receipts === 0) return 0;
+      await audit(...changeStatement(by, 'receipts', { before: olderThan, receipts }));
+      let total = 0;
+      for (let removed = -1; removed !== 0; total += removed) {
+        // `serve` can write its own receipts between two batches.
+        if (total > 0) await wait(receiptsBounds.receiptsPruneRestMs);
+        removed = await pruneBatch(olderThan);
+      }
+      return total;
     },
 
     lastUses: async (keyIds) => {
@@ -57,6 +87,10 @@ export function createReceiptReads(rows: Sql['rows'], listed: string): Omit<Rece
       return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
     },
   };
+}
+
+function refusal(outcome: string | undefined): string | undefined {
+  return outcome === 'GRANTED' ? undefined : outcome;
 }
 
 function receiptOfRow(row: Row): Receipt {

@@ -32,3 +32,16 @@ export function createConditions() {
     text: () => (texts.length === 0 ? 'true' : texts.join(' and ')),
   };
 }
+
+type Fields = Readonly<Record<string, Value | undefined>>;
+
+export function insert(table: string, columns: string, record: object): BoundStatement {
+  const values = columns.split(', ').map((column) => (record as Fields)[column] ?? null);
+  const numbers = values.map((_, index) => `$${index + 1}`);
+  return [`insert into ${table} (${columns}) values (${numbers.join(', ')})`, ...values];
+}
+
+/** Removes fields that are null: an optional field without a value is absent. */
+export function withoutNulls(row: Row): object {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}

@@ -1,11 +1,12 @@
 /** SQLite error codes, transactions and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { AlreadyExists, StoreUnavailable } from '../port.ts';
+import { AlreadyExists, StoreLocked, StoreUnavailable } from '../port.ts';
 import type { BoundStatement, Sql } from '../sql/statement.ts';
 
 /** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
 const unavailable = new Set([5, 6, 10, 13, 14]);
+const locked = new Set([5, 6]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
 /** SQLITE_READONLY. */
@@ -20,8 +21,9 @@ export function translated(error: unknown): unknown {
     return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
   }
   if (!unavailable.has(code & 0xff)) return error;
-  const reason = (error as Error).message;
-  return new StoreUnavailable(`The embedded database cannot answer now (${reason}).`, { cause: error });
+  const reason = `The embedded database cannot answer now (${(error as Error).message}).`;
+  const kind = locked.has(code & 0xff) ? StoreLocked : StoreUnavailable;
+  return new kind(reason, { cause: error });
 }
 
 /** Translates an error and rolls an open transaction back. */

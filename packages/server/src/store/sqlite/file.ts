@@ -16,7 +16,9 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
   // Only the owner may read it: it holds key digests, cursor keys and balances.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
-  const timeout = purpose === 'serve' ? storeBounds.sqliteServeBusyMs : storeBounds.sqliteCommandBusyMs;
+  // SQLite blocks the process while it waits for a lock.
+  const isBrief = purpose === 'serve' || purpose === 'revocation';
+  const timeout = isBrief ? storeBounds.sqliteServeBusyMs : storeBounds.sqliteCommandBusyMs;
   return new DatabaseSync(path, { timeout });
 }
 
@@ -70,7 +72,7 @@ export function emptyLog(db: DatabaseSync): void {
 
 /** Whether a command can only read the file. A command that writes then fails at its first write. */
 export function isReadOnly(path: string, purpose: Purpose): boolean {
-  return purpose === 'command' && !(mayWrite(path) && mayWrite(dirname(path)));
+  return ['command', 'revocation'].includes(purpose) && !(mayWrite(path) && mayWrite(dirname(path)));
 }
 
 /** Why this user cannot see whether the file exists, or undefined if it can be seen. */

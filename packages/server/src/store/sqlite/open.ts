@@ -5,12 +5,12 @@ import type { Environment } from '@partner-network/contract/environments';
 import { storeBounds } from '../../bounds/store.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Purpose } from '../address.ts';
-import type { Store } from '../port.ts';
+import { type Store, StoreLocked } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createMoves } from '../sql/moves.ts';
 import { createRotation } from './cursor-keys.ts';
-import { plainSql } from './engine.ts';
+import { plainSql, translated } from './engine.ts';
 import { createExport } from './exports.ts';
 import {
   emptyLog,
@@ -41,7 +41,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ? requireCurrent(db, environment)
       : migrate(db, environment, databaseSchema, mayCreate(purpose));
     if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
-    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, () =>
+    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, plainSql(db).rows, () =>
       watch?.requireNow(),
     );
     if (purpose === 'serve') {
@@ -74,6 +74,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
   } catch (error) {
     db?.close();
     if (error instanceof OperatorError) throw error;
+    if (purpose === 'revocation' && translated(error) instanceof StoreLocked) throw translated(error);
     const reason = error instanceof Error ? error.message : String(error);
     throw new OperatorError(`Cannot open the database ${path}: ${reason}.`, { cause: error });
   }

@@ -37,6 +37,7 @@ export function createReceipts(
   database: string,
   environment: Environment,
   purpose: Purpose,
+  audit: Sql['rows'],
   /** Throws if the file was replaced: what is written to it then is lost. */
   requireFile: () => void = () => {},
 ) {
@@ -70,7 +71,7 @@ export function createReceipts(
     db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
 
   const receipts: Receipts = {
-    ...createReceiptReads(rows, 'json_each($1)'),
+    ...createReceiptReads(rows, 'json_each($1)', audit),
     recordReceipts: (batch) => write(insertReceipts, batch),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { createdAt } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
@@ -26,7 +26,7 @@ import { receiptAt } from '../suite/receipts.ts';
 async function madeDatabase(t: TestContext): Promise<{ path: string; target: string }> {
   const path = join(temporaryFolder(t), 'test.db');
   const store = openSqlite(path, 'sandbox', 'create');
-  await store.createPartner({ id: 'acme', name: 'Acme', created_at: createdAt });
+  await store.createPartner({ id: 'acme', name: 'Acme', created_at: createdAt }, byTest);
   await store.recordReceipts([receiptAt(0)]);
   await store.close();
   return { path, target: join(temporaryFolder(t), 'copy.db') };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { byTest } from '../../../../testkit/fixtures/fixture.ts';
 import type { CursorKey, Store } from '../../../src/store/port.ts';
 import type { StoreTests } from './records.ts';
 
@@ -17,7 +18,7 @@ export const cursorKeyTests: StoreTests = {
   'adds a key that waits while the key before it seals, for every open store': async (open) => {
     const [store, other] = [await open(), await open()];
     const [before] = await store.cursorKeys();
-    const { key, retired, discarded } = await store.rotateCursorKey('keep');
+    const { key, retired, discarded } = await store.rotateCursorKey('keep', byTest);
     assert.deepEqual(comparable(await other.cursorKeys()), comparable([...retired, key]));
     assert.deepEqual([idsOf(retired), discarded], [[before!.id], []]);
     assert.deepEqual([key.status, retired[0]!.status], ['waiting', 'sealing']);
@@ -28,8 +29,8 @@ export const cursorKeyTests: StoreTests = {
 
   'discards all other keys, so that the new one seals at once': async (open) => {
     const [store, other] = [await open(), await open()];
-    const first = await store.rotateCursorKey('keep');
-    const { key, retired, discarded } = await store.rotateCursorKey('discard');
+    const first = await store.rotateCursorKey('keep', byTest);
+    const { key, retired, discarded } = await store.rotateCursorKey('discard', byTest);
     assert.deepEqual([retired, discarded.toSorted()], [[], [...idsOf(first.retired), first.key.id]]);
     assert.equal(key.status, 'sealing');
     assert.deepEqual(comparable(await other.cursorKeys()), comparable([key]));
@@ -38,7 +39,7 @@ export const cursorKeyTests: StoreTests = {
   'keeps every key of simultaneous rotations, each with its own id': async (open) => {
     const handles = await Promise.all(Array.from({ length: 5 }, () => open()));
     const rounds = handles.flatMap((store) => [store, store, store]);
-    const made = await Promise.all(rounds.map((store) => store.rotateCursorKey('keep')));
+    const made = await Promise.all(rounds.map((store) => store.rotateCursorKey('keep', byTest)));
     const ids = made.map(({ key }) => key.id).toSorted((a, b) => a - b);
     assert.deepEqual(
       ids,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
 import type { ImportKind, PartnerWithKeys, Store } from '../../../src/store/port.ts';
 import {
   brandRow,
@@ -137,7 +137,7 @@ export const exportTests: StoreTests = {
 
   'returns partners and keys as they were written': async (open) => {
     const store = await open();
-    await store.writePartnersWithKeys([withoutKeys, partner]);
+    await store.writePartnersWithKeys([withoutKeys, partner], byTest, 'keep');
     assert.deepEqual(await store.partnersWithKeys(), [partner, withoutKeys]);
     const key = await store.findKey(Buffer.from(partner.keys[0]!.digest, 'hex'));
     assert.deepEqual([key?.partnerId, key?.isRevoked, key?.isPartnerDisabled], ['acme', true, true]);
@@ -145,10 +145,10 @@ export const exportTests: StoreTests = {
 
   'never enables a partner, or restores or extends a key, from an older file': async (open) => {
     const store = await open();
-    await store.writePartnersWithKeys([partner]);
+    await store.writePartnersWithKeys([partner], byTest, 'keep');
     const { disabled_at: _, ...enabled } = partner;
     const { revoked_at: __, expires_at: ___, ...unrevoked } = partner.keys[0]!;
-    await store.writePartnersWithKeys([{ ...enabled, name: 'Renamed', keys: [unrevoked] }]);
+    await store.writePartnersWithKeys([{ ...enabled, name: 'Renamed', keys: [unrevoked] }], byTest, 'keep');
     assert.deepEqual(await store.partnersWithKeys(), [{ ...partner, name: 'Renamed' }]);
   },
 
@@ -156,30 +156,37 @@ export const exportTests: StoreTests = {
     const store = await open();
     const [, valid] = partner.keys;
     const { disabled_at: _, ...enabled } = partner;
-    await store.writePartnersWithKeys([{ ...enabled, keys: [{ ...valid!, expires_at: future }] }]);
+    await store.writePartnersWithKeys(
+      [{ ...enabled, keys: [{ ...valid!, expires_at: future }] }],
+      byTest,
+      'keep',
+    );
     const later = { ...partner, keys: [{ ...valid!, expires_at: past, revoked_at: past }] };
-    await store.writePartnersWithKeys([later]);
+    await store.writePartnersWithKeys([later], byTest, 'keep');
     assert.deepEqual(await store.partnersWithKeys(), [later]);
   },
 
   'never moves a key to another partner, and never changes its digest': async (open) => {
     const store = await open();
-    await store.writePartnersWithKeys([partner]);
+    await store.writePartnersWithKeys([partner], byTest, 'keep');
     const [key] = partner.keys;
     for (const taken of [
       { ...withoutKeys, keys: [key!] },
       { ...partner, keys: [{ ...key!, digest: 'ff'.repeat(32) }] },
     ]) {
-      await assert.rejects(store.writePartnersWithKeys([taken]), /another/);
+      await assert.rejects(store.writePartnersWithKeys([taken], byTest, 'keep'), /another/);
       assert.deepEqual(await store.partnersWithKeys(), [partner]);
     }
   },
 
   'writes no partner when one of the keys exists under another id': async (open) => {
     const store = await open();
-    await store.writePartnersWithKeys([partner]);
+    await store.writePartnersWithKeys([partner], byTest, 'keep');
     const clash = { ...withoutKeys, keys: [{ ...partner.keys[1]!, id: 'KEY_3' }] };
-    await assert.rejects(store.writePartnersWithKeys([{ ...withoutKeys, id: 'b' }, clash]), /already exists/);
+    await assert.rejects(
+      store.writePartnersWithKeys([{ ...withoutKeys, id: 'b' }, clash], byTest, 'keep'),
+      /already exists/,
+    );
     assert.deepEqual(await store.partnersWithKeys(), [partner]);
   },
 };

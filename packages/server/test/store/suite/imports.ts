@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
 import type { Grant, Store } from '../../../src/store/port.ts';
 import {
   brandRow,
@@ -58,7 +58,7 @@ export const importTests: StoreTests = {
     const [importer, other] = [await openWith(open, 'acme'), await open()];
     const run = await importer.beginImport('brands');
     await run.stage([brandRow('acme', plainBrand('a'))]);
-    await other.setPartnerDisabled('acme', past);
+    await other.setPartnerDisabled('acme', past, byTest);
     assert.equal((await other.findPartner('acme'))?.disabled_at, past);
     assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 0 });
     await run.end();
@@ -153,7 +153,7 @@ export const importTests: StoreTests = {
 
   'replaces a balance when its amount changes, and only then': async (open) => {
     const store = await openWith(open, 'acme');
-    await store.createGrant(grant);
+    await store.createGrant(grant, byTest);
     const first = plainBalance('alice', 'b', 1);
     const later = { created_at: past, updated_at: future };
     await writeRows(store, 'balances', [first]);
@@ -182,7 +182,7 @@ export const importTests: StoreTests = {
 
   'writes rows with the same id in turn, and counts each that changes something': async (open) => {
     const store = await openWith(open, 'acme');
-    await store.createGrant(grant);
+    await store.createGrant(grant, byTest);
     const minute = (number: number) => new Date(Date.parse(createdAt) + number * 60_000).toISOString();
     const line = (amount: number, number: number) => ({
       ...plainBalance('alice', 'b', amount),

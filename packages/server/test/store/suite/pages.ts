@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
 import type { BalancesQuery, Grant, Page, Store } from '../../../src/store/port.ts';
 import { publicAddressMark } from '../../../src/store/port.ts';
 import {
@@ -169,7 +169,7 @@ export const pageTests: StoreTests = {
     const property = fc.asyncProperty(balances, async (balance) => {
       const customer_id = `${balance.customer_id}${++count}`;
       await writeRows(store, 'balances', [{ ...balance, customer_id }]);
-      await store.createGrant(grantOf(customer_id, { id: 'g' }));
+      await store.createGrant(grantOf(customer_id, { id: 'g' }), byTest);
       const answer = await store.listBalances(balancesQuery(customer_id));
       const records = JSON.stringify({ ...balance, customer_id });
       const page = { records, bytes: Buffer.byteLength(records), next: undefined };
@@ -180,7 +180,7 @@ export const pageTests: StoreTests = {
 
   "returns each of a customer's own balances exactly once, in byte order": async (open) => {
     const store = await openWith(open, 'acme');
-    await store.createGrant(grantOf('alice', { id: 'g' }));
+    await store.createGrant(grantOf('alice', { id: 'g' }), byTest);
     const rows = sortedIds.toReversed().map((id) => plainBalance('alice', id));
     await writeRows(store, 'balances', [...rows, plainBalance('zoe', 'zoe-1'), plainBalance('ali', 'ali-1')]);
     for (const limit of [1, 2, 5, sortedIds.length]) {
@@ -237,10 +237,10 @@ export const pageTests: StoreTests = {
     const store = await openWith(open, 'acme');
     const rows = ['a', 'b', 'c'].map((id) => plainBalance('alice', id));
     await writeRows(store, 'balances', rows);
-    await store.createGrant(grantOf('alice', { id: 'g', created_at: createdAt }));
+    await store.createGrant(grantOf('alice', { id: 'g', created_at: createdAt }), byTest);
     const query = balancesQuery('alice', { after: 'a', limit: 1 });
     assert.equal((await store.listBalances(query)).grant, 'ACTIVE');
-    await (await open()).revokeGrant('alice', 'g', past);
+    await (await open()).revokeGrant('alice', 'g', past, byTest);
     assert.deepEqual(await store.listBalances(query), { grant: 'NOT_FOUND' });
     assert.deepEqual(await store.listBalances({ ...query, grantId: 'g' }), { grant: 'REVOKED' });
   },

@@ -2,7 +2,7 @@
 import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
 import fc from 'fast-check';
-import { createdAt } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
 import type { Grant, ImportKind, ImportRow, Store } from '../../../src/store/port.ts';
 
 /** Tests by name. They use only the port, so they run on every engine. */
@@ -109,7 +109,7 @@ export async function openWith(open: OpenHandle, ...partnerIds: string[]): Promi
 }
 
 export async function createPartners(store: Store, ...ids: string[]): Promise<void> {
-  for (const id of ids) await store.createPartner({ id, name: `The ${id}`, created_at: createdAt });
+  for (const id of ids) await store.createPartner({ id, name: `The ${id}`, created_at: createdAt }, byTest);
 }
 
 /** Writes rows in one import. */

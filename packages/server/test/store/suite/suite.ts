@@ -4,6 +4,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { accountTests } from './accounts.ts';
+import { auditTests } from './audit.ts';
 import { cursorKeyTests } from './cursor-keys.ts';
 import { exportTests } from './exports.ts';
 import { importTests } from './imports.ts';
@@ -25,6 +26,7 @@ export function storeSuite(name: string, open: OpenStore): void {
       ...importTests,
       ...exportTests,
       ...receiptTests,
+      ...auditTests,
     })) {
       test(promise, (t) => keep((environment = 'sandbox') => open(t, environment)));
     }

@@ -1,0 +1,47 @@
+/** Long lists, newest first: the options and the output that they share. */
+import { commandLineBounds } from '../bounds/command-line.ts';
+import { growingJson } from './json.ts';
+import { defaulted, optional, timeOrAge, wholeNumber } from './options.ts';
+import type { Output } from './output.ts';
+import { boundless, type Column, growingTable } from './table.ts';
+
+export function timeSpan(what: string) {
+  const since = `only ${what} since this time, such as 2027-01-31T00:00:00Z, or 24h for the last day`;
+  return {
+    since: optional('TIME', timeOrAge, since),
+    until: optional('TIME', timeOrAge, `only ${what} before this time, in the same forms`),
+  };
+}
+
+export function newest(what: string) {
+  const { listShown, listShownAtMost } = commandLineBounds;
+  const help = `highest number of ${what} to show, the newest first`;
+  return defaulted('N', wholeNumber(1, listShownAtMost), listShown, help);
+}
+
+/** Prints the newest records page by page, so that only one page is in memory. `recordOf` is for --json. */
+export async function printNewest<R>(
+  what: string,
+  list: (after: R | undefined, limit: number) => Promise<readonly R[]>,
+  { limit, json: isJson }: { readonly limit: number; readonly json: boolean },
+  columns: readonly Column<R>[],
+  output: Output,
+  recordOf: (record: R) => unknown = (record) => record,
+): Promise<void> {
+  const document = growingJson(output.write, '[');
+  const rows = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless);
+  let shown = 0;
+  let last: R | undefined;
+  for (let isFull = true; isFull && shown < limit; ) {
+    const wanted = Math.min(limit - shown, commandLineBounds.listPage);
+    const page = await list(last, wanted);
+    if (page.length > 0) await (isJson ? document.add(page.map(recordOf)) : output.write(rows(page)));
+    shown += page.length;
+    last = page.at(-1);
+    isFull = page.length === wanted;
+  }
+  if (isJson) await document.end(']');
+  else if (shown === 0) output.answer(`No ${what} found.`);
+  if (shown === limit && (await list(last, 1)).length > 0)
+    output.remark(`These are the newest ${limit} ${what}. There are more: raise --limit to see them.`);
+}

@@ -1,0 +1,39 @@
+import { lengths } from '@partner-network/contract/limits';
+import { commandLineBounds } from '../bounds/command-line.ts';
+import { newest, printNewest, timeSpan } from '../command-line/newest.ts';
+import { optional, plainText } from '../command-line/options.ts';
+import { type Column, neverShortened } from '../command-line/table.ts';
+import type { NumberedEntry } from '../store/port.ts';
+import { onDatabase } from './database.ts';
+
+export const listAudit = onDatabase({
+  options: {
+    // Not the setting of the other commands: here it filters, and the variable does not.
+    actor: optional('NAME', plainText(commandLineBounds.actorCharacters), 'only changes by this actor'),
+    action: optional('COMMAND', plainText(64), 'only changes by this command, such as "keys revoke"'),
+    target: optional(
+      'ID',
+      plainText(lengths.grantId),
+      'only changes of this partner, key, grant or customer',
+    ),
+    ...timeSpan('changes'),
+    limit: newest('changes'),
+  },
+  run: async (store, values, _words, output) => {
+    const { actor, action, target, since, until } = values;
+    const list = (after: NumberedEntry | undefined, limit: number) =>
+      store.listAudit({ actor, action, target, since, until, after, limit });
+    // The number of an entry is only for paging.
+    const recordOf = ({ seq: _seq, ...entry }: NumberedEntry) => entry;
+    await printNewest('changes', list, values, columns, output, recordOf);
+  },
+});
+
+/** On a terminal the last columns are left out first; --json has all. */
+const columns: readonly Column<NumberedEntry>[] = [
+  { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
+  { heading: 'ACTOR', cell: ({ actor }) => actor },
+  { heading: 'ACTION', minCells: neverShortened, cell: ({ action }) => action },
+  { heading: 'TARGET', cell: ({ target }) => target },
+  { heading: 'DETAILS', cell: ({ details }) => JSON.stringify(details) },
+];

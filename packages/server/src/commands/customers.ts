@@ -1,0 +1,29 @@
+import { counted } from '../command-line/amounts.ts';
+import { confirm, yes } from '../command-line/confirm.ts';
+import { Problem } from '../command-line/options.ts';
+import { changing, customerId, missing, waitingFor } from './database.ts';
+
+export const eraseCustomer = changing('customers erase', {
+  ifFailed: 'Assume that nothing was erased until this command succeeds.',
+  notYet: () => waitingFor('Nothing is erased yet'),
+  arguments: [{ name: 'CUSTOMER_ID', help: 'id of the customer' }],
+  options: { yes },
+  conflicts: (_values, [id = '']) => {
+    const problem = id === '' ? undefined : customerId(id);
+    return problem instanceof Problem ? [`CUSTOMER_ID ${problem.sentence}`] : [];
+  },
+  ask: ({ yes }, [id]) => confirm(`This deletes all balances and grants of customer ${id} for good.`, yes),
+  run: async (store, _values, [id = ''], _output, by) => {
+    const erased = await store.eraseCustomer(id, by);
+    const remedy =
+      'Check the id. "partner-network receipts list --customer ID" lists requests for its balances.';
+    if (erased === undefined) return missing(`balance or grant of customer ${id}`, remedy);
+    const { balances, grants } = erased;
+    return {
+      value: { customer_id: id, balances, grants },
+      text:
+        `Erased customer ${id}: deleted ${counted(balances, 'balance')} and ${counted(grants, 'grant')}. ` +
+        'Late updates do not bring them back. Receipts stay until they are pruned.',
+    };
+  },
+});

@@ -1,0 +1,112 @@
+/** Grants, and the erasure of a customer, in SQL that both engines understand. */
+import { toTime } from '../../lib/times.ts';
+import type { Accounts, Grant } from '../port.ts';
+import { changeStatement } from './audit.ts';
+import {
+  type BoundStatement,
+  createConditions,
+  insert,
+  type Row,
+  type Sql,
+  withoutNulls,
+} from './statement.ts';
+
+export const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
+
+const selectGrants = `select ${grantColumns} from grants`;
+
+/** Statements that keep imports away. The embedded database needs none: it has one writer at a time. */
+export interface GrantLocks {
+  readonly createGrant: readonly string[];
+  readonly eraseCustomer: readonly string[];
+}
+
+type GrantAccounts = Pick<
+  Accounts,
+  'createGrant' | 'findGrants' | 'listGrants' | 'revokeGrant' | 'revokeGrants' | 'eraseCustomer'
+>;
+
+/** The time never moves back: an import may have brought a newer one. */
+const revoke = `
+  update grants set status = 'REVOKED', updated_at = case when updated_at > $1 then updated_at else $1 end
+  where status = 'ACTIVE' and customer_id = $2`;
+
+const remember = `
+  insert into erased_customers (customer_id, erased_at) values ($1, $2)
+  on conflict (customer_id) do update set erased_at = excluded.erased_at
+  where erased_customers.erased_at < excluded.erased_at`;
+
+export function createGrants(
+  { rows, transaction }: Sql,
+  locks: GrantLocks = { createGrant: [], eraseCustomer: [] },
+): GrantAccounts {
+  async function grants(...statement: BoundStatement): Promise<Grant[]> {
+    return (await rows(...statement)).map(withoutNulls) as unknown as Grant[];
+  }
+
+  return {
+    createGrant: (grant, by) =>
+      transaction(function* () {
+        for (const lock of locks.createGrant) yield [lock];
+        yield insert('grants', grantColumns, grant);
+        const { partner_id, customer_id, expires_at } = grant;
+        yield changeStatement(by, grant.id, { partner_id, customer_id, expires_at });
+      }),
+
+    findGrants: (id) => grants(`${selectGrants} where id = $1 order by customer_id`, id),
+
+    listGrants: ({ partnerId, customerId, status, at }) => {
+      const { values, add, text, parameter } = createConditions();
+      add(customerId, (value) => `customer_id = ${value}`);
+      // A customer has few grants, a partner may have millions: see listReceipts.
+      const column = customerId === undefined ? 'partner_id' : `partner_id || ''`;
+      add(partnerId, (value) => `${column} = ${value}`);
+      const isExpired = () => `(status = 'ACTIVE' and expires_at <= ${parameter(at)})`;
+      add(status, (value) => {
+        if (status === 'EXPIRED') return `(status = ${value} or ${isExpired()})`;
+        return status === 'ACTIVE'
+          ? `status = ${value} and not coalesce(${isExpired()}, false)`
+          : `status = ${value}`;
+      });
+      return grants(`${selectGrants} where ${text()} order by customer_id, id`, ...values);
+    },
+
+    revokeGrant: (customerId, id, at, by) =>
+      transaction(function* () {
+        const [revoked] = yield [`${revoke} and id = $3 returning partner_id`, at, customerId, id];
+        if (revoked === undefined) return false;
+        yield changeStatement(by, id, { partner_id: revoked.partner_id, customer_id: customerId });
+        return true;
+      }),
+
+    revokeGrants: (customerId, at, by) =>
+      transaction(function* () {
+        const revoked = yield [`${revoke} returning ${grantColumns}`, at, customerId];
+        const grants = revoked.map(withoutNulls) as unknown as Grant[];
+        if (grants.length > 0) yield changeStatement(by, customerId, { grants: grants.map(({ id }) => id) });
+        return grants.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      }),
+
+    eraseCustomer: (customerId, by) =>
+      transaction(function* () {
+        for (const lock of locks.eraseCustomer) yield [lock];
+        const gone = (table: string, time: string) =>
+          [`delete from ${table} where customer_id = $1 returning ${time} as at`, customerId] as const;
+        const balances = yield gone('balances', 'updated_at');
+        const grants = yield gone('grants', 'updated_at');
+        const deletions = yield gone('deleted_balances', 'deleted_at');
+        const all = [...balances, ...grants, ...deletions];
+        if (all.length === 0) return undefined;
+        // Not before the newest record: it may be ahead of this clock, and must not come back.
+        const erasedAt = all.reduce(laterOf, toTime(Date.now()));
+        yield [remember, customerId, erasedAt];
+        const counts = { balances: balances.length, grants: grants.length };
+        yield changeStatement(by, customerId, counts);
+        return counts;
+      }),
+  };
+}
+
+function laterOf(time: string, { at }: Row): string {
+  return (at as string) > time ? (at as string) : time;
+}

@@ -196,34 +196,58 @@ export interface Accounts {
 
 export type ImportKind = 'brands' | 'balances' | 'grants';
 
-/** A validated record by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. */
+/**
+ * A validated line by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. A row
+ * with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line gives `updated_at`, else 0: then
+ * `updated_at` is the time of the import. For grants, `line` is the number of the line, an absent `status` or
+ * `expires_at` keeps the stored value, and an empty `expires_at` stands for null.
+ */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
-export type ImportCounts = Readonly<Record<'written' | 'unchanged', number>>;
+/** Stale lines are older than what is stored, so they are not written. */
+export type ImportCounts = Readonly<Record<'written' | 'unchanged' | 'stale' | 'deleted', number>>;
+
+export interface ImportResult extends ImportCounts {
+  /** Lines of grants that would change what never changes, with the fields, in no order. */
+  readonly rejected: readonly { readonly line: number; readonly fields: readonly string[] }[];
+}
+
+export interface ImportWrite {
+  /** `try` counts and rolls back. `keep` commits and clears the staged rows, so that the run can go on. */
+  readonly mode: 'keep' | 'try';
+  /** Write the other rows although some are rejected. Otherwise nothing is written then. */
+  readonly skipsRejected?: boolean;
+}
 
 /** An import: rows are staged first, which may take long, and then written in one transaction. */
 export interface ImportRun {
   stage(rows: readonly ImportRow[]): Promise<void>;
-  /**
-   * Writes the staged rows in one transaction. `try` counts and rolls back. `keep` commits and clears the
-   * staged rows, so that one run can stage and write repeatedly.
-   */
-  write(mode: 'keep' | 'try'): Promise<ImportCounts>;
+  /** How many stored records were not staged, and how many are stored. Needs `deletesMissing`. */
+  countMissing(): Promise<Missing>;
+  /** Writes the staged rows in one transaction. */
+  write(options: ImportWrite): Promise<ImportResult>;
   /** Drops the staged rows and releases all locks. Safe to call twice. */
   end(): Promise<void>;
 }
 
-/** Fast: rows come from a file, so the tables may stay locked until the end. Slow: rows come from a feed. */
-export type ImportPace = 'fast' | 'slow';
+/** Records of the partners that the rows name, for brands; otherwise all records. */
+export type Missing = Readonly<Record<'missing' | 'stored', number>>;
+
+export interface ImportBegin {
+  /** Fast: rows come from a file, so the tables may stay locked until the end. Slow: rows come from a feed. */
+  readonly pace?: 'fast' | 'slow';
+  /** Delete the brands or balances that were not staged and are not newer than the start of the import. */
+  readonly deletesMissing?: boolean;
+}
 
 export interface Imports {
-  beginImport(kind: ImportKind, pace?: ImportPace): Promise<ImportRun>;
+  beginImport(kind: ImportKind, options?: ImportBegin): Promise<ImportRun>;
 }
 
 export interface ExportSelection {
   readonly kind: ImportKind;
-  /** The owner of the brands. Ignored for other kinds, which are exported completely. */
-  readonly partnerId: string;
+  /** The owner of the brands. Absent: all brands, each with its `partner_id`. Other kinds have no owner. */
+  readonly partnerId?: string | undefined;
 }
 
 /** A partner with all its keys. A key's digest is in hex digits; the key itself is never stored. */

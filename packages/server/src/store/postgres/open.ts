@@ -16,7 +16,7 @@ import { examine } from './connections/server.ts';
 import { createRotation } from './cursor-keys.ts';
 import { createExport } from './exports.ts';
 import { importLock } from './import-locks.ts';
-import { createImports } from './imports.ts';
+import { createImports } from './imports/imports.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { requirePrivileges } from './privileges.ts';
 import { createReads } from './reads.ts';

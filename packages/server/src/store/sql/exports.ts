@@ -16,10 +16,16 @@ export function exportQuery({ kind, partnerId }: ExportSelection) {
     const text = 'select record from balances order by customer_id, id';
     return { text, values: [], recordOf: ([record]: Values) => record as string };
   }
-  const text = 'select record from brands where partner_id = $1 order by id';
   // A brand without an image has a placeholder, which each instance replaces. It is not part of the record.
-  const recordOf = ([record]: Values) => (record as string).replace(placeholder, '');
-  return { text, values: [partnerId], recordOf };
+  const withoutPlaceholder = (record: unknown) => (record as string).replace(placeholder, '');
+  if (partnerId !== undefined) {
+    const text = 'select record from brands where partner_id = $1 order by id';
+    return { text, values: [partnerId], recordOf: ([record]: Values) => withoutPlaceholder(record) };
+  }
+  const text = 'select partner_id, record from brands order by partner_id, id';
+  const recordOf = ([owner, record]: Values) =>
+    `{"partner_id":${JSON.stringify(owner)},${withoutPlaceholder(record).slice(1)}`;
+  return { text, values: [], recordOf };
 }
 
 const grantFields = grantColumns.split(', ');

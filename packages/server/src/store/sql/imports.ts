@@ -1,6 +1,6 @@
 import type { ImportKind, ImportRow } from '../port.ts';
 
-/** The primary key, the columns that make a row count as changed, and all columns as they are staged. */
+/** The primary key, the columns that make a row count as changed, and all columns. */
 function columns(identity: readonly string[], content: readonly string[]) {
   return { identity, content, all: [...identity, ...content, 'created_at', 'updated_at'] };
 }
@@ -11,8 +11,25 @@ export const importColumns: Readonly<Record<ImportKind, ReturnType<typeof column
   grants: columns(['customer_id', 'id'], ['partner_id', 'action', 'status', 'expires_at']),
 };
 
-/** Inserts rows, and replaces existing ones where the condition holds, except their creation time. */
-export function upsert(kind: ImportKind, rows: string, condition: string): string {
+/** The columns of a staged grant, all of them text. */
+export const grantLineColumns = [...importColumns.grants.all, 'is_timed', 'line'];
+
+/** Brands and balances are replaced and deleted by SQL. Grants are judged one by one: see consent.ts. */
+export type RecordKind = Exclude<ImportKind, 'grants'>;
+
+/** The table of remembered deletions. */
+export function deletionsOf(kind: RecordKind): string {
+  return `deleted_${kind}`;
+}
+
+/** How long a deletion is remembered after its import. */
+export const deletionDays = 90;
+
+/**
+ * Inserts rows, and replaces existing ones where the condition holds, except their creation time. The row's
+ * own time decides: an older row is stale.
+ */
+export function upsert(kind: RecordKind, rows: string, condition: string): string {
   const { identity, content, all } = importColumns[kind];
   const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
   return `
@@ -20,6 +37,49 @@ export function upsert(kind: ImportKind, rows: string, condition: string): strin
     ${rows}
     on conflict (${identity.join(', ')}) do update set ${updates.join(', ')}
     where ${condition}`;
+}
+
+/** Whether two tables have the same primary key in a row. */
+export function sameId(kind: ImportKind, left: string, right: string): string {
+  return importColumns[kind].identity.map((column) => `${left}.${column} = ${right}.${column}`).join(' and ');
+}
+
+/**
+ * Whether a staged row is not newer than a deletion of the record or the erasure of the customer. Such a row
+ * must not bring the record back.
+ */
+export function isGone(kind: ImportKind, row: string, time = `${row}.updated_at`): string {
+  const deleted =
+    kind === 'grants'
+      ? []
+      : [`select 1 from ${deletionsOf(kind)} d
+          where ${sameId(kind, 'd', row)} and d.deleted_at >= ${time}`];
+  const erased =
+    kind === 'brands'
+      ? []
+      : [`select 1 from erased_customers e
+          where e.customer_id = ${row}.customer_id and e.erased_at >= ${time}`];
+  return `(${[...deleted, ...erased].map((query) => `exists (${query})`).join(' or ')})`;
+}
+
+/** Selects whether any deletion or erasure is remembered that could concern a row of this kind. */
+export function hasGone(kind: RecordKind): string {
+  const tables = kind === 'brands' ? [deletionsOf(kind)] : [deletionsOf(kind), 'erased_customers'];
+  return `select ${tables.map((table) => `exists (select 1 from ${table})`).join(' or ')} as has_gone`;
+}
+
+/** Selects stored records that were not staged, for brands those of the partners that were. */
+export function notStaged(kind: RecordKind): string {
+  const ofPartners = kind === 'brands' ? 'partner_id in (select partner_id from staged) and' : '';
+  return `${ofPartners} not exists (select 1 from staged s where ${sameId(kind, 's', kind)})`;
+}
+
+/** Counts the records of `notStaged`, and all records that it is about. */
+export function countMissing(kind: RecordKind): string {
+  const stored = kind === 'brands' ? 'brands where partner_id in (select partner_id from staged)' : kind;
+  return `
+    select (select count(*) from ${kind} where ${notStaged(kind)}) as missing,
+      (select count(*) from ${stored}) as stored`;
 }
 
 /** Surrogates sort before U+E000 in JavaScript but after it in a table, which compares bytes. */

@@ -1,13 +1,22 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ingestBounds } from '../../../bounds/ingest.ts';
-import type { ImportCounts, ImportKind, ImportRow, Imports } from '../../port.ts';
-import { createOrderCheck, importColumns } from '../../sql/imports.ts';
+import { toTime } from '../../../lib/times.ts';
+import type {
+  ImportBegin,
+  ImportKind,
+  ImportResult,
+  ImportRow,
+  Imports,
+  ImportWrite,
+  Missing,
+} from '../../port.ts';
+import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imports.ts';
 import { translated } from '../engine.ts';
 import { startThread } from '../thread-call.ts';
-import { createImportWrites, type StagedRows } from './writes.ts';
+import { createImportWrites, type Segment, type SegmentForm } from './writes.ts';
 
 /** Rows as JSON: copying thousands of values into a thread takes twice as long as one text. */
-export type ImportRequest = { readonly rows: string } | { readonly mode: 'keep' | 'try' };
+export type ImportRequest = { readonly segment: string } | { readonly write: ImportWrite } | { count: true };
 
 /**
  * Slow imports and single batches are written by this thread. From the second batch of a file on, another
@@ -15,27 +24,30 @@ export type ImportRequest = { readonly rows: string } | { readonly mode: 'keep' 
  */
 export function createImports(db: DatabaseSync, path: string): Imports {
   return {
-    beginImport: async (kind, pace = 'slow') => {
+    beginImport: async (kind, options = {}) => {
       const checkOrder = createOrderCheck(kind);
-      type Writer = ReturnType<typeof createImportWrites> | ReturnType<typeof writesInThread>;
-      let writer: Writer | undefined = pace === 'slow' ? createImportWrites(db, kind, pace) : undefined;
-      const waiting: StagedRows[] = [];
+      const startedAt = toTime(Date.now());
+      const open = () => createImportWrites(db, kind, options, startedAt);
+      type Writer = ReturnType<typeof open> | ReturnType<typeof writesInThread>;
+      let writer: Writer | undefined = options.pace === 'fast' ? undefined : open();
+      let batches = 0;
+      const waiting: Segment[] = [];
 
-      async function stageWaiting(to: Writer): Promise<void> {
-        for (const batch of waiting.splice(0)) await to.stage(batch);
+      async function opened(): Promise<Writer> {
+        writer ??= open();
+        for (const segment of waiting.splice(0)) await writer.stage(segment);
+        return writer;
       }
 
       return {
         stage: async (rows) => {
-          waiting.push({ values: valuesOf(rows, kind), isSorted: checkOrder(rows) });
-          if (waiting.length > 1) writer ??= writesInThread(path, kind);
-          if (writer !== undefined) await stageWaiting(writer);
+          waiting.push(...segmentsOf(rows, kind, checkOrder(rows)));
+          batches += 1;
+          if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt);
+          if (writer !== undefined) await opened();
         },
-        write: async (mode) => {
-          writer ??= createImportWrites(db, kind, pace);
-          await stageWaiting(writer);
-          return writer.write(mode);
-        },
+        countMissing: async () => (await opened()).countMissing(),
+        write: async (write) => (await opened()).write(write),
         end: async () => writer?.end(),
       };
     },
@@ -43,9 +55,9 @@ export function createImports(db: DatabaseSync, path: string): Imports {
 }
 
 /** Like `createImportWrites`, in a thread with its own connection. */
-function writesInThread(path: string, kind: ImportKind) {
+function writesInThread(path: string, kind: ImportKind, options: ImportBegin, startedAt: string) {
   const file = new URL('./thread.ts', import.meta.url);
-  const thread = startThread<ImportRequest, ImportCounts>(file, { path, kind });
+  const thread = startThread<ImportRequest, unknown>(file, { path, kind, options, startedAt });
   /** Batches that the thread has not written yet. Without any ahead, an import takes 15 % longer. */
   const ahead: Promise<unknown>[] = [];
 
@@ -54,24 +66,41 @@ function writesInThread(path: string, kind: ImportKind) {
       throw translated(error);
     });
 
+  async function callAfterAll(request: ImportRequest): Promise<unknown> {
+    await Promise.all(ahead.splice(0));
+    return call(request);
+  }
+
   return {
     /** Resolves when there is room for more rows. A later call reports a failure. */
-    stage: async (rows: StagedRows): Promise<void> => {
-      const staged = call({ rows: JSON.stringify(rows) });
+    stage: async (segment: Segment): Promise<void> => {
+      const staged = call({ segment: JSON.stringify(segment) });
       staged.catch(() => {});
       if (ahead.push(staged) > ingestBounds.importBatchesAhead) await ahead.shift();
     },
-    write: async (mode: 'keep' | 'try'): Promise<ImportCounts> => {
-      await Promise.all(ahead.splice(0));
-      return call({ mode });
-    },
+    countMissing: () => callAfterAll({ count: true }) as Promise<Missing>,
+    write: (write: ImportWrite) => callAfterAll({ write }) as Promise<ImportResult>,
     end: thread.close,
   };
 }
 
-function valuesOf(rows: readonly ImportRow[], kind: ImportKind): StagedRows['values'] {
-  const columns = importColumns[kind].all;
-  const values: (string | number | null)[] = [];
-  for (const row of rows) for (const column of columns) values.push(row[column] ?? null);
-  return values;
+function formOf(row: ImportRow, kind: ImportKind): SegmentForm {
+  if (kind === 'grants') return 'grant';
+  if (row.deleted_at !== undefined) return 'deletion';
+  return row.is_timed === 1 ? 'timed' : 'untimed';
+}
+
+/** Splits rows where their form changes. */
+function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, isSorted: boolean): Segment[] {
+  const { identity, all } = importColumns[kind];
+  const columnsOf = { timed: all, untimed: all, deletion: [...identity, 'deleted_at'], grant: grantLineColumns };
+  const segments: { form: SegmentForm; values: SQLInputValue[]; rows: number; isSorted: boolean }[] = [];
+  for (const row of rows) {
+    const form = formOf(row, kind);
+    if (segments.at(-1)?.form !== form) segments.push({ form, values: [], rows: 0, isSorted });
+    const segment = segments.at(-1)!;
+    for (const column of columnsOf[form]) segment.values.push(row[column] ?? null);
+    segment.rows += 1;
+  }
+  return segments;
 }

@@ -6,12 +6,15 @@ import { answerCalls } from '../thread-call.ts';
 import type { ImportRequest } from './imports.ts';
 import { createImportWrites } from './writes.ts';
 
-const { path, kind } = workerData;
+const { path, kind, options, startedAt } = workerData;
 const db = new DatabaseSync(path, { timeout: storeBounds.sqliteCommandBusyMs });
-const writes = createImportWrites(db, kind, 'fast');
+const writes = createImportWrites(db, kind, options, startedAt);
 
 answerCalls<ImportRequest>(
-  (request) => ('mode' in request ? writes.write(request.mode) : writes.stage(JSON.parse(request.rows))),
+  (request) => {
+    if ('segment' in request) return writes.stage(JSON.parse(request.segment));
+    return 'write' in request ? writes.write(request.write) : writes.countMissing();
+  },
   () => {
     writes.end();
     db.close();

@@ -1,17 +1,40 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { ImportCounts, ImportKind, ImportPace } from '../../port.ts';
-import { importColumns, upsert } from '../../sql/imports.ts';
+import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
 import { attempt, transaction } from '../engine.ts';
+import { createGrantWrites } from './grants.ts';
+import { createRecordWrites } from './records.ts';
 
-export interface StagedRows {
-  /** The values of several rows, one row after the other. */
+/** What the rows of a segment are: they give `updated_at` or not, they delete, or they are lines of grants. */
+export type SegmentForm = 'timed' | 'untimed' | 'deletion' | 'grant';
+
+/** Consecutive rows of one form. */
+export interface Segment {
+  readonly form: SegmentForm;
+  /** The values of the rows, one row after the other. */
   readonly values: readonly SQLInputValue[];
+  readonly rows: number;
   /** Whether these rows and all before them are in the order of the table. */
   readonly isSorted: boolean;
 }
 
-/** Rows of one insert. A statement with many rows takes half the time per row. */
-const rowsOfStatement = 50;
+/** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
+export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
+
+/** The statements for one kind of records. They add to the tally; lines without an outcome are unchanged. */
+export interface KindWrites {
+  /** The columns of the temporary table. */
+  readonly columns: readonly string[];
+  stage(segment: Segment): void;
+  /** Deletes the staged rows. */
+  clear(): void;
+  /** Writes rows straight into the table. Returns false if they must be staged. */
+  place(segment: Segment): boolean;
+  countMissing(): Missing;
+  /** Deletes what was not staged and is not newer than the import. */
+  deleteMissing(tally: Tally): void;
+  /** Writes the staged rows. Returns the lines that are rejected. */
+  move(tally: Tally): ImportResult['rejected'];
+}
 
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;
@@ -19,54 +42,66 @@ const cacheKibibytes = 16 * 1024;
 /**
  * The writes of one import run. Its states:
  * - direct: a fast import whose rows were all sorted so far. Rows go straight into the table, in an open
- *   transaction, so that each is written once. Goes to staging at the first unsorted batch.
+ *   transaction, so that each is written once. Goes to staging at the first rows that cannot be placed.
  * - staging: any other import. Rows go into a temporary table of this connection. Without direct rows before
  *   them no transaction stays open, so a slow import does not block other writes, such as a revocation.
  * - `write` moves the staged rows into the table and commits (keep) or rolls back (try). The run goes on.
  * - A failure rolls back. `end` rolls back and drops the temporary table.
  */
-export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: ImportPace) {
-  const { all } = importColumns[kind];
+export function createImportWrites(
+  db: DatabaseSync,
+  kind: ImportKind,
+  { pace = 'slow', deletesMissing = false }: ImportBegin,
+  startedAt: string,
+) {
+  const tally: Tally = { written: 0, stale: 0, deleted: 0, missing: 0 };
+  const writes = kind === 'grants' ? createGrantWrites(db) : createRecordWrites(db, kind, startedAt, tally);
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
-  transaction(db, 'deferred', () => db.exec(`create temp table staged (${all.join(', ')})`));
-  const stageRows = createInsert(db, kind, (rows) => `insert into staged values ${rows}`);
-  const placeRows = createInsert(db, kind, (rows) => upsertChanged(kind, `values ${rows}`));
-  /** Rows written directly, rows that changed the table, and rows in the temporary table. */
+  transaction(db, 'deferred', () => db.exec(`create temp table staged (${writes.columns.join(', ')})`));
+  let isDirect = pace === 'fast' && !deletesMissing;
+  /** Rows written directly, and rows in the temporary table. */
   let placed = 0;
-  let changed = 0;
   let staged = 0;
-  let isAllSorted = true;
 
   function begin(): void {
     if (!db.isTransaction) db.exec('begin immediate');
   }
 
+  function place(segment: Segment): boolean {
+    if (!segment.isSorted) return false;
+    begin();
+    if (writes.place(segment)) return true;
+    if (placed === 0) db.exec('rollback');
+    return false;
+  }
+
   return {
-    stage: ({ values, isSorted }: StagedRows): void =>
+    stage: (segment: Segment): void =>
       attempt(db, () => {
-        isAllSorted = isSorted;
-        if (pace === 'fast' && isSorted) {
-          begin();
-          changed += placeRows(values);
-          placed += values.length / all.length;
-        } else if (db.isTransaction) staged += stageRows(values);
-        else staged += transaction(db, 'deferred', () => stageRows(values));
+        isDirect &&= place(segment);
+        if (isDirect) placed += segment.rows;
+        else {
+          if (db.isTransaction) writes.stage(segment);
+          else transaction(db, 'deferred', () => writes.stage(segment));
+          staged += segment.rows;
+        }
       }),
-    write: (mode: 'keep' | 'try'): ImportCounts =>
+    countMissing: (): Missing => attempt(db, writes.countMissing),
+    write: ({ mode, skipsRejected = false }: ImportWrite): ImportResult =>
       attempt(db, () => {
         begin();
-        if (staged > 0) {
-          const move = db.prepare(upsertChanged(kind, stagedRows(kind, isAllSorted)));
-          changed += Number(move.run().changes);
-        }
-        const counts = { written: changed, unchanged: placed + staged - changed };
-        if (mode === 'keep') db.exec('delete from staged; commit');
-        else db.exec('rollback');
-        // Rows that were staged outside of the transaction are still there after a trial.
-        if (mode === 'keep' || placed > 0) staged = 0;
+        if (deletesMissing) writes.deleteMissing(tally);
+        const rejected = staged > 0 ? writes.move(tally) : [];
+        const { written, stale, deleted, missing } = tally;
+        const unchanged = placed + staged - written - stale - deleted - rejected.length;
+        const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
+        if (isKept) writes.clear();
+        db.exec(isKept ? 'commit' : 'rollback');
+        // Rows that were staged outside of the transaction are still there after a rollback.
+        if (isKept || placed > 0) staged = 0;
         placed = 0;
-        changed = 0;
-        return counts;
+        Object.assign(tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
+        return { written, unchanged, stale, deleted: deleted + missing, rejected };
       }),
     end: (): void => {
       try {
@@ -77,40 +112,4 @@ export function createImportWrites(db: DatabaseSync, kind: ImportKind, pace: Imp
       }
     },
   };
-}
-
-/** Returns a function that inserts rows, many at a time, and returns how many changed the table. */
-function createInsert(db: DatabaseSync, kind: ImportKind, statementOf: (rows: string) => string) {
-  const columns = importColumns[kind].all.length;
-  const row = `(${Array(columns).fill('?').join(', ')})`;
-  const one = db.prepare(statementOf(row));
-  const many = db.prepare(statementOf(Array(rowsOfStatement).fill(row).join()));
-  const valuesOfMany = columns * rowsOfStatement;
-  return (values: StagedRows['values']): number => {
-    let changes = 0;
-    for (let start = 0; start < values.length; ) {
-      const isMany = start + valuesOfMany <= values.length;
-      const end = start + (isMany ? valuesOfMany : columns);
-      changes += Number((isMany ? many : one).run(...values.slice(start, end)).changes);
-      start = end;
-    }
-    return changes;
-  };
-}
-
-/**
- * Selects staged rows in the order of the table: a million rows take a third of the time of another order.
- * Rows with the same id stay in their order, so that the last one wins. SQLite's grammar needs "where true".
- */
-function stagedRows(kind: ImportKind, isSorted: boolean): string {
-  const order = isSorted ? ['rowid'] : [...importColumns[kind].identity, 'rowid'];
-  return `select * from staged where true order by ${order.join(', ')}`;
-}
-
-/** Leaves a record unchanged if its content is the same. */
-function upsertChanged(kind: ImportKind, rows: string): string {
-  const { content } = importColumns[kind];
-  const stored = content.map((column) => `${kind}.${column}`);
-  const given = content.map((column) => `excluded.${column}`);
-  return upsert(kind, rows, `(${stored.join(', ')}) is not (${given.join(', ')})`);
 }

@@ -1,0 +1,90 @@
+import { ingestBounds } from '../../../bounds/ingest.ts';
+import type { ImportResult } from '../../port.ts';
+import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
+import { isGone } from '../../sql/imports.ts';
+import type { KindWrites, Query } from './imports.ts';
+
+const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'];
+
+/** All lines with what is stored, in the order of the table. */
+const compared = `
+  declare lines no scroll cursor for
+  select s.*, g.created_at is not null as is_stored,
+    ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')},
+    ${isGone('grants', 's', 's.updated_at::timestamptz')} as is_gone
+  from staged s left join grants g using (customer_id, id)
+  order by customer_id, id, place`;
+
+/** $1 is a JSON list of grants. */
+const writeAll = `
+  insert into grants (customer_id, id, ${columns.join(', ')})
+  select customer_id, id, ${columns.join(', ')}
+  from json_to_recordset($1) as given (
+    customer_id text, id text, partner_id text, action text, status text,
+    expires_at timestamptz, created_at timestamptz, updated_at timestamptz
+  )
+  on conflict (customer_id, id) do update set
+    status = excluded.status, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
+
+/**
+ * Writes lines of grants from the table `staged`, one by one, because each is compared with the stored grant.
+ * The caller holds the lock for new grants. Stored grants are locked here, so a revocation comes before or
+ * after the whole import.
+ */
+export function createGrantWrites(query: Query): KindWrites {
+  return {
+    // Repeated ids need no special treatment.
+    hasRepeats: async () => false,
+    countMissing: async () => ({ missing: 0, stored: 0 }),
+    deleteMissing: async () => 0,
+    write: async () => {
+      await query('analyze staged');
+      await query(`
+        select count(*) from (
+          select 1 from grants where (customer_id, id) in (select customer_id, id from staged)
+          order by customer_id, id for update
+        ) as locked`);
+      await query(compared);
+      const counts = { written: 0, unchanged: 0, stale: 0, rejected: 0 };
+      const rejected: { line: number; fields: readonly string[] }[] = [];
+      /** The last id, and the grant as the lines so far have changed it. */
+      let last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
+      for (;;) {
+        const { rows } = await query(`fetch ${ingestBounds.importBatchRecords} from lines`);
+        if (rows.length === 0) break;
+        const changed = new Map<string, object>();
+        for (const row of rows) {
+          const id = JSON.stringify([row.customer_id, row.id]);
+          if (last.id !== id) last = { id, grant: storedOf(row) };
+          const verdict = row.is_gone ? ({ outcome: 'stale' } as const) : judge(last.grant, lineOf(row));
+          counts[verdict.outcome] += 1;
+          if (verdict.outcome === 'rejected') {
+            rejected.push({ line: Number(row.line), fields: verdict.fields });
+          } else if (verdict.outcome === 'written') {
+            last.grant = verdict.grant;
+            changed.set(id, { customer_id: row.customer_id, id: row.id, ...verdict.grant });
+          }
+        }
+        if (changed.size > 0) await query(writeAll, [JSON.stringify([...changed.values()])]);
+      }
+      await query('close lines');
+      return { written: counts.written, stale: counts.stale, deleted: 0, rejected } satisfies Omit<
+        ImportResult,
+        'unchanged'
+      >;
+    },
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function storedOf(row: Row): StoredGrant | undefined {
+  if (!row.is_stored) return undefined;
+  const stored = columns.map((column) => [column, row[`stored_${column}`] ?? undefined]);
+  return Object.fromEntries(stored) as unknown as StoredGrant;
+}
+
+function lineOf(row: Row): GrantLine {
+  const line = columns.map((column) => [column, row[column] ?? undefined]);
+  return { ...Object.fromEntries(line), isTimed: row.is_timed === '1' } as GrantLine;
+}

@@ -1,0 +1,157 @@
+import {
+  countMissing,
+  deletionDays,
+  deletionsOf,
+  importColumns,
+  isGone,
+  notStaged,
+  type RecordKind,
+  sameId,
+  upsert,
+} from '../../sql/imports.ts';
+import type { KindWrites, Query, Staged } from './imports.ts';
+
+/**
+ * Writes brands or balances from the table `staged`. Ids with one line are written by a few statements, which
+ * read all of them. The lines of repeated ids are written one by one, in their order.
+ */
+export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
+  const { identity, all } = importColumns[kind];
+  const key = identity.join(', ');
+  const deletions = deletionsOf(kind);
+  const changes = async (text: string, ...values: unknown[]) => (await query(text, values)).rowCount ?? 0;
+  const count = async (text: string) => Number((await query(`select count(*) as found ${text}`)).rows[0].found);
+
+  /** Merges the lines that do not delete. `isTimed`: those that give `updated_at`, or those that do not. */
+  function merge(isTimed: boolean, isSorted: boolean): Promise<number> {
+    const columns = all.map((name) => (name === 'metadata' ? 'metadata::json' : name)).join(', ');
+    // In the order of ids, so that two imports cannot deadlock.
+    const order = isSorted ? '' : `order by ${key}`;
+    const rows = `
+      select ${columns} from staged where deleted_at is null and is_timed = ${isTimed} ${order}`;
+    return changes(upsert(kind, rows, isChange(kind, String(isTimed))));
+  }
+
+  /** Deletes, remembers, and returns how many lines deleted a record and how many were too old. */
+  async function deleteStaged(): Promise<{ deleted: number; stale: number }> {
+    const deleted = await changes(`
+      delete from ${kind} using staged s
+      where ${sameId(kind, 's', kind)} and ${kind}.updated_at <= s.deleted_at`);
+    const stale = await count(
+      `from staged s join ${kind} on ${sameId(kind, 's', kind)} where s.deleted_at is not null`,
+    );
+    await query(remember(kind, `select ${key}, deleted_at, now() from staged where deleted_at is not null`));
+    return { deleted, stale };
+  }
+
+  /** Moves the lines of repeated ids out of `staged` and writes them one by one. */
+  async function writeRepeats(): Promise<{ written: number; stale: number; deleted: number }> {
+    await query('analyze staged');
+    await query(`
+      create temporary table repeated on commit drop as
+      select * from staged where (${key}) in (select ${key} from staged group by ${key} having count(*) > 1)`);
+    await query(`delete from staged using repeated r where r.place = staged.place`);
+    await query(oneByOne(kind));
+    const { rows } = await query(`select current_setting('partner_network.counts')::json as counts`);
+    return rows[0].counts;
+  }
+
+  return {
+    hasRepeats: async () =>
+      (await changes(`select 1 from staged group by ${key} having count(*) > 1 limit 1`)) > 0,
+    countMissing: async () => {
+      await query('analyze staged');
+      const { missing, stored } = (await query(countMissing(kind))).rows[0];
+      return { missing: Number(missing), stored: Number(stored) };
+    },
+    deleteMissing: (at) =>
+      changes(
+        `with gone as (
+          delete from ${kind} where ${notStaged(kind)} and updated_at <= $1 returning ${key}
+        ) ${remember(kind, `select ${key}, $1::timestamptz, now() from gone`)}`,
+        at,
+      ),
+    write: async ({ isSorted, hasRepeats, deletions: given }: Staged) => {
+      const repeated = hasRepeats ? await writeRepeats() : { written: 0, stale: 0, deleted: 0 };
+      let stale = await changes(`delete from staged where deleted_at is null and ${isGone(kind, 'staged')}`);
+      const removed = given > 0 ? await deleteStaged() : { deleted: 0, stale: 0 };
+      const written = (await merge(true, isSorted)) + (await merge(false, isSorted));
+      stale += await count(
+        `from staged s join ${kind} on ${sameId(kind, 's', kind)}
+        where s.deleted_at is null and s.updated_at < ${kind}.updated_at`,
+      );
+      if (given > 0) await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
+      return {
+        written: written + repeated.written,
+        stale: stale + removed.stale + repeated.stale,
+        deleted: removed.deleted + repeated.deleted,
+        rejected: [],
+      };
+    },
+  };
+}
+
+/** A newer line changes a record if its content differs, or if it gives its own time. */
+function isChange(kind: RecordKind, isTimed: string): string {
+  // JSON is compared as text, with sorted keys: json has no equality.
+  const asText = (column: string) => (column === 'metadata' ? 'metadata::text' : column);
+  const content = (table: string) =>
+    `row(${importColumns[kind].content.map((column) => `${table}.${asText(column)}`).join(', ')})`;
+  return `excluded.updated_at >= ${kind}.updated_at and (
+    ${content(kind)} is distinct from ${content('excluded')}
+    or (${isTimed} and excluded.updated_at > ${kind}.updated_at))`;
+}
+
+/** Remembers deletions, each with the latest time that was given. */
+function remember(kind: RecordKind, rows: string): string {
+  const [table, key] = [deletionsOf(kind), importColumns[kind].identity.join(', ')];
+  return `
+    insert into ${table} (${key}, deleted_at, recorded_at) ${rows}
+    on conflict (${key}) do update set
+      deleted_at = greatest(${table}.deleted_at, excluded.deleted_at), recorded_at = excluded.recorded_at`;
+}
+
+/** Writes the lines of the table `repeated` in their order, and leaves the counts in a setting. */
+function oneByOne(kind: RecordKind): string {
+  const { identity, all } = importColumns[kind];
+  const row = all.map((name) => (name === 'metadata' ? 'r.metadata::json' : `r.${name}`));
+  return `
+    do $$
+    declare
+      r record;
+      changed integer;
+      written integer := 0;
+      stale integer := 0;
+      deleted integer := 0;
+    begin
+      for r in select * from repeated order by ${identity.join(', ')}, place loop
+        changed := 0;
+        if r.deleted_at is not null then
+          delete from ${kind} where ${sameId(kind, kind, 'r')} and updated_at <= r.deleted_at;
+          get diagnostics changed = row_count;
+          deleted := deleted + changed;
+          ${remember(kind, `values (${identity.map((name) => `r.${name}`)}, r.deleted_at, now())`)};
+          if changed = 0 and exists (select 1 from ${kind} where ${sameId(kind, kind, 'r')}) then
+            stale := stale + 1;
+          end if;
+        elsif ${isGone(kind, 'r')} then
+          stale := stale + 1;
+        else
+          ${upsert(kind, `values (${row.join(', ')})`, isChange(kind, 'r.is_timed'))};
+          get diagnostics changed = row_count;
+          written := written + changed;
+          if changed = 0 and exists (
+            select 1 from ${kind} where ${sameId(kind, kind, 'r')} and updated_at > r.updated_at
+          ) then
+            stale := stale + 1;
+          end if;
+        end if;
+      end loop;
+      perform set_config(
+        'partner_network.counts',
+        json_build_object('written', written, 'stale', stale, 'deleted', deleted)::text,
+        true
+      );
+    end
+    $$`;
+}

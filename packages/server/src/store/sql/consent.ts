@@ -1,0 +1,66 @@
+/** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
+import type { Grant } from '../port.ts';
+
+/** What changes in a grant. */
+export type StoredGrant = Pick<
+  Grant,
+  'partner_id' | 'action' | 'status' | 'created_at' | 'updated_at' | 'expires_at'
+>;
+
+/** A staged line. An absent status or expiry keeps the stored one, an empty expiry stands for null. */
+export interface GrantLine extends Omit<StoredGrant, 'status'> {
+  readonly status?: Grant['status'];
+  readonly isTimed: boolean;
+}
+
+export type Verdict =
+  | { readonly outcome: 'written'; readonly grant: StoredGrant }
+  | { readonly outcome: 'unchanged' | 'stale' }
+  | { readonly outcome: 'rejected'; readonly fields: readonly string[] };
+
+/**
+ * The states of a grant:
+ *
+ *     none   --any line--> active or final
+ *     active --newer line--> active with the line's time and an earlier expiry
+ *     active --final line, whatever its time--> final
+ *     final  --final line with an earlier time--> final
+ *
+ * Every other line is stale, or unchanged if it says what is stored. So of several final lines the first by
+ * time decides, in whatever order they arrive.
+ */
+export function judge(stored: StoredGrant | undefined, line: GrantLine): Verdict {
+  if (stored === undefined) {
+    const { isTimed: _, expires_at, ...grant } = line;
+    return written({ ...grant, status: line.status ?? 'ACTIVE' }, expires_at || undefined);
+  }
+  const isOlder = line.updated_at < stored.updated_at;
+  const expiresAt = line.expires_at === undefined ? stored.expires_at : line.expires_at || undefined;
+  const isFinal = line.status !== undefined && line.status !== 'ACTIVE';
+  if (isFinal && (stored.status === 'ACTIVE' || isOlder)) {
+    const updated_at = line.updated_at < stored.created_at ? stored.created_at : line.updated_at;
+    const isLater = isAfter(expiresAt, stored.expires_at);
+    return written({ ...stored, status: line.status, updated_at }, isLater ? stored.expires_at : expiresAt);
+  }
+  const isSame = (line.status ?? stored.status) === stored.status && expiresAt === stored.expires_at;
+  if (isOlder) return { outcome: 'stale' };
+  if (stored.status !== 'ACTIVE') return { outcome: isSame ? 'unchanged' : 'stale' };
+
+  const fields = [
+    ...(line.partner_id === stored.partner_id ? [] : ['partner_id']),
+    ...(isAfter(expiresAt, stored.expires_at) ? ['expires_at'] : []),
+  ];
+  if (fields.length > 0) return { outcome: 'rejected', fields };
+  if (isSame && !(line.isTimed && line.updated_at > stored.updated_at)) return { outcome: 'unchanged' };
+  return written({ ...stored, updated_at: line.updated_at }, expiresAt);
+}
+
+/** A grant without an expiry ends after all others. */
+function isAfter(expiresAt: string | undefined, stored: string | undefined): boolean {
+  return stored !== undefined && (expiresAt === undefined || expiresAt > stored);
+}
+
+function written(grant: Omit<StoredGrant, 'expires_at'>, expiresAt: string | undefined): Verdict {
+  const { expires_at: _, ...rest } = grant as StoredGrant;
+  return { outcome: 'written', grant: expiresAt === undefined ? rest : { ...rest, expires_at: expiresAt } };
+}

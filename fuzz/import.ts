@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { type ImportReport, importRecords, type Reading } from '../packages/server/src/ingest/import.ts';
+import { type ImportReport, importRecords } from '../packages/server/src/ingest/import.ts';
 import { kinds } from '../packages/server/src/ingest/kinds.ts';
 import type { PersonalDataPolicy } from '../packages/server/src/ingest/personal-data/personal-data.ts';
 import { readCsv } from '../packages/server/src/ingest/read/csv.ts';
 import { InexactNumber, readJson } from '../packages/server/src/ingest/read/json.ts';
 import { readJsonLines } from '../packages/server/src/ingest/read/json-lines.ts';
+import type { Reading } from '../packages/server/src/ingest/record-check.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
 import { openFuzzStore } from './http-service.ts';
 import { csvOf, rejectedRows, type Table, table } from './import-csv.ts';

@@ -47,13 +47,20 @@ const meanings: Readonly<Record<Code, Meaning>> = {
     means: 'The value is not an http or https URL, or its length is wrong.',
     facts: { min: 8, max: 8000 },
   },
-  INVALID_TIME: { means: 'The value is not a time in UTC.' },
+  INVALID_TIME: {
+    means: 'The value is not a time in UTC, is too far ahead, or is before `created_at`.',
+    facts: { what: 'write it in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z' },
+  },
   TOO_MANY_KEYS: { means: '`metadata` has too many keys.', facts: { max: 50 } },
   PERSONAL_DATA: {
     means: 'A field or a metadata key looks like personal data.',
     facts: { what: 'a value that looks like an e-mail address' },
   },
   UNKNOWN_PARTNER: { means: 'The database has no partner with this id.' },
+  IMMUTABLE_FIELD: {
+    means: 'The value would change what never changes: an owner, or an expiry to a later time.',
+    facts: { what: 'the expiry of a grant may move earlier, but not later. A longer consent is a new grant' },
+  },
 };
 
 export function importCodesPage(): string {

@@ -1,16 +1,18 @@
 import type { Command } from '../command-line/command.ts';
-import { required } from '../command-line/options.ts';
+import { optional } from '../command-line/options.ts';
 import type { ImportKind } from '../store/port.ts';
 import { onDatabase, partnerId, printingLines, remarkNothing, requirePartner } from './database.ts';
 
 function exporting(kind: ImportKind): Command {
   const exported = onDatabase({
     options: {
-      ...(kind === 'brands' && { partner: required('ID', partnerId, 'partner whose brands to export') }),
+      ...(kind === 'brands' && {
+        partner: optional('ID', partnerId, 'only brands of this partner; without it, all brands'),
+      }),
     },
     run: async (store, values, _words, output) => {
-      const { partner = '' } = values as { partner?: string };
-      if (kind === 'brands') await requirePartner(store, partner);
+      const { partner } = values as { partner?: string };
+      if (partner !== undefined) await requirePartner(store, partner);
       let isStarted = false;
       try {
         await store.exportRecords({ kind, partnerId: partner }, async (lines) => {
@@ -22,7 +24,7 @@ function exporting(kind: ImportKind): Command {
         if (isStarted) output.remark('The output is incomplete. Delete it, and export again.');
         throw error;
       }
-      if (!isStarted) remarkNothing(output, kind === 'brands' ? `brands of partner ${partner}` : kind);
+      if (!isStarted) remarkNothing(output, partner === undefined ? kind : `brands of partner ${partner}`);
     },
   });
   return printingLines(exported);

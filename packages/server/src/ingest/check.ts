@@ -2,7 +2,7 @@ import type { FieldSchema, RecordSchema } from '@partner-network/contract/record
 import { ingestBounds } from '../bounds/ingest.ts';
 import { isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
 import { normalizeTime } from '../lib/times.ts';
-import { type ImportFault, importFault, unknownField } from './faults.ts';
+import { type ImportFault, importFault, timeFault, unknownField } from './faults.ts';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
 import { InexactNumber } from './read/json.ts';
 
@@ -16,17 +16,21 @@ function reject(faults: ImportFault[], fault: ImportFault): undefined {
   faults.push(fault);
 }
 
-/**
- * Checks a record against its schema and reports all faults. Looks for personal data in `watched` fields,
- * and reports it separately, because it may be allowed.
- */
-export function createChecker(schema: RecordSchema, watched: readonly string[] = []) {
+interface CheckOptions {
+  /** Fields to search for personal data. It is reported separately, because it may be allowed. */
+  readonly watched?: readonly string[] | undefined;
+  /** Fields that may be there and are not read. */
+  readonly ignored?: readonly string[];
+}
+
+/** Checks a record against its schema and reports all faults. */
+export function createChecker(schema: RecordSchema, { watched = [], ignored = [] }: CheckOptions = {}) {
   const rules = Object.entries(schema.properties).map(([field, property]) => ({
     field,
     rule: ruleOf(property),
     isRequired: schema.required.includes(field),
   }));
-  const known = Object.keys(schema.properties);
+  const known = [...Object.keys(schema.properties), ...ignored];
 
   return (record: unknown) => {
     const fields: Record<string, Value> = {};
@@ -72,7 +76,7 @@ function stringRule(schema: FieldSchema): Rule {
   function faultOf(text: string, field: string): ImportFault | undefined {
     if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
     if (text === '') return importFault('VALUE_EMPTY', field);
-    if (isTime) return importFault('INVALID_TIME', field);
+    if (isTime) return timeFault('format', field);
     if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
     if (words !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed: words.join(' or ') });
     if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);

@@ -1,5 +1,5 @@
 import { ingestBounds } from '../bounds/ingest.ts';
-import type { ImportCounts, ImportKind, ImportRow, ImportRun, Imports } from '../store/port.ts';
+import type { ImportKind, ImportResult, ImportRow, ImportRun, Imports } from '../store/port.ts';
 import { createBatch } from './batch.ts';
 import { isOutage, type Retry } from './retry.ts';
 
@@ -12,9 +12,15 @@ import { isOutage, type Retry } from './retry.ts';
  *     writing --done--> idle, or filling if rows came meanwhile
  *     writing --error after retries--> failed         aborts `stop`; nothing more is written
  */
-export async function openCommits(store: Imports, kind: ImportKind, retry: Retry, stop: AbortController) {
+export async function openCommits(
+  store: Imports,
+  kind: ImportKind,
+  retry: Retry,
+  stop: AbortController,
+  onCommit: (result: ImportResult, rows: readonly ImportRow[]) => void,
+) {
   const writer = await openWriter(store, kind);
-  const done = { written: 0, unchanged: 0, line: 0 };
+  const done = { written: 0, unchanged: 0, stale: 0, deleted: 0, line: 0 };
   const batch = createBatch();
   let failure: unknown;
   let line = 0;
@@ -27,9 +33,11 @@ export async function openCommits(store: Imports, kind: ImportKind, retry: Retry
     timer = undefined;
     try {
       if (rows.length > 0) {
-        const { written, unchanged } = await retry(() => writer.write(rows));
-        done.written += written;
-        done.unchanged += unchanged;
+        const result = await retry(() => writer.write(rows));
+        for (const outcome of ['written', 'unchanged', 'stale', 'deleted'] as const) {
+          done[outcome] += result[outcome];
+        }
+        onCommit(result, rows);
       }
       done.line = lastLine;
     } catch (error) {
@@ -79,12 +87,12 @@ async function openWriter(store: Imports, kind: ImportKind) {
     run = undefined;
   }
 
-  async function write(rows: readonly ImportRow[]): Promise<ImportCounts> {
+  async function write(rows: readonly ImportRow[]): Promise<ImportResult> {
     const isOld = run !== undefined;
     try {
       run ??= await store.beginImport(kind);
       await run.stage(rows);
-      return await run.write('keep');
+      return await run.write({ mode: 'keep', skipsRejected: true });
     } catch (error) {
       await close();
       // The connection broke while it was idle: try once on a new one before reporting an outage.

@@ -28,10 +28,11 @@ export const importSentences = {
   INVALID_COLOR: 'Write the color as # and six hexadecimal digits, for example #1A2B3C.',
   INVALID_URL:
     'Set this field to an http or https URL of {min} to {max} characters, without user or password.',
-  INVALID_TIME: 'Write the time in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z.',
+  INVALID_TIME: 'Correct the time: {what}.',
   TOO_MANY_KEYS: 'Remove keys: at most {max} are allowed.',
   PERSONAL_DATA: 'Remove {what}. If it is not personal data, import with --personal-data allow.',
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
+  IMMUTABLE_FIELD: 'Correct this field: {what}.',
 } as const;
 
 type ImportCode = keyof typeof importSentences;
@@ -71,6 +72,27 @@ function nameOf(field: FieldName): string {
   return echo(innocent.join('.'), echoedCharacters);
 }
 
+/** The texts that fill {what} of INVALID_TIME. */
+const timeFlaws = {
+  format: 'write it in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z',
+  ahead: `it is more than ${ingestBounds.importClockAheadMs / 60_000} minutes ahead of the clock of this machine`,
+  order: 'updated_at must not be before created_at',
+} as const;
+
+export function timeFault(flaw: keyof typeof timeFlaws, field: string): ImportFault {
+  return importFault('INVALID_TIME', field, { what: timeFlaws[flaw] });
+}
+
+/** The texts that fill {what} of IMMUTABLE_FIELD, by field. */
+const immutable: Readonly<Record<string, string>> = {
+  partner_id: 'the record belongs to another partner, which never changes',
+  expires_at: 'the expiry of a grant may move earlier, but not later. A longer consent is a new grant',
+};
+
+export function immutableFault(field: string, what = immutable[field] ?? ''): ImportFault {
+  return importFault('IMMUTABLE_FIELD', field, { what });
+}
+
 /** The texts that fill {what} of INVALID_CSV. */
 const csvFlaws = {
   encoding: 'it must be UTF-8 without NUL bytes',
@@ -107,6 +129,6 @@ export function collectFaultyLines(limit: number = ingestBounds.importReportedLi
       if (first.length < limit) first.push(line);
     },
     count: () => count,
-    report: () => ({ rejected_count: count, rejected: first }),
+    report: () => ({ rejected_count: count, rejected: first.toSorted((one, two) => one.line - two.line) }),
   };
 }

@@ -1,8 +1,9 @@
 import { OperatorError } from '../lib/operator-error.ts';
 import type { Accounts, Imports } from '../store/port.ts';
 import { openCommits } from './commits.ts';
-import { collectFaultyLines, type ImportFault } from './faults.ts';
-import { createRecordCheck, type ImportReport, type Reading, type RecordOptions } from './import.ts';
+import { collectFaultyLines, type ImportFault, immutableFault } from './faults.ts';
+import type { ImportReport } from './import.ts';
+import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 import { createRetry, isOutage, type RetryOptions } from './retry.ts';
 
 export interface FollowOptions extends RetryOptions, RecordOptions {
@@ -21,8 +22,19 @@ export async function followRecords(
 ): Promise<ImportReport> {
   const retry = createRetry(options);
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
-  const commits = await openCommits(store, options.kind, retry, options.stop);
   const rejected = collectFaultyLines();
+  function reject(line: number, errors: readonly ImportFault[]): void {
+    options.rejected(line, errors);
+    rejected.add({ line, errors });
+  }
+  const commits = await openCommits(store, options.kind, retry, options.stop, (result) => {
+    for (const { line, fields } of result.rejected) {
+      reject(
+        line,
+        fields.map((field) => immutableFault(field)),
+      );
+    }
+  });
   let read = 0;
   let broken: unknown;
   try {
@@ -30,9 +42,7 @@ export async function followRecords(
       for (const { line, row, faults } of await check(some)) {
         read += 1;
         await commits.add(line, faults.length === 0 ? row : undefined);
-        if (faults.length === 0) continue;
-        options.rejected(line, faults);
-        rejected.add({ line, errors: faults });
+        if (faults.length > 0) reject(line, faults);
       }
     }
   } catch (error) {
@@ -40,9 +50,9 @@ export async function followRecords(
     broken = options.stop.signal.aborted && !isOutage(error) ? undefined : error;
   }
   // Lines that came before the feed stopped or broke are committed, too.
-  const { written, unchanged, line, failure } = await commits.close();
+  const { line, failure, ...counts } = await commits.close();
   if (failure ?? broken) throw withLine(failure ?? broken, line);
-  return { read, written, unchanged, ...rejected.report() };
+  return { read, ...counts, ...rejected.report() };
 }
 
 /** Adds where the sender must continue. */

@@ -8,153 +8,100 @@
  *
  * `follow.ts` imports a feed instead, which is committed as it comes.
  */
-import { newId } from '../lib/ids.ts';
-import { toTime } from '../lib/times.ts';
-import type { Accounts, ImportKind, ImportPace, ImportRow, Imports } from '../store/port.ts';
+import type {
+  Accounts,
+  ImportAudit,
+  ImportBegin,
+  ImportCounts,
+  ImportKind,
+  Imports,
+  Missing,
+} from '../store/port.ts';
 import { createBatch } from './batch.ts';
-import { createChecker } from './check.ts';
-import { collectFaultyLines, type FaultyLine, type ImportFault, importFault } from './faults.ts';
-import { kinds } from './kinds.ts';
-import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
-
-/** A record as it was read, before it is checked: its value, or why it could not be read. */
-export type Reading = { readonly line: number } & (
-  | { readonly value: unknown }
-  | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
-);
-
-/** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
-type Cut = 'header' | 'record';
-
-/** How to check records of a file or a feed. */
-export interface RecordOptions {
-  readonly kind: ImportKind;
-  /** The owner of imported brands; other kinds name their owner. */
-  readonly partnerId: string;
-  /** What to do with apparent personal data; the default is to reject it. */
-  readonly personalData?: PersonalDataPolicy;
-  /** Called for each line that is accepted although it seems to contain personal data. */
-  warn?(line: FaultyLine): void;
-}
+import { collectFaultyLines, type FaultyLine, immutableFault } from './faults.ts';
+import { type Cut, createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 
 export interface ImportOptions extends RecordOptions {
   /** How fast readings come; the default is slow. */
-  readonly pace?: ImportPace | undefined;
+  readonly pace?: ImportBegin['pace'];
   /** Write the valid records even if lines are rejected. */
   readonly skipInvalid: boolean;
   /** Roll back at the end. */
   readonly dryRun: boolean;
+  /** Delete what the file does not contain, if the function resolves to true. */
+  readonly deleteMissing?: ((counts: Missing) => Promise<boolean>) | undefined;
+  readonly audit?: ImportAudit | undefined;
   /** Called with the number of records read so far. */
   onRead?(records: number): void;
   /** Called when all is read and the valid records are about to be written. */
   onWriting?(records: number): void;
 }
 
-export interface ImportReport {
+export interface ImportReport extends ImportCounts {
   readonly read: number;
-  readonly written: number;
-  readonly unchanged: number;
   readonly rejected_count: number;
   /** The first importReportedLines of them, in order. */
   readonly rejected: readonly FaultyLine[];
 }
 
+/** Why nothing was written, besides rejected lines. */
+type Stop = Cut | 'empty' | 'declined';
+
+const noCounts: ImportCounts = { written: 0, unchanged: 0, stale: 0, deleted: 0 };
+
 export async function importRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
   readings: AsyncIterable<readonly Reading[]>,
   options: ImportOptions,
-): Promise<ImportReport & { readonly cutAt?: Cut }> {
+): Promise<ImportReport & { readonly stop?: Stop | undefined }> {
+  const { kind, pace, deleteMissing, audit, dryRun } = options;
   const check = createRecordCheck(store, options);
   const rejected = collectFaultyLines();
   const batch = createBatch();
+  // What a file does not contain is known only if all of it is valid.
+  const skipsRejected = options.skipInvalid && deleteMissing === undefined;
   let read = 0;
   let isLost = false;
-  let cutAt: Cut | undefined;
-  const run = await store.beginImport(options.kind, options.pace);
+  let stop: Stop | undefined;
+  const run = await store.beginImport(kind, { pace, deletesMissing: deleteMissing !== undefined });
   try {
     for await (const some of readings) {
       read += some.length;
       options.onRead?.(read);
       const last = some.at(-1);
-      if (last !== undefined && 'faults' in last) cutAt = last.cutAt;
+      if (last !== undefined && 'faults' in last) stop = last.cutAt;
       for (const { line, row, faults } of await check(some)) {
         if (faults.length > 0) {
           rejected.add({ line, errors: faults });
-          // Nothing will be written: release the database and only check the rest.
-          if (!options.skipInvalid && !isLost) await run.end();
-          isLost = !options.skipInvalid;
-        } else if (!isLost) {
+          // Nothing will be written: release the database and only check the rest. Grants are still compared
+          // with the stored ones.
+          if (!skipsRejected && !isLost && kind !== 'grants') await run.end();
+          isLost = !skipsRejected;
+        } else if (!isLost || kind === 'grants') {
           batch.add(row);
           if (batch.isFull()) await run.stage(batch.take());
         }
       }
     }
-    if (cutAt !== undefined) return { read, written: 0, unchanged: 0, ...rejected.report(), cutAt };
-    if (isLost) return { read, written: 0, unchanged: 0, ...rejected.report() };
-    await run.stage(batch.take());
+    if (deleteMissing !== undefined && read === 0) stop = 'empty';
+    if (stop === undefined && (!isLost || kind === 'grants')) {
+      await run.stage(batch.take());
+      if (deleteMissing !== undefined && !(await deleteMissing(await run.countMissing()))) stop = 'declined';
+    }
+    if (stop !== undefined || (isLost && kind !== 'grants')) {
+      return { read, ...noCounts, ...rejected.report(), stop };
+    }
     options.onWriting?.(read - rejected.count());
-    const counts = await run.write(options.dryRun ? 'try' : 'keep');
-    return { read, ...counts, ...rejected.report() };
+    const mode = dryRun || isLost ? 'try' : 'keep';
+    const { rejected: refused, ...counts } = await run.write({ mode, skipsRejected, audit });
+    for (const { line, fields } of refused) {
+      rejected.add({ line, errors: fields.map((field) => immutableFault(field)) });
+    }
+    const isWritten = !isLost && (refused.length === 0 || skipsRejected);
+    return { read, ...(isWritten ? counts : noCounts), ...rejected.report() };
   } finally {
     await run.end();
   }
-}
-
-interface CheckedRecord {
-  readonly line: number;
-  readonly row: ImportRow;
-  readonly faults: ImportFault[];
-}
-
-/** Returns a function that turns readings into rows, each with all of its faults. */
-export function createRecordCheck(
-  store: Pick<Accounts, 'findPartner'>,
-  { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
-): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
-  const { schema, idPrefix, freeTexts, defaults } = kinds[kind];
-  const checkFields = createChecker(schema, personalData === 'allow' ? [] : freeTexts);
-  const partners = new Set<string>();
-
-  async function isPartner(id: string): Promise<boolean> {
-    if (partners.has(id)) return true;
-    // Unknown ids are not cached: a file may invent any number of them.
-    if ((await store.findPartner(id)) !== undefined) partners.add(id);
-    return partners.has(id);
-  }
-
-  /** Fills in defaults and the fields that the service issues. */
-  function complete(row: Record<string, string | number | undefined>): ImportRow {
-    for (const column in defaults) row[column] ??= defaults[column];
-    if (kind === 'brands') row.partner_id = partnerId;
-    row.id ??= newId(idPrefix);
-    if (row.created_at === undefined || row.updated_at === undefined) {
-      const now = toTime(Date.now());
-      row.created_at ??= now;
-      row.updated_at ??= now;
-    }
-    return row;
-  }
-
-  function checkOne(reading: Reading): CheckedRecord {
-    const { line } = reading;
-    if ('faults' in reading) return { line, row: {}, faults: [...reading.faults] };
-    const { fields, faults, personal } = checkFields(reading.value);
-    if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
-    if (faults.length > 0) return { line, row: fields, faults };
-    if (personal.length > 0) warn?.({ line, errors: personal });
-    return { line, row: complete(fields), faults };
-  }
-
-  return async (readings) => {
-    const checked = readings.map(checkOne);
-    if (kind !== 'grants') return checked;
-    for (const { row, faults } of checked) {
-      if (row.partner_id !== undefined && !(await isPartner(String(row.partner_id)))) {
-        faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
-      }
-    }
-    return checked;
-  };
 }
 
 /** Imports records that are in memory. */
@@ -162,7 +109,7 @@ export async function importValues(
   store: Imports & Pick<Accounts, 'findPartner'>,
   kind: ImportKind,
   values: readonly unknown[],
-  partnerId = '',
+  partnerId?: string,
 ): Promise<ImportReport> {
   async function* readings(): AsyncGenerator<readonly Reading[]> {
     yield values.map((value, index) => ({ line: index + 1, value }));

@@ -217,6 +217,15 @@ export interface ImportWrite {
   readonly mode: 'keep' | 'try';
   /** Write the other rows although some are rejected. Otherwise nothing is written then. */
   readonly skipsRejected?: boolean;
+  /** Adds an entry to the audit log if a record was written or deleted. */
+  readonly audit?: ImportAudit | undefined;
+}
+
+export interface ImportAudit extends Author {
+  readonly target: string;
+  /** The name of the file, without its folder. */
+  readonly source: string;
+  readonly startedMs: number;
 }
 
 /** An import: rows are staged first, which may take long, and then written in one transaction. */
@@ -350,6 +359,8 @@ export interface AuditQuery extends Partial<Record<'actor' | 'action' | 'target'
 export interface AuditLog {
   /** Newest first. */
   listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
+  /** Adds an entry about a feed, which changes records in many transactions. */
+  addAudit(entry: AuditEntry): Promise<void>;
 }
 
 export interface Store extends Served, Reads, Accounts, Imports, Receipts, AuditLog {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
-import type { Reading } from '../../src/ingest/import.ts';
+import type { Reading } from '../../src/ingest/record-check.ts';
 import type { ImportRow, Store } from '../../src/store/port.ts';
 import { brand, importFrom, openEmpty } from './import-into.ts';
 

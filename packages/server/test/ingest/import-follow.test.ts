@@ -6,12 +6,12 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
 import type { ImportFault } from '../../src/ingest/faults.ts';
 import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
-import type { Reading } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import type { Reading } from '../../src/ingest/record-check.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
-import { type Store, StoreUnavailable } from '../../src/store/port.ts';
+import { type ImportWrite, type Store, StoreUnavailable } from '../../src/store/port.ts';
 import { brand, brandsOf, linesOf } from './import-into.ts';
 
 /** A feed that the test writes to. */
@@ -67,7 +67,15 @@ test('commits a line without waiting for the next one, and the last one without 
   await feed.send(brand(1), '');
   await feed.sendText(JSON.stringify(brand(3)));
   await feed.end();
-  assert.deepEqual(await report, { read: 4, written: 3, unchanged: 1, rejected_count: 0, rejected: [] });
+  assert.deepEqual(await report, {
+    read: 4,
+    written: 3,
+    unchanged: 1,
+    stale: 0,
+    deleted: 0,
+    rejected_count: 0,
+    rejected: [],
+  });
   assert.equal((await names()).length, 3);
 });
 
@@ -113,10 +121,10 @@ function gated(store: Store) {
     ...store,
     beginImport: async (kind) => {
       const run = await store.beginImport(kind);
-      const write = async (mode: 'keep' | 'try') => {
+      const write = async (options: ImportWrite) => {
         asked.resolve();
         await gate.promise;
-        return run.write(mode);
+        return run.write(options);
       };
       return { ...run, write };
     },

@@ -3,13 +3,9 @@ import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import {
-  type ImportOptions,
-  type ImportReport,
-  importRecords,
-  type Reading,
-} from '../../src/ingest/import.ts';
+import { type ImportOptions, type ImportReport, importRecords } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import type { Reading } from '../../src/ingest/record-check.ts';
 import { publicAddressMark, type Store } from '../../src/store/port.ts';
 
 export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
+import { createdAt, past } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { balances, brands } from '../store/suite/records.ts';
 import { balancesOf, brand, brandsOf, faultsOf, importInto, money, openEmpty } from './import-into.ts';
@@ -26,7 +26,7 @@ test('a replaced record keeps only its created_at; its updated_at is now by defa
   const old = { color: '#000000', metadata: { a: '1' }, created_at: createdAt, updated_at: createdAt };
   await importInto(store, [brand(1, old), brand(2, old)]);
   const before = new Date().toISOString();
-  const dated = brand(1, { name: 'New', created_at: future, updated_at: past });
+  const dated = brand(1, { name: 'New', created_at: past, updated_at: past });
   const report = await importInto(store, [dated, brand(2, { name: 'New' })]);
   assert.deepEqual([report.written, report.unchanged], [2, 0]);
   const records = await brandsOf(store);

@@ -8,14 +8,30 @@ import { brand, brandsOf, faultsOf, importFrom, importInto, linesOf, openEmpty }
 
 test('accepts an empty file', async (t) => {
   const report = await importInto(await openEmpty(t), []);
-  assert.deepEqual(report, { read: 0, written: 0, unchanged: 0, rejected_count: 0, rejected: [] });
+  assert.deepEqual(report, {
+    read: 0,
+    written: 0,
+    unchanged: 0,
+    stale: 0,
+    deleted: 0,
+    rejected_count: 0,
+    rejected: [],
+  });
 });
 
 test('writes every record of a file with several batches', async (t) => {
   const store = await openEmpty(t);
   const records = Array.from({ length: ingestBounds.importBatchRecords * 2 + 1 }, (_, index) => brand(index));
   const report = await importInto(store, records);
-  assert.deepEqual(report, { read: 1001, written: 1001, unchanged: 0, rejected_count: 0, rejected: [] });
+  assert.deepEqual(report, {
+    read: 1001,
+    written: 1001,
+    unchanged: 0,
+    stale: 0,
+    deleted: 0,
+    rejected_count: 0,
+    rejected: [],
+  });
   assert.equal((await brandsOf(store)).length, 1001);
 });
 

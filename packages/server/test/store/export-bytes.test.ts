@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import type { Grant, ImportKind, Store } from '../../src/store/port.ts';
 import { importInto } from '../ingest/import-into.ts';
 import { exported } from './suite/exports.ts';
-import { balances, brands, createPartners, texts, time } from './suite/records.ts';
+import { balances, brands, createPartners, inOrder, pastTime, texts, time } from './suite/records.ts';
 
 const ofRun = { minLength: 60, maxLength: 60 };
 
@@ -18,17 +18,17 @@ const grants: fc.Arbitrary<Grant> = fc
     action: fc.constant('CHECKING_BALANCE' as const),
     status: fc.constantFrom('ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'),
     expires_at: fc.option(time, { nil: undefined }),
-    created_at: time,
-    updated_at: time,
+    created_at: pastTime,
+    updated_at: pastTime,
   })
-  .map((grant) => JSON.parse(JSON.stringify(grant)));
+  .map((grant) => inOrder(JSON.parse(JSON.stringify(grant))));
 
 async function importLines(store: Store, lines: readonly string[], kind: ImportKind) {
-  const { written, unchanged, rejected } = await importInto(store, lines, { kind });
-  return { written, unchanged, rejected };
+  const { written, unchanged, stale, deleted, rejected } = await importInto(store, lines, { kind });
+  return { written, unchanged, stale, deleted, rejected };
 }
 
-const none = { written: 0, unchanged: 0, rejected: [] };
+const none = { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: [] };
 
 interface Identified {
   readonly id: string;

@@ -1,31 +1,36 @@
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Command, Report } from '../../command-line/command.ts';
-import { defaulted, flag, oneOf, optional, required } from '../../command-line/options.ts';
+import { defaulted, flag, oneOf, optional } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import { collectFaultyLines } from '../../ingest/faults.ts';
 import { followRecords } from '../../ingest/follow.ts';
-import { type ImportOptions, importRecords, type RecordOptions } from '../../ingest/import.ts';
+import { type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import type { RecordOptions } from '../../ingest/record-check.ts';
 import { onInterrupt, onStop } from '../../lib/signals.ts';
 import type { ImportKind, Store } from '../../store/port.ts';
 import { onDatabase, partnerId, requirePartner } from '../database.ts';
 import { bytesOf, sizeOf, standardInput } from './input.ts';
 import { remarkFaults, remarkFormat, remarkLines, summaryOf } from './report.ts';
 
-/** Why a file that cannot be read to its end was not imported. */
-const cutReasons = {
+/** Why nothing was written, besides rejected lines. */
+const stopReasons = {
   header: 'fix the header line',
   record: 'the file cannot be read beyond the last rejected line. Fix that line',
+  empty: 'the file has no records, and --delete-missing would delete everything',
+  declined: 'the deletions were not confirmed',
 };
 
 function importing(kind: ImportKind): Command {
   return onDatabase({
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
     options: {
-      ...(kind === 'brands' && { partner: required('ID', partnerId, 'partner that the brands belong to') }),
+      ...(kind === 'brands' && {
+        partner: optional('ID', partnerId, 'owner of all brands; without it, each line needs partner_id'),
+      }),
       format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'format of FILE, whatever its name is'),
       'skip-invalid': flag('write the valid lines even if others are rejected'),
       'dry-run': flag('check all lines and write nothing'),
@@ -45,8 +50,8 @@ function importing(kind: ImportKind): Command {
       ...(follow && format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
     ],
     run: async (store, values, [file = ''], output) => {
-      const { partner = '' } = values as { partner?: string };
-      if (kind === 'brands') await requirePartner(store, partner);
+      const { partner } = values as { partner?: string };
+      if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
       if (values.follow) return follow(store, records, output);
       const { json, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
@@ -54,13 +59,13 @@ function importing(kind: ImportKind): Command {
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
       const warnings = collectFaultyLines(shownLines);
       const choices = { ...records, skipInvalid, dryRun, warn: warnings.add };
-      const { cutAt, ...report } = await importFile(store, file, isCsv, choices, output);
+      const { stop, ...report } = await importFile(store, file, isCsv, choices, output);
       // With --json, warnings are still printed here: the document has no place for them.
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
-      const hasFailed = cutAt !== undefined || (report.rejected_count > 0 && !skipInvalid);
-      const why = cutAt === undefined ? 'fix the rejected lines, or pass --skip-invalid' : cutReasons[cutAt];
+      const hasFailed = stop !== undefined || (report.rejected_count > 0 && !skipInvalid);
+      const why = stop === undefined ? 'fix the rejected lines, or pass --skip-invalid' : stopReasons[stop];
       const failure = hasFailed ? `Nothing was written: ${why}.` : undefined;
       return { value: report, text: summaryOf(report, dryRun), failure };
     },

@@ -33,7 +33,10 @@ export function remarkFormat(output: Output, { read, rejected, rejected_count }:
 }
 
 export function summaryOf(report: ImportReport, isDryRun: boolean): string {
-  const { read, written, unchanged, rejected_count } = report;
-  const outcome = isDryRun ? 'would be written' : 'written';
-  return `${read} read, ${written} ${outcome}, ${unchanged} unchanged, ${rejected_count} rejected.`;
+  const { read, written, unchanged, stale, deleted, rejected_count } = report;
+  const would = isDryRun ? 'would be ' : '';
+  return (
+    `${read} read, ${written} ${would}written, ${unchanged} unchanged, ${stale} stale, ` +
+    `${deleted} ${would}deleted, ${rejected_count} rejected.`
+  );
 }

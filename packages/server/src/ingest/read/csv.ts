@@ -1,7 +1,7 @@
 import type { RecordSchema } from '@partner-network/contract/records';
 import { isPlainInteger } from '../../lib/text.ts';
 import { csvFault, type ImportFault } from '../faults.ts';
-import type { Reading } from '../import.ts';
+import type { Reading } from '../record-check.ts';
 import { type Column, columnOf, faultsOfHeader } from './csv-header.ts';
 import { type CsvRow, createRowReader } from './csv-rows.ts';
 import { InexactNumber } from './json.ts';

@@ -1,5 +1,5 @@
 import { importFault } from '../faults.ts';
-import type { Reading } from '../import.ts';
+import type { Reading } from '../record-check.ts';
 import { readJson } from './json.ts';
 import { readLines } from './lines.ts';
 

@@ -61,7 +61,7 @@ export async function openPostgres(
     rotateCursorKey: createRotation(primary),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),
-    ...createAuditLog(sqlOn(primary).rows),
+    ...createAuditLog(sqlOn(primary)),
     exportRecords: createExport(primary),
     ...createImports(async () => {
       const { connection } = await connectToPrimary(urls);

@@ -1,6 +1,6 @@
 /** Reads and writes the audit log, in SQL that both engines understand. */
 import { toTime } from '../../lib/times.ts';
-import type { AuditEntry, AuditLog, Author, NumberedEntry } from '../port.ts';
+import type { AuditEntry, AuditLog, Author, ImportAudit, ImportResult, NumberedEntry } from '../port.ts';
 import { type BoundStatement, createConditions, type Row, type Sql } from './statement.ts';
 
 /** Runs in the transaction of the change, as its last statement. */
@@ -21,11 +21,25 @@ export function changeStatement(
   });
 }
 
+/** The statement for an import, with its counts. Undefined if it changes nothing. */
+export function importStatement(
+  audit: ImportAudit | undefined,
+  { rejected, ...counts }: ImportResult,
+): BoundStatement | undefined {
+  if (audit === undefined || counts.written + counts.deleted === 0) return undefined;
+  const { target, source, startedMs } = audit;
+  const details = { source, ...counts, rejected: rejected.length, duration_ms: Date.now() - startedMs };
+  return changeStatement(audit, target, details);
+}
+
 /** Each of these columns has an index with the time. The first given one is used: the most selective. */
 const filters = ['target', 'actor', 'action'] as const;
 
-export function createAuditLog(rows: Sql['rows']): AuditLog {
+export function createAuditLog({ rows }: Pick<Sql, 'rows'>): AuditLog {
   return {
+    addAudit: async (entry) => {
+      await rows(...auditStatement(entry));
+    },
     listAudit: async ({ since, until, after, limit, ...query }) => {
       const { values, parameter, add, text } = createConditions();
       const used = filters.find((column) => query[column] !== undefined);

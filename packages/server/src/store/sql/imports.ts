@@ -52,13 +52,17 @@ export function isGone(kind: ImportKind, row: string, time = `${row}.updated_at`
   const deleted =
     kind === 'grants'
       ? []
-      : [`select 1 from ${deletionsOf(kind)} d
-          where ${sameId(kind, 'd', row)} and d.deleted_at >= ${time}`];
+      : [
+          `select 1 from ${deletionsOf(kind)} d
+          where ${sameId(kind, 'd', row)} and d.deleted_at >= ${time}`,
+        ];
   const erased =
     kind === 'brands'
       ? []
-      : [`select 1 from erased_customers e
-          where e.customer_id = ${row}.customer_id and e.erased_at >= ${time}`];
+      : [
+          `select 1 from erased_customers e
+          where e.customer_id = ${row}.customer_id and e.erased_at >= ${time}`,
+        ];
   return `(${[...deleted, ...erased].map((query) => `exists (${query})`).join(' or ')})`;
 }
 

@@ -60,7 +60,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createAccounts(plainSql(db)),
       rotateCursorKey: createRotation(db),
       ...createMoves(plainSql(db)),
-      ...createAuditLog(plainSql(db).rows),
+      ...createAuditLog(plainSql(db)),
       ...createImports(db, path),
       exportRecords: createExport(path),
       ...receipts,

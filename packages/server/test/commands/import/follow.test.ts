@@ -37,7 +37,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     child.stdin.write(`${brandLine('b')}{"id":"c","na`);
     child.kill(signal);
     assert.deepEqual(await ended, [0, null]);
-    assert.equal(said.stdout, '3 read, 2 written, 0 unchanged, 1 rejected.\n');
+    assert.equal(said.stdout, '3 read, 2 written, 0 unchanged, 0 stale, 0 deleted, 1 rejected.\n');
     assert.match(said.stderr, /^line 2: INVALID_JSON: [^\n]*\n$/);
     assert.equal(await countBrands(line), 2);
   });
@@ -66,7 +66,10 @@ test('ends with the feed; --json prints one document, and bad lines are on stand
   const input = `${brandLine('a')}{"name":5,"reference_id":"r"}\n${brandLine('b')}`;
   const { status, stdout, stderr } = await line.run([...followBrands, '--json'], { input });
   const { rejected, ...counts } = JSON.parse(stdout);
-  assert.deepEqual([status, counts], [0, { read: 3, written: 2, unchanged: 0, rejected_count: 1 }]);
+  assert.deepEqual(
+    [status, counts],
+    [0, { read: 3, written: 2, unchanged: 0, stale: 0, deleted: 0, rejected_count: 1 }],
+  );
   assert.deepEqual([rejected.length, rejected[0].line], [1, 2]);
   assert.match(stderr, /^line 2: name: EXPECTED_STRING: Set this field to a string\.\n$/);
 });

@@ -29,8 +29,24 @@ test('imports a file; the same records from standard input change nothing', asyn
   const file = join(line.folder, 'brands.jsonl');
   writeFileSync(file, `\ufeff${brandLines('a', 'b')}`);
   const report = await line.json<ImportReport>('import', 'brands', file, '--partner', 'acme');
-  assert.deepEqual(Object.keys(report), ['read', 'written', 'unchanged', 'rejected_count', 'rejected']);
-  assert.deepEqual(report, { read: 2, written: 2, unchanged: 0, rejected_count: 0, rejected: [] });
+  assert.deepEqual(Object.keys(report), [
+    'read',
+    'written',
+    'unchanged',
+    'stale',
+    'deleted',
+    'rejected_count',
+    'rejected',
+  ]);
+  assert.deepEqual(report, {
+    read: 2,
+    written: 2,
+    unchanged: 0,
+    stale: 0,
+    deleted: 0,
+    rejected_count: 0,
+    rejected: [],
+  });
   const again = await line.run(importBrands, { input: brandLines('a', 'b') });
   assert.deepEqual([again.status, again.stderr], [0, '']);
   assert.deepEqual(JSON.parse(again.stdout), { ...report, written: 0, unchanged: 2 });
@@ -75,7 +91,10 @@ test('writes nothing of a CSV file that cannot be read to its end, even with --s
   const input = 'id,name,reference_id\na,Tea,r\nb,"Coffee,r\nc,Milk,r\n';
   const words = ['import', 'brands', '-', '--partner', 'acme', '--format', 'csv', '--skip-invalid'];
   const { status, stdout, stderr } = await line.run(words, { input });
-  assert.deepEqual([status, stdout], [1, '2 read, 0 written, 0 unchanged, 1 rejected.\n']);
+  assert.deepEqual(
+    [status, stdout],
+    [1, '2 read, 0 written, 0 unchanged, 0 stale, 0 deleted, 1 rejected.\n'],
+  );
   assert.match(stderr, /^line 3: INVALID_CSV: .*\nNothing was written: .* Fix that line\.\n$/);
   const headless = await line.run(words, { input: input.slice(input.indexOf('\n') + 1) });
   assert.match(headless.stderr, /^line 1: INVALID_CSV: .*\nNothing was written: fix the header line\.\n$/);
@@ -87,7 +106,7 @@ test('fails with status 1 and writes nothing when a line is rejected, and report
   const { status, stdout, stderr } = await line.run(importBrands, { input: mixed });
   assert.equal(status, 1);
   const { rejected, ...counts } = JSON.parse(stdout) as ImportReport;
-  assert.deepEqual(counts, { read: 4, written: 0, unchanged: 0, rejected_count: 2 });
+  assert.deepEqual(counts, { read: 4, written: 0, unchanged: 0, stale: 0, deleted: 0, rejected_count: 2 });
   assert.deepEqual(Object.keys(rejected[0]?.errors[0] ?? {}), ['field', 'code', 'detail']);
   assert.deepEqual(
     rejected.map(({ line, errors }) => [line, ...errors.map(({ field, code }) => `${field} ${code}`)]),
@@ -123,7 +142,7 @@ test('prints line, field and remedy of the first rejected lines', async (t) => {
   const words = ['import', 'brands', '-', '--partner', 'acme'];
   const { status, stdout, stderr } = await line.run(words, { input: mixed + 'nonsense\n'.repeat(1_000) });
   assert.equal(status, 1);
-  assert.equal(stdout, '1004 read, 0 written, 0 unchanged, 1002 rejected.\n');
+  assert.equal(stdout, '1004 read, 0 written, 0 unchanged, 0 stale, 0 deleted, 1002 rejected.\n');
   assert.match(stderr, /^line 3: name: EXPECTED_STRING: Set this field to a string\.$/m);
   assert.match(
     stderr,

@@ -30,7 +30,7 @@ test('rejects a line of 100 MB by its number, writes nothing, and does not hold 
   ]);
   assert.deepEqual(await ended, [1, null]);
   const { rejected, ...counts } = JSON.parse(stdout);
-  assert.deepEqual(counts, { read: 3, written: 0, unchanged: 0, rejected_count: 1 });
+  assert.deepEqual(counts, { read: 3, written: 0, unchanged: 0, stale: 0, deleted: 0, rejected_count: 1 });
   assert.deepEqual([rejected[0].line, rejected[0].errors[0].code], [2, 'INVALID_JSON']);
   const peakKibibytes = Number(/peak (\d+)$/.exec(stderr)?.[1]);
   // An idle process takes 60 MB. Keeping the line and decoding it would take 200 MB more.

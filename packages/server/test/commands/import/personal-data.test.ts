@@ -15,7 +15,15 @@ test('--personal-data warn reports personal data on standard error, and writes i
   const warn = [...words, '--personal-data', 'warn'];
   const machine = await line.run([...warn, '--json'], { input: brandLines(30) });
   assert.equal(machine.status, 0);
-  const report = { read: 30, written: 30, unchanged: 0, rejected_count: 0, rejected: [] };
+  const report = {
+    read: 30,
+    written: 30,
+    unchanged: 0,
+    stale: 0,
+    deleted: 0,
+    rejected_count: 0,
+    rejected: [],
+  };
   assert.deepEqual(JSON.parse(machine.stdout), report);
   assert.equal(
     machine.stderr.match(/^warning: line \d+: metadata\.owner: PERSONAL_DATA: Remove .*\.$/gm)?.length,
@@ -24,7 +32,10 @@ test('--personal-data warn reports personal data on standard error, and writes i
   assert.doesNotMatch(machine.stdout + machine.stderr, /jane/);
 
   const person = await line.run(warn, { input: brandLines(30) });
-  assert.deepEqual([person.status, person.stdout], [0, '30 read, 0 written, 30 unchanged, 0 rejected.\n']);
+  assert.deepEqual(
+    [person.status, person.stdout],
+    [0, '30 read, 0 written, 30 unchanged, 0 stale, 0 deleted, 0 rejected.\n'],
+  );
   assert.equal(person.stderr.match(/^warning: /gm)?.length, 20);
   assert.match(person.stderr, /^… and 10 more lines with warnings\.$/m);
 });
@@ -32,7 +43,10 @@ test('--personal-data warn reports personal data on standard error, and writes i
 test('rejects personal data by default, and does not repeat it', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { status, stdout, stderr } = await line.run(words, { input: brandLines(1) });
-  assert.deepEqual([status, stdout], [1, '1 read, 0 written, 0 unchanged, 1 rejected.\n']);
+  assert.deepEqual(
+    [status, stdout],
+    [1, '1 read, 0 written, 0 unchanged, 0 stale, 0 deleted, 1 rejected.\n'],
+  );
   assert.match(stderr, /^line 1: metadata\.owner: PERSONAL_DATA: Remove .* e-mail address\. .*\.$/m);
   assert.doesNotMatch(stderr, /jane/);
   const allowed = await line.run([...words, '--personal-data', 'allow'], { input: brandLines(1) });

@@ -10,7 +10,7 @@ test('a terminal shows progress, then the summary; a pipe only the summary', nee
   const file = join(line.folder, 'brands.csv');
   writeFileSync(file, `name,reference_id\n${'Name,ref\n'.repeat(1_000)}`);
   const words = ['import', 'brands', file, '--partner', 'acme', '--dry-run', '--database', line.database];
-  const summary = '1000 read, 1000 would be written, 0 unchanged, 0 rejected.';
+  const summary = '1000 read, 1000 would be written, 0 unchanged, 0 stale, 0 would be deleted, 0 rejected.';
   const terminal = onTerminal(t, 80, words);
   const status = await terminal.ended;
   const [drawn = '', last] = terminal.shown().split('\n\u001b[1A\r\u001b[K');

@@ -7,7 +7,7 @@ import { importFault } from '../../../src/ingest/faults.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
 
 const { schema, freeTexts } = kinds.brands;
-const check = createChecker(schema, freeTexts);
+const check = createChecker(schema, { watched: freeTexts });
 const mail = 'jane@example.com';
 const smallest = { name: 'Name', reference_id: 'ref' };
 

@@ -216,10 +216,10 @@ test('writes nothing of a faulty file; skipping works unless the rest is unreada
     assert.deepEqual(await brandsOf(store), []);
   }
   for (const [text, , , place] of cases.slice(1)) {
-    const { written, cutAt } = await load(text, true);
-    assert.deepEqual([written, cutAt, await brandsOf(store)], [0, place, []]);
+    const { written, stop } = await load(text, true);
+    assert.deepEqual([written, stop, await brandsOf(store)], [0, place, []]);
   }
-  const { written, cutAt } = await load(cases[0][0], true);
-  assert.deepEqual([written, cutAt], [2, undefined]);
+  const { written, stop } = await load(cases[0][0], true);
+  assert.deepEqual([written, stop], [2, undefined]);
   assert.deepEqual(pluck(await brandsOf(store), 'id'), ['1', '3']);
 });

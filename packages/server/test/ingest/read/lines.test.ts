@@ -5,9 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { ingestBounds } from '../../../src/bounds/ingest.ts';
-import type { Reading } from '../../../src/ingest/import.ts';
 import { readJsonLines } from '../../../src/ingest/read/json-lines.ts';
 import { type Line, readLines } from '../../../src/ingest/read/lines.ts';
+import type { Reading } from '../../../src/ingest/record-check.ts';
 import { type Bytes, chunksOf } from './read-csv.ts';
 
 async function linesOf(...chunks: Bytes[]): Promise<Line[]> {

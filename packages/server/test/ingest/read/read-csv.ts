@@ -1,7 +1,8 @@
 /** Reads CSV and reports the result of each line. */
-import type { Reading } from '../../../src/ingest/import.ts';
+
 import { kinds } from '../../../src/ingest/kinds.ts';
 import { readCsv } from '../../../src/ingest/read/csv.ts';
+import type { Reading } from '../../../src/ingest/record-check.ts';
 import type { ImportKind } from '../../../src/store/port.ts';
 
 export type Bytes = string | Uint8Array;

@@ -3,6 +3,7 @@ import { byTest, createdAt, future, past } from '../../../../testkit/fixtures/fi
 import type { Grant, Store } from '../../../src/store/port.ts';
 import {
   brandRow,
+  counted,
   grant,
   openWith,
   plainBalance,
@@ -33,7 +34,7 @@ export const importTests: StoreTests = {
     assert.equal(await brandTexts(reader), '');
     await run.stage([brandRow('acme', plainBrand('b'))]);
     assert.equal(await brandTexts(reader), '');
-    await run.write('keep');
+    await run.write({ mode: 'keep' });
     await run.end();
     assert.match(await brandTexts(reader), /"id":"a".*"id":"b"/);
   },
@@ -47,11 +48,11 @@ export const importTests: StoreTests = {
       brandRow('acme', plainBrand('a', { name: 'Changed' })),
       brandRow('acme', plainBrand('b')),
     ]);
-    assert.deepEqual(await run.write('try'), { written: 2, unchanged: 0 });
+    assert.deepEqual(await run.write({ mode: 'try' }), counted({ written: 2, unchanged: 0 }));
     await run.end();
     assert.equal(await brandTexts(reader), before);
     assert.equal(await brandTexts(writer), before);
-    assert.deepEqual(await writeBrands(reader, ['b']), { written: 1, unchanged: 0 });
+    assert.deepEqual(await writeBrands(reader, ['b']), counted({ written: 1, unchanged: 0 }));
   },
 
   'lets others write while its rows are staged': async (open) => {
@@ -60,7 +61,7 @@ export const importTests: StoreTests = {
     await run.stage([brandRow('acme', plainBrand('a'))]);
     await other.setPartnerDisabled('acme', past, byTest);
     assert.equal((await other.findPartner('acme'))?.disabled_at, past);
-    assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 0 });
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1, unchanged: 0 }));
     await run.end();
   },
 
@@ -68,13 +69,13 @@ export const importTests: StoreTests = {
     const [store, other] = [await openWith(open, 'acme'), await open()];
     const run = await store.beginImport('brands');
     await run.stage(['a', 'b', 'c'].map((id) => brandRow('acme', plainBrand(id))));
-    assert.deepEqual(await run.write('keep'), { written: 3, unchanged: 0 });
-    assert.deepEqual(await run.write('keep'), { written: 0, unchanged: 0 });
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 3, unchanged: 0 }));
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 0, unchanged: 0 }));
     // Rows that stayed staged would overwrite this change.
     await writeBrands(other, ['b'], { name: 'Meanwhile' });
     await run.stage(['a', 'd'].map((id) => brandRow('acme', plainBrand(id))));
-    assert.deepEqual(await run.write('try'), { written: 1, unchanged: 1 });
-    assert.deepEqual(await run.write('keep'), { written: 1, unchanged: 1 });
+    assert.deepEqual(await run.write({ mode: 'try' }), counted({ written: 1, unchanged: 1 }));
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1, unchanged: 1 }));
     await run.end();
     assert.match(await brandTexts(store), /Meanwhile/);
   },
@@ -86,10 +87,10 @@ export const importTests: StoreTests = {
     await writeRows(store, 'brands', rows('b', 'Old'));
     const before = await brandTexts(other);
     for (const mode of ['try', 'keep'] as const) {
-      const run = await store.beginImport('brands', 'fast');
+      const run = await store.beginImport('brands', { pace: 'fast' });
       for (const given of ['abc', 'de', 'ca', 'f']) await run.stage(rows(given, given));
       assert.equal(await brandTexts(other), before);
-      assert.deepEqual(await run.write(mode), { written: 8, unchanged: 0 });
+      assert.deepEqual(await run.write({ mode }), counted({ written: 8, unchanged: 0 }));
       await run.end();
     }
     const written = JSON.parse(`[${(await brandTexts(other)).replaceAll('\u0001', '')}]`);
@@ -101,12 +102,12 @@ export const importTests: StoreTests = {
 
   'writes nothing of a fast import when the table rejects a row, and lets others in': async (open) => {
     const [store, other] = [await openWith(open, 'acme'), await open()];
-    const run = await store.beginImport('brands', 'fast');
+    const run = await store.beginImport('brands', { pace: 'fast' });
     const stageAndWrite = async () => {
       await run.stage([brandRow('acme', plainBrand('a'))]);
       await run.stage([brandRow('acme', plainBrand('b', { name: 'A\tB' }))]);
       await run.stage([brandRow('acme', plainBrand('c'))]);
-      await run.write('keep');
+      await run.write({ mode: 'keep' });
     };
     await assert.rejects(stageAndWrite(), /constraint/i);
     await run.end();
@@ -118,10 +119,10 @@ export const importTests: StoreTests = {
   'counts a brand that differs only in its times as unchanged, and keeps it': async (open) => {
     const store = await openWith(open, 'acme');
     const rows = [brandRow('acme', plainBrand('a', full)), brandRow('acme', plainBrand('b'))];
-    assert.deepEqual(await writeRows(store, 'brands', rows), { written: 2, unchanged: 0 });
+    assert.deepEqual(await writeRows(store, 'brands', rows), counted({ written: 2, unchanged: 0 }));
     const before = await brandTexts(store);
     const later = rows.map((row) => ({ ...row, created_at: past, updated_at: future }));
-    assert.deepEqual(await writeRows(store, 'brands', later), { written: 0, unchanged: 2 });
+    assert.deepEqual(await writeRows(store, 'brands', later), counted({ written: 0, unchanged: 2 }));
     assert.equal(await brandTexts(store), before);
   },
 
@@ -129,7 +130,7 @@ export const importTests: StoreTests = {
     const store = await openWith(open, 'acme');
     await writeBrands(store, ['a'], full);
     const bare = plainBrand('a', { created_at: past, updated_at: future });
-    assert.deepEqual(await writeBrands(store, ['a'], bare), { written: 1, unchanged: 0 });
+    assert.deepEqual(await writeBrands(store, ['a'], bare), counted({ written: 1, unchanged: 0 }));
     const again = JSON.parse((await brandTexts(store)).replaceAll('\u0001', ''));
     assert.deepEqual(again, {
       ...bare,
@@ -146,7 +147,7 @@ export const importTests: StoreTests = {
     for (const change of [...changes, { metadata: {} }]) {
       for (const more of [change, {}]) {
         const counts = await writeBrands(store, ['a'], more);
-        assert.deepEqual(counts, { written: 1, unchanged: 0 }, JSON.stringify(change));
+        assert.deepEqual(counts, counted({ written: 1, unchanged: 0 }), JSON.stringify(change));
       }
     }
   },
@@ -158,24 +159,24 @@ export const importTests: StoreTests = {
     const later = { created_at: past, updated_at: future };
     await writeRows(store, 'balances', [first]);
     const same = await writeRows(store, 'balances', [{ ...first, ...later }]);
-    assert.deepEqual(same, { written: 0, unchanged: 1 });
+    assert.deepEqual(same, counted({ written: 0, unchanged: 1 }));
     assert.equal(await balanceTexts(store), JSON.stringify(first));
     const changed = { ...first, amount: -2, ...later };
-    assert.deepEqual(await writeRows(store, 'balances', [changed]), { written: 1, unchanged: 0 });
+    assert.deepEqual(await writeRows(store, 'balances', [changed]), counted({ written: 1, unchanged: 0 }));
     assert.equal(await balanceTexts(store), JSON.stringify({ ...changed, created_at: createdAt }));
   },
 
-  'replaces a grant when its partner, status or expiry changes, and only then': async (open) => {
+  'replaces a grant when its status or expiry changes, and only then': async (open) => {
     const store = await openWith(open, 'acme', 'zenith');
     const later = { created_at: past, updated_at: future };
-    const changes = [{ partner_id: 'zenith' }, { status: 'REVOKED' }, { expires_at: future }] as const;
+    const changes = [{ status: 'REVOKED' }, { expires_at: future }] as const;
     for (const [index, change] of changes.entries()) {
       const first: Grant = { ...grant, id: `g${index}` };
       await writeRows(store, 'grants', [first]);
       const same = await writeRows(store, 'grants', [{ ...first, ...later }]);
-      assert.deepEqual(same, { written: 0, unchanged: 1 });
+      assert.deepEqual(same, counted({ unchanged: 1 }));
       const changed = { ...first, ...change, ...later };
-      assert.deepEqual(await writeRows(store, 'grants', [changed]), { written: 1, unchanged: 0 });
+      assert.deepEqual(await writeRows(store, 'grants', [changed]), counted({ written: 1 }));
       assert.deepEqual(await store.findGrants(first.id), [{ ...changed, created_at: createdAt }]);
     }
   },
@@ -189,18 +190,18 @@ export const importTests: StoreTests = {
       updated_at: minute(number),
     });
     const lines = [1, 1, 2, 2, 1, 3, 3].map((amount, index) => line(amount, index));
-    assert.deepEqual(await writeRows(store, 'balances', lines), { written: 4, unchanged: 3 });
+    assert.deepEqual(await writeRows(store, 'balances', lines), counted({ written: 4, unchanged: 3 }));
     assert.match(
       await balanceTexts(store),
       new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(5)}"`),
     );
     const again = [3, 4, 3].map((amount, index) => line(amount, 10 + index));
-    assert.deepEqual(await writeRows(store, 'balances', again), { written: 2, unchanged: 1 });
+    assert.deepEqual(await writeRows(store, 'balances', again), counted({ written: 2, unchanged: 1 }));
     assert.match(
       await balanceTexts(store),
       new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(12)}"`),
     );
     const many = Array.from({ length: 5_000 }, (_, index) => line(index % 2, 20 + index));
-    assert.deepEqual(await writeRows(store, 'balances', many), { written: 5_000, unchanged: 0 });
+    assert.deepEqual(await writeRows(store, 'balances', many), counted({ written: 5_000, unchanged: 0 }));
   },
 };

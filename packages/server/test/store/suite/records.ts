@@ -3,7 +3,14 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
 import fc from 'fast-check';
 import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
-import type { Grant, ImportKind, ImportRow, Store } from '../../../src/store/port.ts';
+import type {
+  Grant,
+  ImportCounts,
+  ImportKind,
+  ImportResult,
+  ImportRow,
+  Store,
+} from '../../../src/store/port.ts';
 
 /** Tests by name. They use only the port, so they run on every engine. */
 export type StoreTests = Readonly<Record<string, (open: OpenHandle) => Promise<void>>>;
@@ -33,6 +40,20 @@ export const time = fc.oneof(
     .map((date) => date.toISOString()),
 );
 
+/** A time that an import accepts as the time of a record. */
+export const pastTime = fc.oneof(
+  fc.constantFrom('0001-01-01T00:00:00.000Z', '2024-02-29T23:59:59.999Z'),
+  fc
+    .date({ min: new Date('0001-01-01'), max: new Date(createdAt), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+);
+
+/** Swaps the times of a record that was updated before it was created. */
+export function inOrder<R extends { created_at?: string; updated_at?: string }>(record: R): R {
+  const [created_at, updated_at] = [record.created_at!, record.updated_at!].toSorted();
+  return { ...record, created_at, updated_at };
+}
+
 const url = texts(0).map((path) => `https://x.example/${path.replace(/\s/g, '')}`);
 /** JavaScript puts keys that look like integers first. */
 const metadataKey = fc.oneof(texts(0, 5), fc.constantFrom('0', '10', '9', '01', '-1', '4294967295'));
@@ -55,29 +76,31 @@ export const brands: fc.Arbitrary<Brand> = fc
   .record({
     id: texts(1),
     name: texts(1),
-    created_at: time,
-    updated_at: time,
+    created_at: pastTime,
+    updated_at: pastTime,
     reference_id: texts(1),
     color: fc.option(color, { nil: undefined }),
     profile_image_url: fc.option(url, { nil: undefined }),
     metadata: fc.option(metadata.map(sorted), { nil: undefined }),
   })
-  .map((brand) => withoutUndefined(brand) as Brand);
+  .map((brand) => inOrder(withoutUndefined(brand) as Brand));
 
 const amounts = fc.oneof(
   fc.constantFrom(0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
   fc.maxSafeInteger().map((amount) => amount + 0),
 );
 
-export const balances: fc.Arbitrary<Required<Balance>> = fc.record({
-  id: texts(1),
-  customer_id: texts(1),
-  type: fc.constant('CHECKING' as const),
-  currency: fc.constant('USD' as const),
-  amount: amounts,
-  created_at: time,
-  updated_at: time,
-});
+export const balances: fc.Arbitrary<Required<Balance>> = fc
+  .record({
+    id: texts(1),
+    customer_id: texts(1),
+    type: fc.constant('CHECKING' as const),
+    currency: fc.constant('USD' as const),
+    amount: amounts,
+    created_at: pastTime,
+    updated_at: pastTime,
+  })
+  .map(inOrder);
 
 export function brandRow(partner_id: string, { metadata, ...brand }: Brand): ImportRow {
   return { ...brand, partner_id, ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }) };
@@ -112,11 +135,16 @@ export async function createPartners(store: Store, ...ids: string[]): Promise<vo
   for (const id of ids) await store.createPartner({ id, name: `The ${id}`, created_at: createdAt }, byTest);
 }
 
+/** The result of an import with these counts and no others. */
+export function counted(counts: Partial<ImportCounts>): ImportResult {
+  return { written: 0, unchanged: 0, stale: 0, deleted: 0, ...counts, rejected: [] };
+}
+
 /** Writes rows in one import. */
 export async function writeRows(store: Store, kind: ImportKind, rows: readonly ImportRow[]) {
   const run = await store.beginImport(kind);
   await run.stage(rows);
-  const counts = await run.write('keep');
+  const counts = await run.write({ mode: 'keep' });
   await run.end();
   return counts;
 }

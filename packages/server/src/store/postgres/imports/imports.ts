@@ -12,11 +12,19 @@ import {
   type Imports,
   type Missing,
 } from '../../port.ts';
-import { createOrderCheck, grantLineColumns, hasGone, importColumns, type RecordKind } from '../../sql/imports.ts';
+import { importStatement } from '../../sql/audit.ts';
+import {
+  createOrderCheck,
+  grantLineColumns,
+  hasGone,
+  importColumns,
+  type RecordKind,
+} from '../../sql/imports.ts';
 import type { Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
+import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
-import { importLock } from './locks.ts';
+
 import { createRecordWrites } from './records.ts';
 
 /** Types of the columns that are not text. Metadata is staged as text. */
@@ -184,21 +192,24 @@ function createRun(
       await flushAll();
       return merge.countMissing();
     },
-    write: async ({ mode, skipsRejected = false }) => {
+    write: async ({ mode, skipsRejected = false, audit }) => {
       await flushAll();
       await begin();
       const hasRepeats = staged > 0 && !isSorted && (await merge.hasRepeats());
       const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
-      await query(importLock(kind, isAlone ? 'alone' : 'shared'));
+      await query(importLock(kind, isAlone ? 'exclusive' : 'shared'));
       const missing = deletesMissing ? await merge.deleteMissing(startedAt) : 0;
       const merged = staged === 0 ? nothing : await merge.write({ isSorted, hasRepeats, deletions });
       const { rejected } = merged;
       const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
+      const written = placed + merged.written;
+      const unchanged = placed + staged - written - merged.stale - merged.deleted - rejected.length;
+      const result = { written, unchanged, stale: merged.stale, deleted: merged.deleted + missing, rejected };
+      const [entry, ...values] = importStatement(audit, result) ?? [];
+      if (isKept && entry !== undefined) await query(entry, values);
       // Autovacuum skips temporary tables, so deleted rows would pile up: truncate.
       if (isKept) await query('truncate staged');
       await query(isKept ? 'commit' : 'rollback');
-      const written = placed + merged.written;
-      const unchanged = placed + staged - written - merged.stale - merged.deleted - rejected.length;
       // After a trial of a slow import the staged rows are still there: they were staged before it began.
       if (isKept || placed > 0) {
         staged = 0;
@@ -206,7 +217,7 @@ function createRun(
       }
       placed = 0;
       isBegun = false;
-      return { written, unchanged, stale: merged.stale, deleted: merged.deleted + missing, rejected };
+      return result;
     },
     // Closing the connection drops the table and rolls back an unfinished transaction.
     end: () => connection.leave(),

@@ -20,7 +20,8 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
   const key = identity.join(', ');
   const deletions = deletionsOf(kind);
   const changes = async (text: string, ...values: unknown[]) => (await query(text, values)).rowCount ?? 0;
-  const count = async (text: string) => Number((await query(`select count(*) as found ${text}`)).rows[0].found);
+  const count = async (text: string) =>
+    Number((await query(`select count(*) as found ${text}`)).rows[0].found);
 
   /** Merges the lines that do not delete. `isTimed`: those that give `updated_at`, or those that do not. */
   function merge(isTimed: boolean, isSorted: boolean): Promise<number> {
@@ -80,7 +81,8 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
         `from staged s join ${kind} on ${sameId(kind, 's', kind)}
         where s.deleted_at is null and s.updated_at < ${kind}.updated_at`,
       );
-      if (given > 0) await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
+      if (given > 0)
+        await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
       return {
         written: written + repeated.written,
         stale: stale + removed.stale + repeated.stale,

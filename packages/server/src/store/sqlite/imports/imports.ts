@@ -93,7 +93,12 @@ function formOf(row: ImportRow, kind: ImportKind): SegmentForm {
 /** Splits rows where their form changes. */
 function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, isSorted: boolean): Segment[] {
   const { identity, all } = importColumns[kind];
-  const columnsOf = { timed: all, untimed: all, deletion: [...identity, 'deleted_at'], grant: grantLineColumns };
+  const columnsOf = {
+    timed: all,
+    untimed: all,
+    deletion: [...identity, 'deleted_at'],
+    grant: grantLineColumns,
+  };
   const segments: { form: SegmentForm; values: SQLInputValue[]; rows: number; isSorted: boolean }[] = [];
   for (const row of rows) {
     const form = formOf(row, kind);

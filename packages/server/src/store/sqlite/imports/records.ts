@@ -84,7 +84,8 @@ export function createRecordWrites(
   }
 
   function moveOneByOne(): void {
-    const isGoneNow = db.prepare(`select 1 from (select ? as ${identity[0]}, ? as ${identity[1]}, ? as updated_at) r
+    const isGoneNow =
+      db.prepare(`select 1 from (select ? as ${identity[0]}, ? as ${identity[1]}, ? as updated_at) r
       where ${isGone(kind, 'r')}`);
     const isStored = db.prepare(`select 1 from ${kind} where (${key}) = (?, ?)`);
     const remove = db.prepare(`delete from ${kind} where (${key}) = (?, ?) and updated_at <= ?`);

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
-import { attempt, transaction } from '../engine.ts';
+import { importStatement } from '../../sql/audit.ts';
+import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
 import { createRecordWrites } from './records.ts';
 
@@ -87,7 +88,7 @@ export function createImportWrites(
         }
       }),
     countMissing: (): Missing => attempt(db, writes.countMissing),
-    write: ({ mode, skipsRejected = false }: ImportWrite): ImportResult =>
+    write: ({ mode, skipsRejected = false, audit }: ImportWrite): ImportResult =>
       attempt(db, () => {
         begin();
         if (deletesMissing) writes.deleteMissing(tally);
@@ -95,13 +96,16 @@ export function createImportWrites(
         const { written, stale, deleted, missing } = tally;
         const unchanged = placed + staged - written - stale - deleted - rejected.length;
         const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
+        const result = { written, unchanged, stale, deleted: deleted + missing, rejected };
+        const [entry, ...values] = importStatement(audit, result) ?? [];
+        if (isKept && entry !== undefined) db.prepare(entry).run(numbered(values));
         if (isKept) writes.clear();
         db.exec(isKept ? 'commit' : 'rollback');
         // Rows that were staged outside of the transaction are still there after a rollback.
         if (isKept || placed > 0) staged = 0;
         placed = 0;
         Object.assign(tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
-        return { written, unchanged, stale, deleted: deleted + missing, rejected };
+        return result;
       }),
     end: (): void => {
       try {

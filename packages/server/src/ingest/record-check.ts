@@ -1,0 +1,121 @@
+import { ingestBounds } from '../bounds/ingest.ts';
+import { newId } from '../lib/ids.ts';
+import { toTime } from '../lib/times.ts';
+import type { Accounts, ImportKind, ImportRow } from '../store/port.ts';
+import { createChecker } from './check.ts';
+import { type FaultyLine, type ImportFault, immutableFault, importFault, timeFault } from './faults.ts';
+import { kinds } from './kinds.ts';
+import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
+
+/** A record as it was read, before it is checked: its value, or why it could not be read. */
+export type Reading = { readonly line: number } & (
+  | { readonly value: unknown }
+  | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
+);
+
+/** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
+export type Cut = 'header' | 'record';
+
+/** How to check records of a file or a feed. */
+export interface RecordOptions {
+  readonly kind: ImportKind;
+  /** The owner of all imported brands. Without it each line names its owner, as in other kinds. */
+  readonly partnerId?: string | undefined;
+  /** What to do with apparent personal data; the default is to reject it. */
+  readonly personalData?: PersonalDataPolicy;
+  /** Called for each line that is accepted although it seems to contain personal data. */
+  warn?(line: FaultyLine): void;
+}
+
+interface CheckedRecord {
+  readonly line: number;
+  readonly row: ImportRow;
+  readonly faults: ImportFault[];
+}
+
+type Fields = Record<string, string | number | undefined>;
+
+const times = ['created_at', 'updated_at', 'deleted_at'];
+
+/** Returns a function that turns readings into rows, each with all of its faults. */
+export function createRecordCheck(
+  store: Pick<Accounts, 'findPartner'>,
+  { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
+): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
+  const { schema, deletion, idPrefix, freeTexts, defaults } = kinds[kind];
+  const checkFields = createChecker(schema, { watched: personalData === 'allow' ? [] : freeTexts });
+  const checkDeletion = deletion && createChecker(deletion, { ignored: Object.keys(schema.properties) });
+  const partners = new Set<string>();
+  /** The time of the import, which never goes back: of two lines without a time, the later one is newer. */
+  let nowMs = 0;
+
+  async function isPartner(id: string): Promise<boolean> {
+    if (partners.has(id)) return true;
+    // Unknown ids are not cached: a file may invent any number of them.
+    if ((await store.findPartner(id)) !== undefined) partners.add(id);
+    return partners.has(id);
+  }
+
+  /** Faults of the times and of the owner, which depend on more than one field. */
+  function addFaults(fields: Fields, faults: ImportFault[], latest: string): void {
+    for (const field of times) {
+      if ((fields[field] ?? '') > latest) faults.push(timeFault('ahead', field));
+    }
+    const { created_at = '', updated_at, partner_id } = fields;
+    if (updated_at !== undefined && updated_at < created_at) faults.push(timeFault('order', 'updated_at'));
+    if (kind !== 'brands') return;
+    if (partnerId === undefined && partner_id === undefined) {
+      if (!faults.some(({ field }) => field === 'partner_id')) {
+        faults.push(importFault('MISSING_REQUIRED_FIELD', 'partner_id'));
+      }
+    } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
+      faults.push(immutableFault('partner_id', '--partner names another partner'));
+    }
+  }
+
+  /** Fills in defaults and the fields that the service issues. */
+  function complete(row: Fields, value: unknown, line: number): ImportRow {
+    for (const column in defaults) row[column] ??= defaults[column];
+    if (kind === 'brands') row.partner_id = partnerId ?? row.partner_id;
+    if (row.deleted_at !== undefined) return row;
+    row.id ??= newId(idPrefix);
+    row.is_timed = row.updated_at === undefined ? 0 : 1;
+    row.created_at ??= row.updated_at ?? toTime(nowMs);
+    if (row.updated_at === undefined) {
+      const now = toTime(nowMs);
+      row.updated_at = row.created_at > now ? row.created_at : now;
+    }
+    if (kind === 'grants') {
+      row.line = line;
+      if ((value as Record<string, unknown>).expires_at === null) row.expires_at = '';
+    }
+    return row;
+  }
+
+  function checkOne(reading: Reading, latest: string): CheckedRecord {
+    const { line } = reading;
+    if ('faults' in reading) return { line, row: {}, faults: [...reading.faults] };
+    const { value } = reading;
+    const isDeletion = ((value as Record<string, unknown> | null)?.deleted_at ?? undefined) !== undefined;
+    const check = isDeletion ? (checkDeletion ?? checkFields) : checkFields;
+    const { fields, faults, personal } = check(value);
+    addFaults(fields, faults, latest);
+    if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
+    if (faults.length > 0) return { line, row: fields, faults };
+    if (personal.length > 0) warn?.({ line, errors: personal });
+    return { line, row: complete(fields, value, line), faults };
+  }
+
+  return async (readings) => {
+    nowMs = Math.max(nowMs, Date.now());
+    const latest = toTime(nowMs + ingestBounds.importClockAheadMs);
+    const checked = readings.map((reading) => checkOne(reading, latest));
+    if (kind === 'balances' || (kind === 'brands' && partnerId !== undefined)) return checked;
+    for (const { row, faults } of checked) {
+      if (row.partner_id !== undefined && !(await isPartner(String(row.partner_id)))) {
+        faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
+      }
+    }
+    return checked;
+  };
+}

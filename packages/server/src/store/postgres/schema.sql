@@ -242,7 +242,11 @@ CREATE TABLE grants (
   constraint grants_updated_at_check CHECK (is_time(updated_at))
 );
 
+CREATE INDEX grants_by_id ON public.grants USING btree (id);
+
 CREATE INDEX grants_of_customer ON public.grants USING btree (customer_id, partner_id, status, expires_at);
+
+CREATE INDEX grants_of_partner ON public.grants USING btree (partner_id, status);
 
 CREATE TRIGGER grants_only_shrink BEFORE UPDATE ON public.grants FOR EACH ROW WHEN (((new.customer_id <> old.customer_id) OR (new.id <> old.id) OR (new.partner_id <> old.partner_id) OR ((old.status <> 'ACTIVE'::text) AND (new.status = 'ACTIVE'::text)) OR ((old.expires_at IS NOT NULL) AND ((new.expires_at IS NULL) OR (new.expires_at > old.expires_at))))) EXECUTE FUNCTION grants_refuse();
 
@@ -275,9 +279,13 @@ CREATE TABLE receipts (
   constraint receipts_pkey PRIMARY KEY (customer_id, at, request_id)
 );
 
+CREATE INDEX receipts_by_request ON public.receipts USING btree (request_id);
+
 CREATE INDEX receipts_by_time ON public.receipts USING btree (at, request_id);
 
 CREATE INDEX receipts_of_partner ON public.receipts USING btree (partner_id, at, request_id);
+
+CREATE INDEX receipts_refused ON public.receipts USING btree (outcome, at, request_id) WHERE (outcome <> 'GRANTED'::text);
 
 CREATE TABLE settings (
   name text collate "C" not null,

@@ -2,7 +2,7 @@ import { ingestBounds } from '../../../bounds/ingest.ts';
 import type { ImportResult } from '../../port.ts';
 import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
 import { isGone } from '../../sql/imports.ts';
-import type { KindWrites, Query } from './imports.ts';
+import type { KindWrites, Query } from './kind-writes.ts';
 
 const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'];
 

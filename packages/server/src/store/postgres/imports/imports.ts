@@ -1,16 +1,13 @@
 import { finished } from 'node:stream/promises';
-import type { QueryResult } from 'pg';
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import { toTime } from '../../../lib/times.ts';
 import {
   AlreadyExists,
   type ImportBegin,
   type ImportKind,
-  type ImportResult,
   type ImportRow,
   type ImportRun,
   type Imports,
-  type Missing,
 } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import {
@@ -25,6 +22,7 @@ import { translated } from '../connections/errors.ts';
 import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
 
+import type { Merged, Query } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
 
 /** Types of the columns that are not text. Metadata is staged as text. */
@@ -38,27 +36,6 @@ const types: Readonly<Record<string, string>> = {
 
 /** Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. */
 const writeSettings = `set local work_mem = '64MB'`;
-
-export type Query = (text: string, values?: unknown[]) => Promise<QueryResult>;
-
-export interface Staged {
-  /** Whether all rows are in the order of the table, and no id is repeated. */
-  readonly isSorted: boolean;
-  readonly hasRepeats: boolean;
-  readonly deletions: number;
-}
-
-/** The outcomes of lines. Lines without an outcome are unchanged. */
-export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejected'>;
-
-/** The statements for one kind of records, which read the table `staged`. */
-export interface KindWrites {
-  hasRepeats(): Promise<boolean>;
-  countMissing(): Promise<Missing>;
-  /** Deletes what was not staged and is not newer than `at`. Returns the number. */
-  deleteMissing(at: string): Promise<number>;
-  write(staged: Staged): Promise<Merged>;
-}
 
 const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
 

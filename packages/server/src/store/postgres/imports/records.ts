@@ -9,7 +9,7 @@ import {
   sameId,
   upsert,
 } from '../../sql/imports.ts';
-import type { KindWrites, Query, Staged } from './imports.ts';
+import type { KindWrites, Query, Staged } from './kind-writes.ts';
 
 /**
  * Writes brands or balances from the table `staged`. Ids with one line are written by a few statements, which

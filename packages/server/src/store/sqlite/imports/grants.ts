@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
 import { grantLineColumns, isGone } from '../../sql/imports.ts';
-import type { KindWrites } from './writes.ts';
+import type { KindWrites } from './kind-writes.ts';
 
 const stored = 'partner_id, action, status, expires_at, created_at, updated_at';
 

@@ -13,7 +13,8 @@ import type {
 import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imports.ts';
 import { translated } from '../engine.ts';
 import { startThread } from '../thread-call.ts';
-import { createImportWrites, type Segment, type SegmentForm } from './writes.ts';
+import type { Segment, SegmentForm } from './kind-writes.ts';
+import { createImportWrites } from './writes.ts';
 
 /** Rows as JSON: copying thousands of values into a thread takes twice as long as one text. */
 export type ImportRequest = { readonly segment: string } | { readonly write: ImportWrite } | { count: true };

@@ -11,7 +11,7 @@ import {
   type RecordKind,
   upsert,
 } from '../../sql/imports.ts';
-import type { KindWrites, Segment, SegmentForm, Tally } from './writes.ts';
+import type { KindWrites, Segment, SegmentForm, Tally } from './kind-writes.ts';
 
 /** Rows of one insert. A statement with many rows takes half the time per row. */
 const rowsOfStatement = 50;

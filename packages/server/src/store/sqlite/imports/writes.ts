@@ -1,41 +1,10 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
+import type { Segment, Tally } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
-
-/** What the rows of a segment are: they give `updated_at` or not, they delete, or they are lines of grants. */
-export type SegmentForm = 'timed' | 'untimed' | 'deletion' | 'grant';
-
-/** Consecutive rows of one form. */
-export interface Segment {
-  readonly form: SegmentForm;
-  /** The values of the rows, one row after the other. */
-  readonly values: readonly SQLInputValue[];
-  readonly rows: number;
-  /** Whether these rows and all before them are in the order of the table. */
-  readonly isSorted: boolean;
-}
-
-/** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
-export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
-
-/** The statements for one kind of records. They add to the tally; lines without an outcome are unchanged. */
-export interface KindWrites {
-  /** The columns of the temporary table. */
-  readonly columns: readonly string[];
-  stage(segment: Segment): void;
-  /** Deletes the staged rows. */
-  clear(): void;
-  /** Writes rows straight into the table. Returns false if they must be staged. */
-  place(segment: Segment): boolean;
-  countMissing(): Missing;
-  /** Deletes what was not staged and is not newer than the import. */
-  deleteMissing(tally: Tally): void;
-  /** Writes the staged rows. Returns the lines that are rejected. */
-  move(tally: Tally): ImportResult['rejected'];
-}
 
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;

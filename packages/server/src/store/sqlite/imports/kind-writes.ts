@@ -1,0 +1,34 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { ImportResult, Missing } from '../../port.ts';
+
+/** What the rows of a segment are: they give `updated_at` or not, they delete, or they are lines of grants. */
+export type SegmentForm = 'timed' | 'untimed' | 'deletion' | 'grant';
+
+/** Consecutive rows of one form. */
+export interface Segment {
+  readonly form: SegmentForm;
+  /** The values of the rows, one row after the other. */
+  readonly values: readonly SQLInputValue[];
+  readonly rows: number;
+  /** Whether these rows and all before them are in the order of the table. */
+  readonly isSorted: boolean;
+}
+
+/** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
+export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
+
+/** The statements for one kind of records. They add to the tally; lines without an outcome are unchanged. */
+export interface KindWrites {
+  /** The columns of the temporary table. */
+  readonly columns: readonly string[];
+  stage(segment: Segment): void;
+  /** Deletes the staged rows. */
+  clear(): void;
+  /** Writes rows straight into the table. Returns false if they must be staged. */
+  place(segment: Segment): boolean;
+  countMissing(): Missing;
+  /** Deletes what was not staged and is not newer than the import. */
+  deleteMissing(tally: Tally): void;
+  /** Writes the staged rows. Returns the lines that are rejected. */
+  move(tally: Tally): ImportResult['rejected'];
+}

@@ -167,7 +167,7 @@ test(
   async (t) => {
     const line = commandLine(t);
     const serving = ['serve', '--port', '0', '--ops-port', '0'];
-    const missing = `The database ${line.databasePath} does not exist. Create it with "partner-network migrate"`;
+    const missing = `The database ${line.databasePath} does not exist. Create it with "partner-network migr`;
     const finished = await line.run(serving);
     assertFailed(finished, 1);
     assert.ok(finished.stderr.startsWith(missing), finished.stderr);

@@ -15,25 +15,30 @@ export type FileWatch = ReturnType<typeof watchFiles>;
 export function watchFiles(databases: readonly string[]) {
   const watched = databases.map(watchDatabase);
   const listeners: Listener[] = [];
-  let fault: string | undefined;
+  let faults: readonly (string | undefined)[] = [];
+
+  const firstFault = () => faults.find((fault) => fault !== undefined);
 
   function look(): void {
-    const before = fault;
-    fault = watched.map(({ faultOf }) => faultOf()).find((found) => found !== undefined);
-    if ((before === undefined) === (fault === undefined)) return;
-    for (const listener of listeners) listener(fault);
+    const before = firstFault();
+    faults = watched.map(({ faultOf }) => faultOf());
+    const after = firstFault();
+    if ((before === undefined) === (after === undefined)) return;
+    for (const listener of listeners) listener(after);
   }
   const timer = setInterval(look, storeBounds.sqliteWatchMs).unref();
 
+  function refuse(fault: string | undefined): void {
+    if (fault !== undefined) throw new StoreUnavailable(fault);
+  }
+
   return {
     /** Throws if the last look found a fault. */
-    require(): void {
-      if (fault !== undefined) throw new StoreUnavailable(fault);
-    },
-    /** Looks now, and throws if there is a fault. */
-    requireNow(): void {
+    require: () => refuse(firstFault()),
+    /** Looks now, and throws if there is a fault: of all databases, or of one. */
+    requireNow(database?: string): void {
       look();
-      this.require();
+      refuse(database === undefined ? firstFault() : faults[databases.indexOf(database)]);
     },
     onChange: (listener: Listener): void => void listeners.push(listener),
     /** Call it after the databases are closed. */

@@ -41,14 +41,20 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ? requireCurrent(db, environment)
       : migrate(db, environment, databaseSchema, mayCreate(purpose));
     if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
-    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, plainSql(db).rows, () =>
-      watch?.requireNow(),
+    const receiptsPath = receiptsFileOf(path);
+    const requireReceipts = () => watch?.requireNow(receiptsPath);
+    const { closeReceipts, ...receipts } = createReceipts(
+      path,
+      environment,
+      purpose,
+      plainSql(db).rows,
+      requireReceipts,
     );
     if (purpose === 'serve') {
       db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
       // After an interrupted checkpoint, the watch would see a running checkpoint.
       emptyLog(db);
-      watch = watchFiles([path, receiptsFileOf(path)]);
+      watch = watchFiles([path, receiptsPath]);
     }
     return {
       environment,

@@ -1,12 +1,12 @@
 import './bounds/relations.ts';
 import { once } from 'node:events';
-import type { Command } from './command-line/command.ts';
-import { helpColumns, helpOf, helpOfAll } from './command-line/help.ts';
+import { type Command, exitUsage } from './command-line/command.ts';
+import { helpColumns, helpOf } from './command-line/help.ts';
 import type { Output } from './command-line/output.ts';
 import { parseLine } from './command-line/parse.ts';
+import { withoutCommand } from './command-line/without-command.ts';
 import { ConclusiveError, OperatorError } from './lib/operator-error.ts';
 import { onInterrupt } from './lib/signals.ts';
-import { suggest } from './lib/suggest.ts';
 import { maskSecrets, printable } from './lib/text.ts';
 import { ownVersion } from './lib/version.ts';
 import { StoreUnavailable } from './store/port.ts';
@@ -192,7 +192,6 @@ function helpOfCommand({ name, summary, examples }: Entry, command: Command, col
 }
 
 const exitFailure = 1;
-const exitUsage = 2;
 
 /** Whether the command streams its output, and so has nothing left to do once the reader of a pipe stops. */
 let isStreaming = false;
@@ -225,7 +224,7 @@ export async function main(typed: readonly string[], variables: NodeJS.ProcessEn
   const words = typed[0] === 'help' ? typed.slice(1) : typed;
   const isHelp = words !== typed || words.includes('--help') || words.includes('-h');
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
-  if (entry === undefined) return withoutCommand(words, isHelp);
+  if (entry === undefined) return withoutCommand(groups, words, isHelp, output);
 
   const command = await entry.load();
   if (isHelp) {
@@ -270,36 +269,4 @@ function messageOf(error: unknown): string {
   const remedy = 'Run the command again, or find the cause with "partner-network doctor".';
   if (error instanceof StoreUnavailable) return `${error.message} ${remedy}`;
   return `This is a bug. Please report it with this text:\n${(error as Error)?.stack ?? error}`;
-}
-
-/** Handles a line without a command: empty, a group such as `keys`, or an unknown word. */
-function withoutCommand(words: readonly string[], isHelp: boolean): number {
-  const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const ofGroup = groups
-    .map((group) => ({
-      ...group,
-      commands: group.commands.filter(({ name }) => name.startsWith(`${named[0]} `)),
-    }))
-    .filter((group) => group.commands.length > 0);
-  const help = (stream: NodeJS.WriteStream) =>
-    helpOfAll(ofGroup.length > 0 ? ofGroup : groups, helpColumns(stream));
-  if (isHelp) {
-    output.answer(help(process.stdout));
-    return 0;
-  }
-  const isGroup = named.length === 1 && ofGroup.length > 0;
-  output.remark(named.length === 0 || isGroup ? help(process.stderr) : correctionOf(named.join(' ')));
-  return exitUsage;
-}
-
-function correctionOf(typed: string): string {
-  const names = commands.map(({ name }) => name);
-  if (names.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
-  const known = new Set(names.flatMap((name) => [name, name.split(' ')[0]!]));
-  // The words may be in the wrong order, as in `list brands`.
-  const reversed = (name: string) => name.split(' ').reverse().join(' ');
-  const nearest = suggest(typed, [...known, ...names.map(reversed)]) ?? '';
-  const meant = [nearest, reversed(nearest)].find((name) => known.has(name));
-  const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-  return `There is no command "${typed}".${guess} "partner-network --help" lists all commands.`;
 }

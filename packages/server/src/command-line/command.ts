@@ -4,6 +4,9 @@ import type { Options, Values } from './options.ts';
 import type { Output } from './output.ts';
 import type { Syntax } from './parse.ts';
 
+/** The exit status of a command line with a bad flag, variable or argument. */
+export const exitUsage = 2;
+
 export interface Command<O extends Options = Options> extends Syntax<O> {
   /**
    * Printed after an error or an interrupt without a result. It cannot state more than an assumption: if the

@@ -2,7 +2,7 @@ import type { Options } from './options.ts';
 import type { Syntax } from './parse.ts';
 
 /** Commands under a heading. */
-interface CommandGroup {
+export interface CommandGroup {
   readonly heading: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
 }

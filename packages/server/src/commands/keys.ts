@@ -124,7 +124,8 @@ export const findKey = onDatabase({
       created_at,
       created_by = 'an older version',
     } = key!;
-    const owner = `Key ${id} belongs to partner ${partner_id}${found.isPartnerDisabled ? ', which is disabled' : ''}.`;
+    const disabled = found.isPartnerDisabled ? ', which is disabled' : '';
+    const owner = `Key ${id} belongs to partner ${partner_id}${disabled}.`;
     const state = `It is ${status}. Last use: ${last_used_at}. Created ${created_at} by ${created_by}.`;
     const remedy = status === 'active' ? `\nRevoke it with "partner-network keys revoke ${id}".` : '';
     return { value: key, text: `${owner}\n${state}${remedy}` };

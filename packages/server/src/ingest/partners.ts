@@ -2,6 +2,7 @@
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
+import { commandLineBounds } from '../bounds/command-line.ts';
 import type { PartnerWithKeys } from '../store/port.ts';
 import { createChecker } from './check.ts';
 import { type ImportFault, importFault } from './faults.ts';
@@ -27,6 +28,7 @@ const checkKey = createChecker({
     digest: { type: 'string' },
     last_four: { type: 'string' },
     created_at: time,
+    created_by: { type: 'string', maxLength: commandLineBounds.actorCharacters },
     expires_at: time,
     revoked_at: time,
   },

@@ -3,7 +3,10 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Metric } from '../observability/metric.ts';
+import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, Partner } from './accounts.ts';
 import type { Served } from './served.ts';
+
+export * from './accounts.ts';
 
 /** The database cannot answer now: unreachable, locked, out of disk. The client gets a 503. */
 export class StoreUnavailable extends Error {}
@@ -55,9 +58,6 @@ export interface BalancesQuery extends PageQuery {
   readonly at: string;
 }
 
-export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
-type GrantStatus = (typeof grantStatuses)[number];
-
 /** A page if the grant is active, otherwise what is wrong with the grant. */
 export type BalancesAnswer =
   | { readonly grant: 'ACTIVE'; readonly grantId: string; readonly page: Page }
@@ -93,105 +93,6 @@ export interface Reads extends Record<Operation['id'], (query: never) => Promise
   cursorKeys(): Promise<readonly CursorKey[]>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
-}
-
-export interface Partner {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly disabled_at?: string;
-}
-
-export interface ApiKey {
-  readonly id: string;
-  readonly partner_id: string;
-  readonly name?: string;
-  readonly scopes: readonly Scope[];
-  /** The last characters of the key, to distinguish keys in a list. */
-  readonly last_four: string;
-  readonly created_at: string;
-  /** Who created it. Absent on keys of older versions. */
-  readonly created_by?: string;
-  readonly expires_at?: string;
-  readonly revoked_at?: string;
-}
-
-/** What a new key does not take over from the key that it replaces. */
-export interface Replacement extends Pick<ApiKey, 'id' | 'last_four'> {
-  readonly digest: Uint8Array;
-  /** How long the old key still works. With 0 it is revoked. */
-  readonly overlapMs: number;
-  /** By default the new key gets the lifetime of the old one, counted from now. */
-  readonly expiresAt?: string | undefined;
-}
-
-/** A type and not an interface, so that it is assignable to ImportRow. */
-export type Grant = {
-  readonly id: string;
-  readonly partner_id: string;
-  readonly customer_id: string;
-  readonly action: 'CHECKING_BALANCE';
-  readonly status: GrantStatus;
-  readonly expires_at?: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-};
-
-/** At least one of partner and customer. */
-export interface GrantsQuery {
-  readonly partnerId?: string | undefined;
-  readonly customerId?: string | undefined;
-  /** The status at this time: an active grant past its expiry counts as expired. */
-  readonly status?: GrantStatus | undefined;
-  readonly at: string;
-}
-
-/** The numbers of records that were deleted. */
-export type Erasure = Readonly<Record<'balances' | 'grants', number>>;
-
-/**
- * Partners, keys and grants, as operators manage them. Each change writes an audit entry in the same
- * transaction. A change that finds nothing to do writes none, and returns false or undefined.
- */
-export interface Accounts {
-  createPartner(partner: Partner, by: Author): Promise<void>;
-  findPartner(id: string): Promise<Partner | undefined>;
-  listPartners(): Promise<readonly Partner[]>;
-  /** Enables the partner if `at` is undefined. A partner that is disabled twice keeps the first time. */
-  setPartnerDisabled(id: string, at: string | undefined, by: Author): Promise<boolean>;
-  /** Does nothing if the name is not `from`: somebody else has changed it. */
-  renamePartner(id: string, from: string, to: string, by: Author): Promise<boolean>;
-
-  /** Stores the author as `created_by`. */
-  createKey(key: ApiKey, digest: Uint8Array, by: Author): Promise<void>;
-  findKeyById(id: string): Promise<ApiKey | undefined>;
-  /** The keys of one partner, or all keys. */
-  listKeys(partnerId: string | undefined): Promise<readonly ApiKey[]>;
-  revokeKey(id: string, at: string, by: Author): Promise<boolean>;
-  /**
-   * Issues a key with the old key's partner, name, scopes and lifetime. The old key's expiry never moves to a
-   * later time. Issues nothing if the old key does not work any more, also if it was revoked a moment ago.
-   */
-  rotateKey(
-    oldId: string,
-    replacement: Replacement,
-    by: Author,
-  ): Promise<Readonly<Record<'old' | 'key', ApiKey>> | undefined>;
-
-  createGrant(grant: Grant, by: Author): Promise<void>;
-  /** Grant ids are unique per customer, so several grants can have the same id. */
-  findGrants(id: string): Promise<readonly Grant[]>;
-  listGrants(query: GrantsQuery): Promise<readonly Grant[]>;
-  /** Only an active grant changes: another status is final. */
-  revokeGrant(customerId: string, id: string, at: string, by: Author): Promise<boolean>;
-  /** Revokes all active grants of a customer, and returns them. */
-  revokeGrants(customerId: string, at: string, by: Author): Promise<readonly Grant[]>;
-
-  /**
-   * Deletes the customer's balances and grants. No record of the customer that is not newer than the erasure
-   * is written again. Undefined if nothing is stored of the customer.
-   */
-  eraseCustomer(customerId: string, by: Author): Promise<Erasure | undefined>;
 }
 
 export type ImportKind = 'brands' | 'balances' | 'grants';
@@ -322,45 +223,6 @@ export interface Receipts extends ReceiptWrites {
   pruneReceipts(olderThan: string, by: Author): Promise<number>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-}
-
-/** Who makes a change, and with which command. */
-export interface Author {
-  readonly actor: string;
-  /** The name of the command, such as "keys rotate". */
-  readonly action: string;
-  /** What the command adds to the details of the entry. */
-  readonly details?: AuditEntry['details'];
-}
-
-/** The record that something was changed. It holds no secret, no digest, no amount and no personal data. */
-export interface AuditEntry extends Pick<Author, 'actor' | 'action'> {
-  readonly at: string;
-  /** The id of what was changed, or a plain word for several things, such as "receipts". */
-  readonly target: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
-/** An entry with its number in the log. */
-export interface NumberedEntry extends AuditEntry {
-  readonly seq: number;
-}
-
-export interface AuditQuery extends Partial<Record<'actor' | 'action' | 'target', string | undefined>> {
-  readonly since?: string | undefined;
-  /** Only entries before this time. */
-  readonly until?: string | undefined;
-  /** Only entries older than this one, the last of the previous page. */
-  readonly after?: NumberedEntry | undefined;
-  readonly limit: number;
-}
-
-/** The audit log. Each change adds its own entry, in the same transaction. */
-export interface AuditLog {
-  /** Newest first. */
-  listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
-  /** Adds an entry about a feed, which changes records in many transactions. */
-  addAudit(entry: AuditEntry): Promise<void>;
 }
 
 export interface Store extends Served, Reads, Accounts, Imports, Receipts, AuditLog {

@@ -242,7 +242,7 @@ CREATE TABLE grants (
   constraint grants_updated_at_check CHECK (is_time(updated_at))
 );
 
-CREATE INDEX grants_by_id ON public.grants USING btree (id);
+CREATE INDEX grants_by_id ON public.grants USING btree (((id || ''::text)));
 
 CREATE INDEX grants_of_customer ON public.grants USING btree (customer_id, partner_id, status, expires_at);
 

@@ -60,7 +60,8 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
       return found.map(keyOf);
     },
     revokeKey: (id, at, by) => {
-      const text = `update api_keys set revoked_at = $1 where id = $2 and revoked_at is null returning partner_id`;
+      const text =
+        'update api_keys set revoked_at = $1 where id = $2 and revoked_at is null returning partner_id';
       return transaction(function* () {
         const [revoked] = yield [text, at, id];
         if (revoked !== undefined) yield changeStatement(by, id, { partner_id: revoked.partner_id });

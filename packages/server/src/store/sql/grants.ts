@@ -53,7 +53,8 @@ export function createGrants(
         yield changeStatement(by, grant.id, { partner_id, customer_id, expires_at });
       }),
 
-    findGrants: (id) => grants(`${selectGrants} where id = $1 order by customer_id`, id),
+    // The expression of the index grants_by_id.
+    findGrants: (id) => grants(`${selectGrants} where id || '' = $1 order by customer_id`, id),
 
     listGrants: ({ partnerId, customerId, status, at }) => {
       const { values, add, text, parameter } = createConditions();

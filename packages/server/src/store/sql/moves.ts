@@ -21,7 +21,8 @@ const writePartner = `
   returning id`;
 
 const isSooner = `
-  excluded.expires_at is not null and (api_keys.expires_at is null or excluded.expires_at < api_keys.expires_at)`;
+  excluded.expires_at is not null
+  and (api_keys.expires_at is null or excluded.expires_at < api_keys.expires_at)`;
 
 const updateKey = `
   on conflict (id) do update set

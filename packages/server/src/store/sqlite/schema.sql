@@ -214,7 +214,7 @@ end;
 
 CREATE INDEX grants_of_partner on grants (partner_id, status);
 
-CREATE INDEX grants_by_id on grants (id);
+CREATE INDEX grants_by_id on grants (id || '');
 
 -- The file of receipts, beside the database.
 

@@ -8,6 +8,7 @@ import { auditTests } from './audit.ts';
 import { cursorKeyTests } from './cursor-keys.ts';
 import { exportTests } from './exports.ts';
 import { importTests } from './imports.ts';
+import { orderTests } from './order.ts';
 import { pageTests } from './pages.ts';
 import { receiptTests } from './receipts.ts';
 import type { StoreTests } from './records.ts';
@@ -24,6 +25,7 @@ export function storeSuite(name: string, open: OpenStore): void {
       ...accountTests,
       ...cursorKeyTests,
       ...importTests,
+      ...orderTests,
       ...exportTests,
       ...receiptTests,
       ...auditTests,

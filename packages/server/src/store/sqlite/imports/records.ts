@@ -141,7 +141,7 @@ export function createRecordWrites(
     },
     countMissing: () => {
       db.exec(`create index if not exists temp.staged_ids on staged (${key})`);
-      return db.prepare(countMissing(kind)).get() as Missing;
+      return { ...(db.prepare(countMissing(kind)).get() as Missing) };
     },
     deleteMissing: () => {
       db.exec(`create index if not exists temp.staged_ids on staged (${key})`);

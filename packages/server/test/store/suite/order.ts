@@ -1,0 +1,218 @@
+/** Lines that arrive late, twice or out of order, and deletions. */
+import assert from 'node:assert/strict';
+import { byTest } from '../../../../testkit/fixtures/fixture.ts';
+import type { ImportBegin, ImportRow, Store } from '../../../src/store/port.ts';
+import {
+  brandRow,
+  counted,
+  grant,
+  openWith,
+  plainBalance,
+  plainBrand,
+  type StoreTests,
+  writeRows,
+} from './records.ts';
+
+/** A time on this day of January. */
+function day(number: number): string {
+  return `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
+}
+
+/** A line that gives its time. */
+function timed(id: string, amount: number, updatedOn: number): ImportRow {
+  return { ...plainBalance('alice', id, amount), updated_at: day(updatedOn), is_timed: 1 };
+}
+
+function deletion(id: string, deletedOn: number): ImportRow {
+  return { customer_id: 'alice', id, deleted_at: day(deletedOn) };
+}
+
+async function exported(store: Store): Promise<string[]> {
+  let text = '';
+  await store.exportRecords({ kind: 'balances' }, async (lines) => {
+    text += lines;
+  });
+  const records = text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+  return records.map(({ id, amount, updated_at }) => `${id} ${amount} ${Number(updated_at.slice(8, 10))}`);
+}
+
+/** Every way in which an engine writes: rows in order or not, from a file or a feed. */
+const ways: readonly {
+  readonly name: string;
+  readonly options: ImportBegin;
+  readonly isReversed: boolean;
+}[] = [
+  { name: 'a feed', options: {}, isReversed: false },
+  { name: 'a file in order', options: { pace: 'fast' }, isReversed: false },
+  { name: 'a file out of order', options: { pace: 'fast' }, isReversed: true },
+];
+
+const wayTests = ways.map(({ name, options, isReversed }): [string, StoreTests[string]] => [
+  `${name} does not replace newer records, and takes newer times`,
+  async (open) => {
+    const store = await openWith(open, 'acme');
+    const write = async (rows: readonly ImportRow[]) => {
+      const run = await store.beginImport('balances', options);
+      for (const row of isReversed ? rows.toReversed() : rows) await run.stage([row]);
+      const result = await run.write({ mode: 'keep' });
+      await run.end();
+      return result;
+    };
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await write(ids.map((id) => timed(id, 1, 10)));
+    const result = await write([
+      timed('a', 2, 9),
+      timed('b', 2, 10),
+      timed('c', 1, 10),
+      timed('d', 1, 11),
+      { ...plainBalance('alice', 'e'), updated_at: day(20), is_timed: 0 },
+      { ...plainBalance('alice', 'f', 2), updated_at: day(20), is_timed: 0 },
+    ]);
+    assert.deepEqual(result, counted({ written: 3, unchanged: 2, stale: 1 }));
+    assert.deepEqual(await exported(store), ['a 1 10', 'b 2 10', 'c 1 10', 'd 1 11', 'e 1 10', 'f 2 20']);
+  },
+]);
+
+export const orderTests: StoreTests = {
+  ...Object.fromEntries(wayTests),
+
+  'of the lines of one id in a run, the newest wins, and each is counted in turn': async (open) => {
+    const store = await openWith(open, 'acme');
+    const lines = [timed('a', 1, 2), timed('a', 2, 1), timed('a', 3, 3), timed('a', 3, 3), timed('b', 1, 1)];
+    assert.deepEqual(
+      await writeRows(store, 'balances', lines),
+      counted({ written: 3, unchanged: 1, stale: 1 }),
+    );
+    assert.deepEqual(await exported(store), ['a 3 3', 'b 1 1']);
+  },
+
+  'a deletion removes a record that is not newer, and late updates do not bring it back': async (open) => {
+    const store = await openWith(open, 'acme');
+    const write = (...rows: ImportRow[]) => writeRows(store, 'balances', rows);
+    await write(timed('a', 1, 10), timed('b', 1, 10), timed('c', 1, 10));
+    assert.deepEqual(
+      await write(deletion('a', 10), deletion('b', 9), deletion('x', 10)),
+      counted({ deleted: 1, stale: 1, unchanged: 1 }),
+    );
+    assert.deepEqual(await exported(store), ['b 1 10', 'c 1 10']);
+    assert.deepEqual(await write(timed('a', 2, 10), timed('x', 2, 9)), counted({ stale: 2 }));
+    assert.deepEqual(await write(deletion('a', 10)), counted({ unchanged: 1 }));
+    assert.deepEqual(await write(timed('a', 2, 11)), counted({ written: 1 }));
+    assert.deepEqual(await exported(store), ['a 2 11', 'b 1 10', 'c 1 10']);
+    assert.deepEqual(await write(deletion('a', 10)), counted({ stale: 1 }));
+  },
+
+  'a remembered deletion also holds back a fast import': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [deletion('b', 10)]);
+    const run = await store.beginImport('balances', { pace: 'fast' });
+    for (const id of ['a', 'b', 'c']) await run.stage([timed(id, 1, 5)]);
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 2, stale: 1 }));
+    await run.end();
+    assert.deepEqual(await exported(store), ['a 1 5', 'c 1 5']);
+  },
+
+  'deletes and writes one id in the order of the lines': async (open) => {
+    const store = await openWith(open, 'acme');
+    const write = (...rows: ImportRow[]) => writeRows(store, 'balances', rows);
+    const created = await write(timed('a', 1, 1), deletion('a', 2), timed('b', 1, 1));
+    assert.deepEqual(created, counted({ written: 2, deleted: 1 }));
+    const revived = await write(deletion('a', 3), timed('a', 2, 4), timed('a', 3, 3), timed('b', 2, 2));
+    assert.deepEqual(revived, counted({ unchanged: 1, written: 2, stale: 1 }));
+    assert.deepEqual(await exported(store), ['a 2 4', 'b 2 2']);
+  },
+
+  'deletes brands of one partner only': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const both = ['acme', 'zenith'].map((id) => brandRow(id, plainBrand('a')));
+    await writeRows(store, 'brands', both);
+    const line = { partner_id: 'acme', id: 'a', deleted_at: day(9) };
+    assert.deepEqual(await writeRows(store, 'brands', [line]), counted({ deleted: 1 }));
+    const page = (partnerId: string) =>
+      store.listBrands({ partnerId, referenceId: undefined, after: '', limit: 9 });
+    assert.equal((await page('acme')).records, '');
+    assert.match((await page('zenith')).records, /"id":"a"/);
+    assert.deepEqual(await writeRows(store, 'brands', [both[0]!]), counted({ stale: 1 }));
+  },
+
+  'a trial of deletions changes nothing': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [timed('a', 1, 1)]);
+    const run = await store.beginImport('balances');
+    await run.stage([deletion('a', 2), timed('b', 1, 1)]);
+    assert.deepEqual(await run.write({ mode: 'try' }), counted({ deleted: 1, written: 1 }));
+    await run.end();
+    assert.deepEqual(await exported(store), ['a 1 1']);
+    assert.deepEqual(await writeRows(store, 'balances', [timed('a', 2, 2)]), counted({ written: 1 }));
+  },
+
+  'deletes what was not staged, of the partners that were, and nothing newer than the import': async (
+    open,
+  ) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const ahead = new Date(Date.now() + 60_000).toISOString();
+    const brand = (partner: string, id: string, updated_at = day(1)) =>
+      brandRow(partner, plainBrand(id, { updated_at }));
+    const kept = [brand('acme', 'a'), brand('acme', 'b'), brand('zenith', 'z')];
+    await writeRows(store, 'brands', [...kept, brand('acme', 'c'), brand('acme', 'new', ahead)]);
+    const run = await store.beginImport('brands', { pace: 'fast', deletesMissing: true });
+    await run.stage([brand('acme', 'a'), brand('acme', 'd')]);
+    assert.deepEqual(await run.countMissing(), { missing: 3, stored: 4 });
+    for (const mode of ['try', 'keep'] as const) {
+      const result = await run.write({ mode });
+      assert.deepEqual(result, counted({ written: 1, unchanged: 1, deleted: 2 }));
+    }
+    await run.end();
+    const { records } = await store.listBrands({
+      partnerId: 'acme',
+      referenceId: undefined,
+      after: '',
+      limit: 9,
+    });
+    assert.deepEqual(records.match(/"id":"\w+"/g), ['"id":"a"', '"id":"d"', '"id":"new"']);
+    const late = await writeRows(store, 'brands', [brand('acme', 'c')]);
+    assert.deepEqual(late, counted({ stale: 1 }));
+  },
+
+  'an import that began before a revocation and commits after it does not undo it': async (open) => {
+    const [importer, operator] = [await openWith(open, 'acme'), await open()];
+    await importer.createGrant(grant, byTest);
+    const run = await importer.beginImport('grants', { pace: 'fast' });
+    await run.stage([
+      { ...grant, updated_at: new Date(Date.now() + 60_000).toISOString(), is_timed: 1, line: 1 },
+    ]);
+    await operator.revokeGrant('alice', 'g', day(9), byTest);
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ stale: 1 }));
+    await run.end();
+    assert.equal((await operator.findGrants('g'))[0]?.status, 'REVOKED');
+  },
+
+  'rejects lines of grants by their number, and writes nothing unless the others may be written': async (
+    open,
+  ) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    await writeRows(store, 'grants', [{ ...grant, expires_at: day(20) }]);
+    const lines = [
+      { ...grant, partner_id: 'zenith', line: 3 },
+      { ...grant, expires_at: day(21), line: 5 },
+      { ...grant, expires_at: '', line: 7 },
+      { ...grant, id: 'h', line: 8 },
+    ];
+    const rejected = [
+      { line: 3, fields: ['partner_id'] },
+      { line: 5, fields: ['expires_at'] },
+      { line: 7, fields: ['expires_at'] },
+    ];
+    for (const skipsRejected of [false, true]) {
+      const run = await store.beginImport('grants', { pace: 'fast' });
+      await run.stage(lines.map((line) => ({ ...line, is_timed: 1 })));
+      const result = await run.write({ mode: 'keep', skipsRejected });
+      await run.end();
+      assert.deepEqual(result, { ...counted({ written: 1 }), rejected });
+      assert.equal((await store.findGrants('h')).length, skipsRejected ? 1 : 0);
+    }
+  },
+};

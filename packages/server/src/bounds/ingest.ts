@@ -17,10 +17,16 @@ export const ingestBounds = {
   importReadBytes: 64 * 1024,
   /** Faults reported per line: a line of 1 MiB can have 90,000 unknown fields. */
   importFaultsOfLine: 50,
+  /** --delete-missing asks before it deletes more than one of this number of records. */
+  deleteFreelyFraction: 5,
   /** Milliseconds that a time may be ahead of the clock: a typo of 2099 must not freeze a record. */
   importClockAheadMs: 5 * 60_000,
   /** Milliseconds that a line of a feed waits for others; the rest of 100 ms is for the commit. */
   followCommitMs: 50,
+  /** Milliseconds between two entries of a feed in the audit log. */
+  followAuditMs: 3_600_000,
+  /** Milliseconds between two reports of a feed's lag. */
+  followLagMs: 60_000,
   /** Milliseconds for which a feed retries while the database is unreachable or locked. */
   followRetryLimitMs: 30_000,
   /** Milliseconds between two attempts. */

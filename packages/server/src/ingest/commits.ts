@@ -20,7 +20,7 @@ export async function openCommits(
   onCommit: (result: ImportResult, rows: readonly ImportRow[]) => void,
 ) {
   const writer = await openWriter(store, kind);
-  const done = { written: 0, unchanged: 0, stale: 0, deleted: 0, line: 0 };
+  let doneLine = 0;
   const batch = createBatch();
   let failure: unknown;
   let line = 0;
@@ -34,12 +34,9 @@ export async function openCommits(
     try {
       if (rows.length > 0) {
         const result = await retry(() => writer.write(rows));
-        for (const outcome of ['written', 'unchanged', 'stale', 'deleted'] as const) {
-          done[outcome] += result[outcome];
-        }
         onCommit(result, rows);
       }
-      done.line = lastLine;
+      doneLine = lastLine;
     } catch (error) {
       failure = error;
       stop.abort();
@@ -69,7 +66,7 @@ export async function openCommits(
       await commit();
       clearTimeout(timer);
       await writer.close();
-      return { ...done, failure };
+      return { line: doneLine, failure };
     },
   };
 }

@@ -1,12 +1,41 @@
 import { OperatorError } from '../lib/operator-error.ts';
-import type { Accounts, Imports } from '../store/port.ts';
+import type { Accounts, ImportCounts, ImportResult, ImportRow, Imports } from '../store/port.ts';
 import { openCommits } from './commits.ts';
 import { collectFaultyLines, type ImportFault, immutableFault } from './faults.ts';
 import type { ImportReport } from './import.ts';
 import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 import { createRetry, isOutage, type RetryOptions } from './retry.ts';
 
+/** What a feed has done so far. */
+export type FeedStatus = ReturnType<typeof createFeedStatus>;
+
+export function createFeedStatus() {
+  const counts = { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 };
+  let lagMs = 0;
+  let isNew = false;
+  return {
+    counts,
+    /** From the newest time of the last committed lines to their commit. */
+    lagMs: () => lagMs,
+    /** The lag, or undefined if nothing was committed since the last call. */
+    takeNewLag: (): number | undefined => {
+      const taken = isNew ? lagMs : undefined;
+      isNew = false;
+      return taken;
+    },
+    committed: ({ rejected, ...result }: ImportResult, rows: readonly ImportRow[]): void => {
+      for (const outcome in result)
+        counts[outcome as keyof ImportCounts] += result[outcome as keyof ImportCounts];
+      const times = rows.map(({ updated_at, deleted_at }) => String(deleted_at ?? updated_at));
+      const newest = times.reduce((one, other) => (one > other ? one : other), '');
+      lagMs = Math.max(0, Date.now() - Date.parse(newest));
+      isNew = true;
+    },
+  };
+}
+
 export interface FollowOptions extends RetryOptions, RecordOptions {
+  readonly status?: FeedStatus;
   /** Called for each line that is skipped. */
   rejected(line: number, errors: readonly ImportFault[]): void;
 }
@@ -23,11 +52,14 @@ export async function followRecords(
   const retry = createRetry(options);
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
   const rejected = collectFaultyLines();
+  const { status = createFeedStatus() } = options;
   function reject(line: number, errors: readonly ImportFault[]): void {
     options.rejected(line, errors);
+    status.counts.rejected += 1;
     rejected.add({ line, errors });
   }
-  const commits = await openCommits(store, options.kind, retry, options.stop, (result) => {
+  const commits = await openCommits(store, options.kind, retry, options.stop, (result, rows) => {
+    status.committed(result, rows);
     for (const { line, fields } of result.rejected) {
       reject(
         line,
@@ -50,8 +82,9 @@ export async function followRecords(
     broken = options.stop.signal.aborted && !isOutage(error) ? undefined : error;
   }
   // Lines that came before the feed stopped or broke are committed, too.
-  const { line, failure, ...counts } = await commits.close();
+  const { line, failure } = await commits.close();
   if (failure ?? broken) throw withLine(failure ?? broken, line);
+  const { rejected: _, ...counts } = status.counts;
   return { read, ...counts, ...rejected.report() };
 }
 

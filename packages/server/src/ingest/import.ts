@@ -28,8 +28,8 @@ export interface ImportOptions extends RecordOptions {
   readonly skipInvalid: boolean;
   /** Roll back at the end. */
   readonly dryRun: boolean;
-  /** Delete what the file does not contain, if the function resolves to true. */
-  readonly deleteMissing?: ((counts: Missing) => Promise<boolean>) | undefined;
+  /** Delete what the file does not contain. The function is called before, and throws to prevent it. */
+  readonly deleteMissing?: ((counts: Missing) => Promise<void>) | undefined;
   readonly audit?: ImportAudit | undefined;
   /** Called with the number of records read so far. */
   onRead?(records: number): void;
@@ -45,7 +45,7 @@ export interface ImportReport extends ImportCounts {
 }
 
 /** Why nothing was written, besides rejected lines. */
-type Stop = Cut | 'empty' | 'declined';
+type Stop = Cut | 'empty';
 
 const noCounts: ImportCounts = { written: 0, unchanged: 0, stale: 0, deleted: 0 };
 
@@ -86,7 +86,7 @@ export async function importRecords(
     if (deleteMissing !== undefined && read === 0) stop = 'empty';
     if (stop === undefined && (!isLost || kind === 'grants')) {
       await run.stage(batch.take());
-      if (deleteMissing !== undefined && !(await deleteMissing(await run.countMissing()))) stop = 'declined';
+      if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
     }
     if (stop !== undefined || (isLost && kind !== 'grants')) {
       return { read, ...noCounts, ...rejected.report(), stop };

@@ -141,6 +141,18 @@ const metrics = {
     type: 'gauge',
     help: 'Time at which the process started, in seconds since 1970.',
   },
+  partner_network_import_lag_seconds: {
+    type: 'gauge',
+    help: 'Time from the newest `updated_at` or `deleted_at` of the last committed lines to their commit.',
+    labels: { kind: '`brands`, `balances`, `grants`' },
+    onlyWith: '`import … --follow --ops-port`',
+  },
+  partner_network_import_lines_total: {
+    type: 'counter',
+    help: 'Lines of the feed.',
+    labels: { outcome: '`written`, `unchanged`, `stale`, `deleted`, `rejected`' },
+    onlyWith: '`import … --follow --ops-port`',
+  },
 } as const satisfies Readonly<Record<string, MetricDescription>>;
 
 export type MetricName = keyof typeof metrics;

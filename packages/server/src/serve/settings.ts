@@ -21,7 +21,7 @@ import { parseRedisUrl, type RedisAddress } from '../limiter/redis/url.ts';
 import { type DatabaseAddress, parseDatabaseUrl, postgresUrls, type StoreOptions } from '../store/address.ts';
 import { conflictsOfTracing, tracesOf, tracingSettings } from '../tracing/settings.ts';
 
-const largestPort = 65_535;
+export const largestPort = 65_535;
 /** Not empty: an empty host would listen on every interface. */
 const hostName = plainText(commandLineBounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

@@ -1,31 +1,32 @@
 import { ingestBounds } from '../../bounds/ingest.ts';
-import type { Command, Report } from '../../command-line/command.ts';
-import { defaulted, flag, oneOf, optional } from '../../command-line/options.ts';
+import { counted } from '../../command-line/amounts.ts';
+import type { Command } from '../../command-line/command.ts';
+import { confirm, yes } from '../../command-line/confirm.ts';
+import { defaulted, flag, oneOf, optional, wholeNumber } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import { collectFaultyLines } from '../../ingest/faults.ts';
-import { followRecords } from '../../ingest/follow.ts';
 import { type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
-import type { RecordOptions } from '../../ingest/record-check.ts';
-import { onInterrupt, onStop } from '../../lib/signals.ts';
-import type { ImportKind, Store } from '../../store/port.ts';
-import { onDatabase, partnerId, requirePartner } from '../database.ts';
-import { bytesOf, sizeOf, standardInput } from './input.ts';
-import { remarkFaults, remarkFormat, remarkLines, summaryOf } from './report.ts';
+import { onInterrupt } from '../../lib/signals.ts';
+import { largestPort } from '../../serve/settings.ts';
+import type { ImportKind, Missing, Store } from '../../store/port.ts';
+import { changing, partnerId, requirePartner } from '../database.ts';
+import { follow } from './follow.ts';
+import { bytesOf, sizeOf, sourceName, standardInput } from './input.ts';
+import { remarkFormat, remarkLines, summaryOf } from './report.ts';
 
 /** Why nothing was written, besides rejected lines. */
 const stopReasons = {
   header: 'fix the header line',
   record: 'the file cannot be read beyond the last rejected line. Fix that line',
   empty: 'the file has no records, and --delete-missing would delete everything',
-  declined: 'the deletions were not confirmed',
 };
 
 function importing(kind: ImportKind): Command {
-  return onDatabase({
+  return changing(`import ${kind}`, {
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
     options: {
       ...(kind === 'brands' && {
@@ -40,36 +41,69 @@ function importing(kind: ImportKind): Command {
         'reject',
         'what to do with e-mail addresses and with phone, card and social security numbers',
       ),
+      ...(kind !== 'grants' && {
+        'delete-missing': flag('delete what the file does not contain, in the same transaction'),
+        yes,
+      }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
+      'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
     },
     purpose: ({ follow }) => (follow ? 'feed' : 'command'),
-    conflicts: ({ follow, format, 'dry-run': dryRun }, [file = standardInput]) => [
+    conflicts: (
+      { follow, format, 'dry-run': dryRun, 'ops-port': opsPort, ...more },
+      [file = standardInput],
+    ) => [
       ...(follow && file !== standardInput ? ['--follow reads standard input: pass - as FILE.'] : []),
       ...(follow && dryRun ? ['--follow writes lines as they arrive: omit --dry-run.'] : []),
       // A CSV record that was cut off can look complete.
       ...(follow && format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
+      ...(follow && (more as Deletions)['delete-missing']
+        ? ['--delete-missing needs a whole file: omit --follow.']
+        : []),
+      ...(!follow && opsPort !== undefined ? ['--ops-port needs --follow.'] : []),
     ],
-    run: async (store, values, [file = ''], output) => {
+    run: async (store, values, [file = ''], output, by) => {
       const { partner } = values as { partner?: string };
+      const { 'delete-missing': deletesMissing = false, yes = false } = values as Deletions;
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
-      if (values.follow) return follow(store, records, output);
+      const audit = { ...by, target: partner ?? kind, source: sourceName(file), startedMs: Date.now() };
+      if (values.follow) return follow(store, { records, audit, opsPort: values['ops-port'] }, output);
       const { json, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
       const warnings = collectFaultyLines(shownLines);
-      const choices = { ...records, skipInvalid, dryRun, warn: warnings.add };
+      const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
+      const choices = { ...records, skipInvalid, dryRun, deleteMissing, audit, warn: warnings.add };
       const { stop, ...report } = await importFile(store, file, isCsv, choices, output);
       // With --json, warnings are still printed here: the document has no place for them.
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
-      const hasFailed = stop !== undefined || (report.rejected_count > 0 && !skipInvalid);
-      const why = stop === undefined ? 'fix the rejected lines, or pass --skip-invalid' : stopReasons[stop];
+      const isComplete = report.rejected_count === 0 || (skipInvalid && !deletesMissing);
+      const hasFailed = stop !== undefined || !isComplete;
+      const remedy = deletesMissing
+        ? '--delete-missing needs a file without faults'
+        : 'or pass --skip-invalid';
+      const why = stop === undefined ? `fix the rejected lines, ${remedy}` : stopReasons[stop];
       const failure = hasFailed ? `Nothing was written: ${why}.` : undefined;
       return { value: report, text: summaryOf(report, dryRun), failure };
     },
   });
+}
+
+interface Deletions {
+  readonly 'delete-missing'?: boolean;
+  readonly yes?: boolean;
+}
+
+/** Asks before --delete-missing deletes more than a fifth of what is stored. */
+function confirmation(kind: ImportKind, isConfirmed: boolean) {
+  return async ({ missing, stored }: Missing): Promise<void> => {
+    const what = counted(missing, kind.slice(0, -1));
+    const isFew = missing * ingestBounds.deleteFreelyFraction <= stored;
+    await confirm(`The file lacks ${what} of ${stored}, which would be deleted.`, isConfirmed || isFew);
+  };
 }
 
 export const importBrands = importing('brands');
@@ -98,6 +132,12 @@ async function importFile(
     return await importRecords(store, readings, {
       ...choices,
       pace: size === undefined ? 'slow' : 'fast',
+      ...(choices.deleteMissing && {
+        deleteMissing: async (missing: Missing) => {
+          progress.clear();
+          await choices.deleteMissing?.(missing);
+        },
+      }),
       onRead: progress.done,
       onWriting: (records) => {
         progress.writing(records);
@@ -108,25 +148,5 @@ async function importFile(
   } finally {
     progress.clear();
     ignoreInterrupt();
-  }
-}
-
-/** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */
-async function follow(store: Store, records: RecordOptions, output: Output): Promise<Report> {
-  const stop = new AbortController();
-  const ignoreStop = onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs));
-  try {
-    const lines = readJsonLines(bytesOf(standardInput, { stop: stop.signal }));
-    const report = await followRecords(store, lines, {
-      ...records,
-      stop,
-      warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
-      rejected: (line, errors) => remarkFaults(output, '', line, errors),
-      waiting: (reason, forMs) => output.remark(`${reason} Retrying for up to ${forMs / 1_000} s.`),
-      answering: () => output.remark('The database answers again. The import continues.'),
-    });
-    return { value: report, text: summaryOf(report, false) };
-  } finally {
-    ignoreStop();
   }
 }

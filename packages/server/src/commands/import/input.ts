@@ -1,11 +1,18 @@
 /** The FILE of a command: a path, or standard input. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { maskSecrets, printable } from '../../lib/text.ts';
 
 export const standardInput = '-';
+
+/** The name of the file without its folder, for the audit log. */
+export function sourceName(file: string): string {
+  return file === standardInput ? 'standard input' : maskSecrets(printable(basename(file)));
+}
 
 export async function* bytesOf(
   file: string,

@@ -1,0 +1,98 @@
+/** Imports a feed from standard input until it ends. */
+import { ingestBounds } from '../../bounds/ingest.ts';
+import type { Report } from '../../command-line/command.ts';
+import type { Output } from '../../command-line/output.ts';
+import { startHealth } from '../../http/operations/health.ts';
+import { createFeedStatus, type FeedStatus, followRecords } from '../../ingest/follow.ts';
+import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import type { RecordOptions } from '../../ingest/record-check.ts';
+import { createRetry, type Retry } from '../../ingest/retry.ts';
+import { onStop } from '../../lib/signals.ts';
+import { toTime } from '../../lib/times.ts';
+import { createLog } from '../../observability/log.ts';
+import { metric, readMetrics } from '../../observability/metric.ts';
+import type { ImportAudit, Store } from '../../store/port.ts';
+import { bytesOf, standardInput } from './input.ts';
+import { remarkFaults, summaryOf } from './report.ts';
+
+interface FollowChoices {
+  readonly records: RecordOptions;
+  readonly audit: ImportAudit;
+  /** The port of the metrics. Undefined: none are served. */
+  readonly opsPort: number | undefined;
+}
+
+/** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */
+export async function follow(store: Store, choices: FollowChoices, output: Output): Promise<Report> {
+  const { records, audit, opsPort } = choices;
+  const status = createFeedStatus();
+  const stop = new AbortController();
+  const options = {
+    stop,
+    waiting: (reason: string, forMs: number) =>
+      output.remark(`${reason} Retrying for up to ${forMs / 1_000} s.`),
+    answering: () => output.remark('The database answers again. The import continues.'),
+  };
+  const addAudit = auditing(store, audit, createRetry(options), status);
+  await using opened = new AsyncDisposableStack();
+  opened.defer(onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs)));
+  if (opsPort !== undefined) opened.defer(await serveMetrics(store, opsPort, records.kind, status, output));
+  await addAudit('start');
+  const repeat = (ms: number, work: () => void) => {
+    const timer = setInterval(work, ms);
+    opened.defer(() => clearInterval(timer));
+  };
+  repeat(
+    ingestBounds.followAuditMs,
+    () => void addAudit('hour').catch(({ message }) => output.remark(message)),
+  );
+  repeat(ingestBounds.followLagMs, () => remarkLag(status, output));
+
+  const lines = readJsonLines(bytesOf(standardInput, { stop: stop.signal }));
+  const following = followRecords(store, lines, {
+    ...records,
+    ...options,
+    status,
+    warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
+    rejected: (line, errors) => remarkFaults(output, '', line, errors),
+  });
+  // The failure of the feed is reported, and not that of its last entry.
+  const report = await following.catch(async (error) => {
+    await addAudit('end').catch(() => {});
+    throw error;
+  });
+  await addAudit('end');
+  return { value: report, text: summaryOf(report, false) };
+}
+
+/** Returns a function that adds an entry to the audit log: at the start, at the end and once an hour. */
+function auditing(
+  store: Store,
+  { actor, action, target, source, startedMs }: ImportAudit,
+  retry: Retry,
+  status: FeedStatus,
+) {
+  return (feed: 'start' | 'hour' | 'end') => {
+    const so_far = { ...status.counts, duration_ms: Date.now() - startedMs };
+    const details = { source, feed, ...(feed !== 'start' && so_far) };
+    return retry(() => store.addAudit({ at: toTime(Date.now()), actor, action, target, details }));
+  };
+}
+
+/** Reports the lag if lines were committed since the last report. */
+function remarkLag(status: FeedStatus, output: Output): void {
+  const lagMs = status.takeNewLag();
+  if (lagMs !== undefined)
+    output.remark(`Lag: ${(lagMs / 1_000).toFixed(1)} s from the newest line to its commit.`);
+}
+
+async function serveMetrics(store: Store, port: number, kind: string, status: FeedStatus, output: Output) {
+  const metrics = [
+    metric('partner_network_import_lag_seconds', () => ({ [kind]: status.lagMs() / 1_000 })),
+    metric('partner_network_import_lines_total', () => status.counts),
+  ];
+  const read = async () => readMetrics(metrics);
+  const { url, close } = await startHealth('127.0.0.1', port, store, read, createLog('warn'));
+  output.remark(`Metrics at ${url}/metrics.`);
+  return close;
+}

@@ -99,9 +99,9 @@ export type ImportKind = 'brands' | 'balances' | 'grants';
 
 /**
  * A validated line by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. A row
- * with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line gives `updated_at`, else 0: then
- * `updated_at` is the time of the import. For grants, `line` is the number of the line, an absent `status` or
- * `expires_at` keeps the stored value, and an empty `expires_at` stands for null.
+ * with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line gives `updated_at`. Otherwise it
+ * is 0, and `updated_at` is the time of the import. For grants, `line` is the number of the line, an absent
+ * `status` or `expires_at` keeps the stored value, and an empty `expires_at` stands for null.
  */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
@@ -144,7 +144,7 @@ export interface ImportRun {
 export type Missing = Readonly<Record<'missing' | 'stored', number>>;
 
 export interface ImportBegin {
-  /** Fast: rows come from a file, so the tables may stay locked until the end. Slow: rows come from a feed. */
+  /** Fast: rows come from a file, so tables may stay locked until the end. Slow: rows come from a feed. */
   readonly pace?: 'fast' | 'slow';
   /** Delete the brands or balances that were not staged and are not newer than the start of the import. */
   readonly deletesMissing?: boolean;

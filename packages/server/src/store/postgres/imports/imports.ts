@@ -114,7 +114,8 @@ function createRun(
     if (!(await beginDirect())) return false;
     try {
       // One message for all three: separate round trips left the server idle for an eighth of the time.
-      const statements = `savepoint batch; copy ${kind} (${lineColumns.join(', ')}) from stdin; release batch`;
+      const into = `${kind} (${lineColumns.join(', ')})`;
+      const statements = `savepoint batch; copy ${into} from stdin; release batch`;
       await copy(connection, statements, `${lines.join('\n')}\n`);
     } catch (error) {
       if (!(error instanceof AlreadyExists)) throw error;

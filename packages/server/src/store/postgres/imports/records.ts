@@ -50,7 +50,8 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
     await query('analyze staged');
     await query(`
       create temporary table repeated on commit drop as
-      select * from staged where (${key}) in (select ${key} from staged group by ${key} having count(*) > 1)`);
+      select * from staged
+      where (${key}) in (select ${key} from staged group by ${key} having count(*) > 1)`);
     await query(`delete from staged using repeated r where r.place = staged.place`);
     await query(oneByOne(kind));
     const { rows } = await query(`select current_setting('partner_network.counts')::json as counts`);

@@ -60,3 +60,42 @@ test('revokes a grant for good: the second time changes nothing and succeeds', a
   assertFailed(await line.run(['grants', 'revoke', 'h']), 1, /no grant h/);
   assertFailed(await line.run(['grants', 'revoke', 'g', '--customer', 'zoe']), 1, /no grant g/);
 });
+
+test("lists a customer's grants, and those with a status", async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const active = await createGrant(line, 'alice', '--id', 'a');
+  const expired = await createGrant(line, 'alice', '--id', 'b', '--expires-at', '2001-01-01T00:00:00Z');
+  await createGrant(line, 'zoe');
+  const list = (...words: string[]) => line.json('grants', 'list', ...words);
+  assert.deepEqual(await list('--customer', 'alice'), [active, expired]);
+  assert.deepEqual(await list('--customer', 'alice', '--status', 'ACTIVE'), [active]);
+  assert.deepEqual(await list('--customer', 'alice', '--status', 'EXPIRED'), [expired]);
+  const { stdout } = await line.run(['grants', 'list', '--customer', 'alice']);
+  assert.match(stdout, /^ID +PARTNER +CUSTOMER .*\na +acme +alice +ACTIVE .*\nb +acme +alice +EXPIRED /);
+  assertFailed(
+    await line.run(['grants', 'list', '--status', 'ACTIVE']),
+    2,
+    /^Pass --partner, --customer or both/,
+  );
+  assertFailed(await line.run(['grants', 'list', '--status', 'active']), 2, /--status must be one of ACTIVE/);
+});
+
+test('revokes all grants of a customer', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  for (const id of ['a', 'b']) await createGrant(line, 'alice', '--id', id);
+  await createGrant(line, 'zoe', '--id', 'z');
+  const words = ['grants', 'revoke', '--customer', 'alice', '--all'];
+  const revoked = await line.json<Grant[]>(...words);
+  assert.deepEqual(
+    revoked.map(({ id, status }) => [id, status]),
+    [
+      ['a', 'REVOKED'],
+      ['b', 'REVOKED'],
+    ],
+  );
+  assert.deepEqual(await line.json(...words), []);
+  assert.match((await line.run(words)).stdout, /^Customer alice has no active grants\./);
+  assertFailed(await line.run(['grants', 'revoke', '--all']), 2, /^--all needs --customer/);
+  assertFailed(await line.run(['grants', 'revoke', 'a', ...words.slice(2)]), 2, /omit GRANT_ID/);
+  assertFailed(await line.run(['grants', 'revoke']), 2, /^GRANT_ID is missing/);
+});

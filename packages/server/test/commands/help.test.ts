@@ -6,6 +6,7 @@ import { describedCommands } from '../../src/main.ts';
 
 const database = '--environment --database';
 const onDatabase = `${database} --json`;
+const changing = `--actor [PARTNER_NETWORK_ACTOR] ${onDatabase}`;
 const imported = `FILE --skip-invalid --dry-run --personal-data ${onDatabase}`;
 const listening = '--host --port --public-url --brands-rate --balances-rate --log-level';
 const scaling = '--redis --instances --replica --connections --prepared-statements --workers';
@@ -15,34 +16,38 @@ const calling = `--limit --cursor --all --json --curl ${address}`;
 
 /** Every command, with the words and flags that its help must name. */
 const commands = {
-  sandbox: '--port --data',
+  sandbox: '--port --data --actor',
   serve: serving,
   migrate: onDatabase,
   backup: `FILE ${onDatabase}`,
   doctor: `${serving} --json`,
-  'partners create': `--name --id ${onDatabase}`,
+  'partners create': `--name --id ${changing}`,
   'partners list': onDatabase,
-  'partners disable': `ID ${onDatabase}`,
-  'partners enable': `ID ${onDatabase}`,
+  'partners disable': `ID ${changing}`,
+  'partners enable': `ID ${changing}`,
+  'partners rename': `ID NAME ${changing}`,
   'partners export': onDatabase,
-  'partners import': `FILE --dry-run ${onDatabase}`,
-  'keys create': `--partner --scope --name --expires-at ${onDatabase}`,
+  'partners import': `FILE --dry-run ${changing}`,
+  'keys create': `--partner --scope --name --expires-at ${changing}`,
   'keys list': `--partner ${onDatabase}`,
-  'keys revoke': `KEY_ID ${onDatabase}`,
-  'keys rotate': `KEY_ID --overlap ${onDatabase}`,
-  'cursor-key rotate': `--discard-old ${onDatabase}`,
+  'keys find': `- ${onDatabase}`,
+  'keys revoke': `KEY_ID ${changing}`,
+  'keys rotate': `KEY_ID --overlap ${changing}`,
+  'cursor-key rotate': `--discard-old ${changing}`,
   'cursor-key list': onDatabase,
-  'grants create': `--partner --customer --id --expires-at ${onDatabase}`,
-  'grants list': `--partner --customer ${onDatabase}`,
-  'grants revoke': `GRANT_ID ${onDatabase}`,
+  'grants create': `--partner --customer --id --expires-at ${changing}`,
+  'grants list': `--partner --customer --status ${onDatabase}`,
+  'grants revoke': `[GRANT_ID] --customer --all ${changing}`,
+  'customers erase': `CUSTOMER_ID --yes ${changing}`,
   'brands check-images': `--partner --allow-private ${onDatabase}`,
   'brands list': `--reference-id ${calling}`,
   'balances list': `--customer --type --grant-id ${calling}`,
   'import brands': `--partner ${imported}`,
   'import balances': imported,
   'import grants': imported,
-  'receipts list': `--partner ID --key --customer --since TIME --limit N ${onDatabase}`,
-  'receipts prune': `--older-than DURATION --dry-run ${onDatabase}`,
+  'audit list': `--since --until --actor --action --target --limit ${onDatabase}`,
+  'receipts list': `--partner ID --key --customer --request-id --outcome --since TIME --until --limit N ${onDatabase}`,
+  'receipts prune': `--older-than DURATION --dry-run --yes ${changing}`,
   'export brands': `--partner ${onDatabase}`,
   'export balances': onDatabase,
   'export grants': onDatabase,

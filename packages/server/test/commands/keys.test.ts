@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { assertFailed, type CommandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
-import { environmentOfKey } from '../../src/auth/api-key.ts';
+import { environmentOfKey, newApiKey } from '../../src/auth/api-key.ts';
 
 interface CreatedKey {
   readonly id: string;
@@ -125,9 +125,10 @@ for (const [promise, words, overlapMs] of rotations) {
     assert.notEqual(key.key, old.key);
     assert.partialDeepStrictEqual(key, { partner_id: 'acme', scopes: old.scopes });
     const [oldNow, newNow] = await listKeys(line);
-    const expiresMs = Date.parse(String(oldNow?.expires_at)) - overlapMs;
-    assert.ok(expiresMs >= before && expiresMs <= after);
-    assert.deepEqual([oldNow?.status, newNow?.status], [overlapMs === 0 ? 'expired' : 'active', 'active']);
+    const end = overlapMs === 0 ? oldNow?.revoked_at : oldNow?.expires_at;
+    const endMs = Date.parse(String(end)) - overlapMs;
+    assert.ok(endMs >= before && endMs <= after);
+    assert.deepEqual([oldNow?.status, newNow?.status], [overlapMs === 0 ? 'revoked' : 'active', 'active']);
     assert.deepEqual([newNow?.id, newNow?.name], [key.id, 'ci']);
   });
 }
@@ -140,12 +141,24 @@ test('a rotation never extends the life of the old key', async (t) => {
   assert.equal((await listKeys(line))[0]?.expires_at, soon);
 });
 
+test('a rotation keeps the lifetime of the key, counted from now', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const old = await createKey(line, '--expires-at', new Date(Date.now() + 3_600_000).toISOString());
+  await line.json('keys', 'rotate', old.id);
+  const [before, after] = await listKeys(line);
+  const lifetimeMs = ({ created_at, expires_at }: ListedKey) =>
+    Date.parse(expires_at!) - Date.parse(created_at!);
+  assert.equal(lifetimeMs(after!), lifetimeMs(before!));
+});
+
 test('refuses to rotate a revoked, expired or unknown key, and a wrong overlap', async (t) => {
   const line = await withPartners(t, ['acme']);
   const revoked = await createKey(line);
   await line.json('keys', 'revoke', revoked.id);
   const expired = await createKey(line, '--expires-at', past);
-  assertFailed(await line.run(['keys', 'rotate', revoked.id, '--json']), 1, /is revoked/);
+  const refused = await line.run(['keys', 'rotate', revoked.id, '--json']);
+  assertFailed(refused, 1, /is revoked/);
+  assert.doesNotMatch(refused.stderr, /still works/);
   assertFailed(await line.run(['keys', 'rotate', expired.id, '--json']), 1, /is expired/);
   assertFailed(await line.run(['keys', 'rotate', 'KEY_0']), 1, /There is no key KEY_0/);
   assertFailed(await line.run(['keys', 'revoke', 'KEY_0']), 1, /There is no key KEY_0/);
@@ -211,7 +224,44 @@ test('shows when a key was last used', async (t) => {
   assert.deepEqual(pluck(await listKeys(line), 'last_used_at'), [before, after, undefined]);
   const { stdout } = await line.run(['keys', 'list', '--partner', 'acme']);
   const table = stdout.split('\n').map((row) => row.split(/ {2,}/));
-  assert.deepEqual(table[0], ['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED', 'NAME']);
+  assert.deepEqual(table[0], [
+    ...['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED', 'CREATED', 'CREATED BY', 'NAME'],
+  ]);
   assert.deepEqual(pluck(table.slice(1, 4), 5), [before, after, '-']);
   assert.equal(table[1]![1], `pn_live_…${old.key.slice(-4)}`);
+});
+
+test('lists the keys of all partners, and who created each and when', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const { id } = await createKey(line, '--actor', 'eve');
+  await line.json('keys', 'create', '--partner', 'zenith', '--scope', 'BRANDS_READ');
+  const [first, second] = await line.json<ListedKey[]>('keys', 'list');
+  assert.deepEqual([first?.id, first?.created_by, second?.partner_id], [id, 'eve', 'zenith']);
+  assert.match(second?.created_by ?? '', /^.+@.+$/);
+  const { stdout } = await line.run(['keys', 'list']);
+  assert.match(stdout, /^ID +PARTNER +KEY .* CREATED +CREATED BY +NAME\n.* acme .* eve +-\n/);
+});
+
+test('finds a key from standard input, and never prints it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id, key } = await createKey(line);
+  const usedAt = '2026-06-01T12:34:00.000Z';
+  await line.inside((store) => store.recordKeyUses([{ keyId: id, usedAt }]));
+  const find = (input: string, ...words: string[]) => line.run(['keys', 'find', ...words], { input });
+  const found = await find(`${key}\n`, '-', '--json');
+  assert.partialDeepStrictEqual(JSON.parse(found.stdout), {
+    ...{ id, partner_id: 'acme', status: 'active', last_used_at: usedAt },
+  });
+  const { stdout } = await find(key, '-');
+  assert.match(
+    stdout,
+    new RegExp(`^Key ${id} belongs to partner acme\\.\nIt is active\\. Last use: ${usedAt}\\. `),
+  );
+  assertFailed(await find(newApiKey('production'), '-'), 1, /^This database does not have this key\.\n$/);
+  assertFailed(await find(newApiKey('sandbox'), '-'), 1, /key of the sandbox environment/);
+  for (const input of ['', `${key} ${key}`, key.slice(0, -1)])
+    assertFailed(await find(input, '-'), 1, /^Standard input is not an API key\./);
+  const asArgument = await find('', key);
+  assertFailed(asArgument, 2, /^Pass - and write the key to standard input/);
+  for (const text of [found.stdout, stdout, asArgument.stderr]) assert.ok(!text.includes(key.slice(8, 40)));
 });

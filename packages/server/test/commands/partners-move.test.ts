@@ -34,7 +34,14 @@ test('imports no partners from a file with a wrong line, and reports the line', 
   );
   assert.equal((await line.run(['partners', 'export'])).stdout, good);
   const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });
-  assert.deepEqual([tried.status, tried.stdout], [0, '1 partner and 0 keys would be written.\n']);
+  assert.deepEqual(
+    [tried.status, tried.stdout],
+    [
+      0,
+      '1 partner and 0 keys would be created, 0 partners and 0 keys would be changed. ' +
+        '0 partners and 0 keys would stay unchanged.\n',
+    ],
+  );
   assert.equal((await line.run(['partners', 'export'])).stdout, good);
   const missing = join(line.folder, 'missing.jsonl');
   assertFailed(
@@ -42,4 +49,28 @@ test('imports no partners from a file with a wrong line, and reports the line', 
     1,
     /^Cannot read .*missing\.jsonl: the file does not exist/,
   );
+});
+
+test('a dry run counts what the real run changes, and finds its conflicts', async (t) => {
+  const [line, other] = [await withPartners(t, ['acme', 'zenith']), await withPartners(t, ['acme'])];
+  await line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--actor', 'eve');
+  const { stdout: input } = await line.run(['partners', 'export']);
+  const bring = async (...words: string[]) => {
+    const { status, stdout, stderr } = await other.run(['partners', 'import', '-', '--json', ...words], {
+      input,
+    });
+    assert.equal(status, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const expected = {
+    ...{ partners: 2, keys: 1, created: { partners: 1, keys: 1 } },
+    ...{ changed: { partners: 0, keys: 0 }, unchanged: { partners: 1, keys: 0 } },
+  };
+  assert.deepEqual(await bring('--dry-run'), expected);
+  assert.deepEqual(await bring(), expected);
+  assert.deepEqual((await bring('--dry-run')).unchanged, { partners: 2, keys: 1 });
+  assert.equal((await other.json<{ created_by: string }[]>('keys', 'list'))[0]?.created_by, 'eve');
+  const clash = input.replace(/KEY_[0-9a-f]{32}/, 'KEY_0');
+  const words = ['partners', 'import', '-', '--dry-run'];
+  assertFailed(await other.run(words, { input: clash }), 1, /^Nothing was written: the database already has/);
 });

@@ -38,6 +38,16 @@ test('disables and enables a partner, and disabling twice keeps the time of the 
   assert.deepEqual(await line.json('partners', 'enable', 'acme'), created);
 });
 
+test('renames a partner', async (t) => {
+  const line = commandLine(t);
+  const created = await line.json<Partner>('partners', 'create', '--name', 'Acme', '--id', 'acme');
+  assert.deepEqual(await line.json('partners', 'rename', 'acme', 'Ächme'), { ...created, name: 'Ächme' });
+  assert.deepEqual(await line.json('partners', 'rename', 'acme', 'Ächme'), { ...created, name: 'Ächme' });
+  assertFailed(await line.run(['partners', 'rename', 'nobody', 'Name']), 1, /^There is no partner nobody/);
+  assertFailed(await line.run(['partners', 'rename', 'acme', 'a\nb']), 2, /^NAME must have 1 to 1024 char/);
+  assertFailed(await line.run(['partners', 'rename', 'acme']), 2, /^NAME is missing/);
+});
+
 /** Commands for one partner, except the id of the partner at their end. */
 const ofPartner = [
   ...[

@@ -93,7 +93,7 @@ test(
     const file = `${line.databasePath}-receipts`;
     assert.deepEqual(await line.json('receipts', 'list'), []);
     assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts found.\n');
-    await line.json('receipts', 'prune', '--older-than', '1s');
+    await line.json('receipts', 'prune', '--older-than', '1s', '--yes');
     await line.json('keys', 'list', '--partner', 'acme');
     assert.ok(!existsSync(file));
     await line.inside((store) => store.recordReceipts([receiptAt(0)]));
@@ -177,10 +177,41 @@ test('removes receipts older than an age, or only counts them', limits, async (t
   const prune = ['receipts', 'prune', '--older-than', '400d'];
   const counted = await line.run([...prune, '--dry-run']);
   assert.match(counted.stdout, /^Would remove 2 receipts from before \S+Z\. Nothing was removed\.\n$/);
-  const { before: _, ...removed } = await line.json<Record<string, unknown>>(...prune);
-  assert.deepEqual(removed, { receipts: 2, removed: true });
+  assert.deepEqual(await line.json(...prune, '--dry-run'), { removed: 0, would_remove: 2 });
+  assert.deepEqual(await line.json(...prune), { removed: 2 });
   assert.match((await line.run(prune)).stdout, /^Removed 0 receipts from before /);
   assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 1);
+});
+
+test('removes receipts that are less than 30 days old only with --yes', limits, async (t) => {
+  const line = commandLine(t);
+  await line.inside((store) => store.recordReceipts([daysAgo(29.5), daysAgo(1)]));
+  const prune = ['receipts', 'prune', '--older-than', '29d'];
+  assertFailed(
+    await line.run(prune),
+    1,
+    /^This removes 1 receipt from before .* Pass --yes to confirm it\.\n$/,
+  );
+  assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 2);
+  assert.deepEqual(await line.json(...prune, '--yes'), { removed: 1 });
+});
+
+test('finds a receipt by its request, and refused requests by their code', limits, async (t) => {
+  const line = commandLine(t);
+  const [granted, refused] = [daysAgo(1), daysAgo(2, { outcome: 'GRANT_REVOKED' })];
+  await line.inside((store) => store.recordReceipts([granted, refused]));
+  const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
+  assert.deepEqual(await list('--request-id', granted.request_id.toUpperCase()), [granted]);
+  assert.deepEqual(await list('--outcome', 'GRANT_REVOKED'), [refused]);
+  assert.deepEqual(await list('--outcome', 'GRANTED'), [granted]);
+  assert.deepEqual(await list('--until', granted.at), [refused]);
+  assertFailed(
+    await line.run(['receipts', 'list', '--request-id', '7', '--outcome', 'OK', '--until', 'now']),
+    2,
+    /--request-id must be the value of an X-Request-Id header/,
+    /--outcome must be GRANTED or the code of an error/,
+    /--until must be a time/,
+  );
 });
 
 test('says what is wrong with a time, a number and a duration', limits, async (t) => {

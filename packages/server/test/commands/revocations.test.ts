@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { fixtureDatabase } from '../../../testkit/fixtures/database.ts';
-import { assertFailed, run, start } from '../../../testkit/fixtures/run.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { assertFailed, type CommandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 
 const revocations = {
@@ -15,6 +17,52 @@ const revocations = {
 };
 
 const databaseAt = (port: number) => ['--database', `postgres://us:secret@127.0.0.1:${port}/network`];
+
+/** Locks an embedded database as an import does, until the returned function is called. */
+function lockOf({ databasePath }: CommandLine): () => void {
+  const db = new DatabaseSync(databasePath);
+  db.exec('begin immediate');
+  return () => {
+    db.exec('rollback');
+    db.close();
+  };
+}
+
+test('a revocation waits for a locked database, says so, and then succeeds', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ'];
+  const { id } = await line.json<{ id: string }>(...create);
+  const other = await line.json<{ id: string }>(...create);
+  await line.json('grants', 'create', '--partner', 'acme', '--customer', 'alice', '--id', 'g');
+  const unlock = lockOf(line);
+  const waiting = [
+    ['keys', 'revoke', id],
+    ['keys', 'rotate', other.id, '--overlap', '0s'],
+    ['grants', 'revoke', 'g'],
+    ['partners', 'disable', 'acme'],
+    ['customers', 'erase', 'alice', '--yes'],
+  ].map((words) => start(t, [...words, '--database', line.database]));
+  for (const command of waiting) await command.says('stderr', / yet.* locks the database\. Waiting /);
+  unlock();
+  assert.deepEqual(await Promise.all(waiting.map(({ ended }) => ended)), [0, 0, 0, 0, 0]);
+  const keys = await line.json<{ status: string }[]>('keys', 'list');
+  assert.deepEqual(pluck(keys, 'status'), ['revoked', 'revoked', 'active']);
+  assert.deepEqual(await line.json('grants', 'list', '--customer', 'alice'), []);
+});
+
+test('says that the key still works if the revocation is interrupted while it waits', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ'];
+  const { id } = await line.json<{ id: string }>(...create);
+  const unlock = lockOf(line);
+  const command = start(t, ['keys', 'revoke', id, '--database', line.database]);
+  await command.says('stderr', /The key is not revoked yet and still works/);
+  command.signal('SIGINT');
+  assert.equal(await command.ended, null);
+  assert.match(command.texts().stderr, /\nAssume that the key still works until this command succeeds\.\n$/);
+  unlock();
+  assert.equal((await line.json<{ status: string }[]>('keys', 'list'))[0]?.status, 'active');
+});
 
 test('says that access continues if a revocation fails, and only then', async () => {
   const unreachable = databaseAt(await freePort());

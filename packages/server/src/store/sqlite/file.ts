@@ -52,24 +52,6 @@ function openReadOnly(path: string, mode: 'immutable' | 'shared', timeout: numbe
   }
 }
 
-/**
- * Shrinks a large write-ahead log: SQLite merges and reuses it, but never makes it smaller. While another
- * process reads an old snapshot this does nothing; the next command tries again.
- */
-export function shrinkLog(db: DatabaseSync, path: string): void {
-  const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {};
-  if (size > storeBounds.sqliteLogBytes) emptyLog(db);
-}
-
-/** Merges the write-ahead log into the file and empties it, if no other process uses it. */
-export function emptyLog(db: DatabaseSync): void {
-  try {
-    db.exec(`pragma busy_timeout = ${storeBounds.sqliteServeBusyMs}; pragma wal_checkpoint(truncate)`);
-  } catch {
-    // Fails on a full disk. The log stays complete.
-  }
-}
-
 /** Whether a command can only read the file. A command that writes then fails at its first write. */
 export function isReadOnly(path: string, purpose: Purpose): boolean {
   return ['command', 'revocation'].includes(purpose) && !(mayWrite(path) && mayWrite(dirname(path)));

@@ -12,20 +12,13 @@ import { createMoves } from '../sql/moves.ts';
 import { createRotation } from './cursor-keys.ts';
 import { plainSql, translated } from './engine.ts';
 import { createExport } from './exports.ts';
-import {
-  emptyLog,
-  isReadOnly,
-  obstacleTo,
-  openFile,
-  openToInspect,
-  receiptsFileOf,
-  shrinkLog,
-} from './file.ts';
+import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { createImports } from './imports/imports.ts';
 import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
+import { emptyLog, shrinkLog } from './space.ts';
 
 /** Opens the embedded database and updates its schema. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {

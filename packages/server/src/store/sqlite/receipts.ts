@@ -8,9 +8,10 @@ import { type Receipts, StoreUnavailable } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
 import type { Sql } from '../sql/statement.ts';
 import { plainSql } from './engine.ts';
-import { emptyLog, isReadOnly, openFile, openToInspect, receiptsFileOf, shrinkLog } from './file.ts';
+import { isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
 import { migrate, receiptsSchema, requireCurrent } from './migrate.ts';
 import type { BatchWrite } from './receipts-thread.ts';
+import { allowRelease, emptyLog, releasePages, shrinkLog } from './space.ts';
 import { startThread } from './thread-call.ts';
 
 /** The parameter is a JSON list. SQLite's grammar needs "where true". */
@@ -70,8 +71,16 @@ export function createReceipts(
   const rows: Sql['rows'] = async (...statement) =>
     db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
 
+  const reads = createReceiptReads(rows, 'json_each($1)', audit);
+
   const receipts: Receipts = {
-    ...createReceiptReads(rows, 'json_each($1)', audit),
+    ...reads,
+    pruneReceipts: async (olderThan, by) => {
+      const removed = await reads.pruneReceipts(olderThan, by);
+      // Fails on a full disk. The receipts are gone, and the next run gives their space back.
+      if (db !== undefined) await releasePages(db).catch(() => {});
+      return removed;
+    },
     recordReceipts: (batch) => write(insertReceipts, batch),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };
@@ -93,6 +102,7 @@ function openReceipts(path: string, environment: Environment, purpose: Purpose):
       return db;
     }
     db = openFile(path, purpose);
+    db.exec(allowRelease);
     migrate(db, environment, receiptsSchema);
     if (purpose === 'serve') emptyLog(db);
     return db;

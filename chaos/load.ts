@@ -7,7 +7,7 @@ import {
   PartnerNetwork,
   PartnerNetworkError,
 } from '@partner-network/client';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../packages/testkit/model/chance.ts';
 import type { PageRequest, Recorder } from './recorder.ts';
 import {
   allCustomers,

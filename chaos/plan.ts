@@ -1,5 +1,5 @@
 /** The plan of a run: which part fails, how, when and for how long. The seed decides it. */
-import { type Chance, chanceOf } from './chance.ts';
+import { type Chance, chanceOf } from '../packages/testkit/model/chance.ts';
 
 /** No faults at the start and at the end, where all requests must succeed. */
 export const quietStartMs = 8_000;

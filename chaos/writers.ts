@@ -4,7 +4,7 @@ import pg from 'pg';
 import { importValues } from '../packages/server/src/ingest/import.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
 import { run } from '../packages/testkit/fixtures/run.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../packages/testkit/model/chance.ts';
 import { active, type Entry, type History } from './history.ts';
 import {
   allCustomers,

@@ -1,5 +1,5 @@
 /** Measures the cost of each page, small and large in turn, so that disturbances affect both. */
-import { chanceOf } from '../../chaos/chance.ts';
+import { chanceOf } from '../../packages/testkit/model/chance.ts';
 import { median, shuffled } from '../lib/statistics.ts';
 import type { PageKind, SizedDatabase } from './pages.ts';
 

@@ -1,8 +1,8 @@
 /** Measures whether the time of an answer reveals that a key is in the database. */
 import { randomInt } from 'node:crypto';
 import { basePath } from '@partner-network/contract/operations';
-import { chanceOf } from '../../chaos/chance.ts';
 import { oneOf, optional, wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { chanceOf } from '../../packages/testkit/model/chance.ts';
 import { bytesOf, openConnection } from '../lib/connection.ts';
 import { print, runProgram, say, withDefault } from '../lib/program.ts';
 import { type Engine, engines, missingFor, newDatabase, startService } from '../lib/service.ts';

@@ -27,7 +27,7 @@ export type Verdict =
  *     final  --final line with an earlier time--> final
  *
  * Every other line is stale, or unchanged if it says what is stored. So of several final lines the first by
- * time decides, in whatever order they arrive.
+ * time decides, in any order of arrival.
  */
 export function judge(stored: StoredGrant | undefined, line: GrantLine): Verdict {
   if (stored === undefined) {

@@ -45,7 +45,7 @@ export function sameId(kind: ImportKind, left: string, right: string): string {
 }
 
 /**
- * Whether a staged row is not newer than a deletion of the record or the erasure of the customer. Such a row
+ * Whether a staged row is not newer than a deletion of the record or the erasure of the customer. Then it
  * must not bring the record back.
  */
 export function isGone(kind: ImportKind, row: string, time = `${row}.updated_at`): string {

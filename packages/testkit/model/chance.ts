@@ -15,3 +15,12 @@ export function chanceOf(seed: number) {
   const oneOf = <T>(choices: readonly T[]): T => choices[between(0, choices.length - 1)]!;
   return { fraction, between, oneOf };
 }
+
+/** Shuffles a list in place (Fisher and Yates). */
+export function shuffle<T>(list: T[], { between }: Chance): T[] {
+  for (let last = list.length - 1; last > 0; last -= 1) {
+    const other = between(0, last);
+    [list[last], list[other]] = [list[other]!, list[last]!];
+  }
+  return list;
+}

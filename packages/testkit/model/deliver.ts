@@ -26,8 +26,8 @@ export interface Delivery {
   /** The greatest number of lines that one follower gets. */
   readonly lines: number;
   /**
-   * Follows lines of one kind. Resolves to true if all of them are confirmed, and to false if the follower was
-   * killed, at any moment.
+   * Follows lines of one kind. Resolves to true if all of them are confirmed, to false if the follower was
+   * killed at some moment.
    */
   follow(follower: number, kind: Kind, lines: readonly Fields[], isKilled: boolean): Promise<boolean>;
   /** Called with the number of deliveries that are not confirmed. */

@@ -35,8 +35,6 @@ interface CheckedRecord {
 
 type Fields = Record<string, string | number | undefined>;
 
-const times = ['created_at', 'updated_at', 'deleted_at'];
-
 /** Returns a function that turns readings into rows, each with all of its faults. */
 export function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
@@ -58,11 +56,11 @@ export function createRecordCheck(
 
   /** Faults of the times and of the owner, which depend on more than one field. */
   function addFaults(fields: Fields, faults: ImportFault[], latest: string): void {
-    for (const field of times) {
-      if ((fields[field] ?? '') > latest) faults.push(timeFault('ahead', field));
-    }
-    const { created_at = '', updated_at, partner_id } = fields;
-    if (updated_at !== undefined && updated_at < created_at) faults.push(timeFault('order', 'updated_at'));
+    const { created_at = '', updated_at = '', deleted_at = '', partner_id } = fields;
+    if (created_at > latest) faults.push(timeFault('ahead', 'created_at'));
+    if (updated_at > latest) faults.push(timeFault('ahead', 'updated_at'));
+    else if (updated_at !== '' && updated_at < created_at) faults.push(timeFault('order', 'updated_at'));
+    if (deleted_at > latest) faults.push(timeFault('ahead', 'deleted_at'));
     if (kind !== 'brands') return;
     if (partnerId === undefined && partner_id === undefined) {
       if (!faults.some(({ field }) => field === 'partner_id')) {

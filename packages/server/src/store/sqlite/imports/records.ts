@@ -63,11 +63,8 @@ export function createRecordWrites(
   function stageRows({ form, values }: Segment): void {
     const given = form === 'deletion' ? [...identity, 'deleted_at'] : all;
     const timed = form === 'timed' ? '1' : '0';
-    inserts[`stage ${form}`] ??= createInsert(
-      db,
-      given.length,
-      (rows) => `insert into staged (${given.join(', ')}, is_timed) select *, ${timed} from (values ${rows})`,
-    );
+    const into = `insert into staged (${given.join(', ')}, is_timed) values`;
+    inserts[`stage ${form}`] ??= createInsert(db, given.length, (rows) => `${into} ${rows}`, `, ${timed}`);
     inserts[`stage ${form}`]!(values);
   }
 
@@ -163,9 +160,17 @@ export function createRecordWrites(
   };
 }
 
-/** Returns a function that inserts rows, many at a time, and returns how many changed the table. */
-function createInsert(db: DatabaseSync, columns: number, statementOf: (rows: string) => string) {
-  const row = `(${Array(columns).fill('?').join(', ')})`;
+/**
+ * Returns a function that inserts rows, many at a time, and returns how many changed the table. Each row ends
+ * with the constants.
+ */
+function createInsert(
+  db: DatabaseSync,
+  columns: number,
+  statementOf: (rows: string) => string,
+  constants = '',
+) {
+  const row = `(${Array(columns).fill('?').join(', ')}${constants})`;
   const one = db.prepare(statementOf(row));
   const many = db.prepare(statementOf(Array(rowsOfStatement).fill(row).join()));
   const valuesOfMany = columns * rowsOfStatement;

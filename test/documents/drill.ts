@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import type { Clone } from './clone.ts';
+import type { Page } from './page.ts';
 
 export interface IssuedKey {
   readonly id: string;
@@ -51,6 +52,13 @@ export function createDrill(clone: Clone) {
       const words = `grants create --partner PARTNER_ACME --customer ${made.id} --id GRANT_${made.id}`;
       await clone.run(`${settings}\nnpx partner-network ${words}`);
       return made;
+    },
+
+    followAudit: async (page: Page, revoked: IssuedKey) => {
+      await page.next(new RegExp(`keys revoke +${revoked.id}.*"action":"keys revoke"`, 's'));
+      await clone.run('npx partner-network grants create --partner PARTNER_ACME --customer CUSTOMER_9');
+      await page.next(/^Erased customer CUSTOMER_9: deleted 0 balances and 1 grant\. /);
+      page.end();
     },
 
     /** The cursor after the first brand. Earlier requests may have used up the rate of this second. */

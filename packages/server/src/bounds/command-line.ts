@@ -2,7 +2,7 @@ export const commandLineBounds = {
   /** Records that a list such as `receipts list` shows without --limit, and the highest --limit. */
   listShown: 1_000,
   listShownAtMost: 1_000_000_000,
-  /** Records that such a list reads at once. */
+  /** Records that these lists read at once. */
   listPage: 1_000,
   /** Characters of the actor of an audit entry, at most. The database checks it too. */
   actorCharacters: 256,

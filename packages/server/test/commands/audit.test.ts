@@ -62,7 +62,7 @@ test('leaves a partner name that looks like personal data out of the audit log',
   assert.deepEqual([create?.details, rename?.details], [{}, { to: 'Acme' }]);
 });
 
-test('the actor is the flag, or else the variable; in a list it filters, and the variable does not', async (t) => {
+test('the actor is the flag or the variable; a list is filtered by the flag alone', async (t) => {
   const line = await withPartners(t, ['acme']);
   const variables = { PARTNER_NETWORK_ACTOR: 'deploy' };
   await line.run(['partners', 'disable', 'acme'], { variables });

@@ -102,7 +102,7 @@ test('Postgres answers the questions of operators by an index', async (t) => {
     insert into balances (customer_id, id, type, currency, amount, created_at, updated_at)
     select 'c' || n % 10000, 'b' || n, 'CHECKING', 'USD', n, now(), now() from generate_series(1, 30000) as n;
     insert into audit_log (at, actor, action, target, details)
-    select '2026-06-01Z'::timestamptz + n * interval '10 seconds', 'a' || n % 100, 'x' || n % 100, 't' || n, '{}'
+    select '2026-06-01Z'::timestamptz + n * interval '10 s', 'a' || n % 100, 'x' || n % 100, 't' || n, '{}'
     from generate_series(1, 30000) as n;
     analyze`);
   for (const [ask, index] of questions) {

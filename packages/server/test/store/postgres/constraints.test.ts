@@ -20,4 +20,11 @@ constraintTests({
     ...['0000-01-01T00:00:00.000Z', '0001-12-31 23:59:59.999Z BC', '0001-01-01T00:00:00.000+01:00'],
   ],
   badBytes: [],
+  tamperings: [
+    ...['truncate audit_log', 'truncate partners, audit_log cascade'],
+    `insert into audit_log overriding system value select seq, at, 'bob', action, target, details
+      from audit_log on conflict (seq) do update set actor = 'bob'`,
+    `merge into audit_log using partners on true when matched then update set actor = 'bob'`,
+    `with gone as (delete from audit_log returning *) select * from gone`,
+  ],
 });

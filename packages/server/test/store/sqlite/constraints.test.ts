@@ -31,4 +31,13 @@ constraintTests({
     ...['2026-01-01T24:00:00.000Z', '10000-01-01T00:00:00.000Z', '-001-01-01T00:00:00.000Z'],
   ],
   badBytes: ['x'.repeat(32)],
+  tamperings: [
+    ...['insert or replace into', 'replace into'].map(
+      (start) => `${start} audit_log select seq, at, 'bob', action, target, details from audit_log`,
+    ),
+    `update or replace audit_log set actor = 'bob'`,
+    'update audit_log set seq = 7',
+    `insert into audit_log select seq, at, 'bob', action, target, details from audit_log where true
+      on conflict (seq) do update set actor = 'bob'`,
+  ],
 });

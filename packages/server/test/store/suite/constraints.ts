@@ -22,6 +22,8 @@ export interface Engine {
   readonly badTimes: readonly string[];
   /** Values of length 32 that are not bytes. */
   readonly badBytes: readonly Value[];
+  /** Statements that would change the audit log in this engine's own ways. */
+  readonly tamperings: readonly string[];
 }
 
 /** One valid row for each table. */
@@ -199,6 +201,23 @@ export function constraintTests(engine: Engine): void {
     await db.execute(`update brands set metadata = '{"a":"1"}', color = '#000000', name = 'New'`);
     const [brand] = await db.execute('select record from brands');
     assert.match(String(brand?.record), /"name":"New".*"a":"1"/);
+  });
+
+  test('never changes, deletes or replaces an audit entry', async (t) => {
+    const db = await open(t);
+    const columns = '(at, actor, action, target, details)';
+    const values = `'${createdAt}', 'eve', 'keys revoke', 'KEY_1', '{}'`;
+    await db.execute(`insert into audit_log ${columns} values (${values})`);
+    const before = await db.execute('select * from audit_log');
+    for (const statement of [
+      ...[`update audit_log set actor = 'bob'`, 'delete from audit_log'],
+      ...engine.tamperings,
+    ]) {
+      await assert.rejects(db.execute(statement), /entries cannot be/, statement);
+      assert.deepEqual(await db.execute('select * from audit_log'), before);
+    }
+    for (const bad of [values.replace('eve', ''), values.replace('{}', '[]'), values.replace('{}', '{')])
+      await assert.rejects(db.execute(`insert into audit_log ${columns} values (${bad})`), isRefusal, bad);
   });
 
   test('accepts rows at their limits', async (t) => {

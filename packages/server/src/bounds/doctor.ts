@@ -11,6 +11,16 @@ export const doctorBounds = {
   doctorLagMs: 50,
   /** Milliseconds before its expiry in which a key is reported. */
   expiryWarningMs: 7 * 24 * 3_600_000,
+  /** Free space under which a disk counts as full, bytes: a receipts log and an import need more. */
+  diskFullBytes: 16 * 1_024 * 1_024,
+  /** A disk is nearly full if less than this share is free, … */
+  diskShare: 0.1,
+  /** … and less than this, bytes. */
+  diskSpaciousBytes: 10 * 1_024 ** 3,
+  /** Milliseconds between two looks at the receipts that wait. */
+  receiptsLookMs: 600,
+  /** Replaced keys whose last use is checked. */
+  doctorReplacedKeys: 1_000,
   /** Expiring keys that are listed one by one. */
   doctorShownKeys: 20,
 } as const;

@@ -6,7 +6,9 @@ import { inspectDatabase } from '../store/engines.ts';
 import type { Inspection } from '../store/inspection.ts';
 import { Refused, type Stamp } from '../store/sql/schema.ts';
 import { checkClock, checkEnvironment, checkInstances, checkSchema, failedBy } from './database.ts';
+import { checkDisk } from './disk.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
+import { checkReceipts } from './receipts.ts';
 import { checkOpenFiles, checkSettings } from './settings.ts';
 
 export type Examined = Finding & { readonly name: string };
@@ -20,9 +22,10 @@ export async function examine(
   openFiles: number | undefined = openFileLimit(),
 ): Promise<readonly Examined[]> {
   const { database, environment } = databaseConfig(config);
-  const [{ finding, replicas, inspection }, redis] = await Promise.all([
+  const [{ finding, replicas, disks, inspection }, redis, receipts] = await Promise.all([
     inspectDatabase(database, config.replica, environment),
     config.redis === undefined ? undefined : inspectRedis(config.redis, environment),
+    checkReceipts(config),
   ]);
   // The check of the schema reports why the stamp cannot be read.
   const stamp = await inspection?.stamp().catch(() => undefined);
@@ -42,6 +45,7 @@ export async function examine(
   const checks: Readonly<Record<string, () => Answer>> = {
     settings: () => checkSettings(config),
     open_files: () => checkOpenFiles(openFiles),
+    disk: () => checkDisk(disks),
     database: () => finding,
     environment: () => inSchema((_opened, stamp) => checkEnvironment(stamp.environment, environment)),
     schema: () => inDatabase(checkSchema),
@@ -52,6 +56,7 @@ export async function examine(
     instances: () => inDatabase((opened) => checkInstances(opened, config, redis)),
     keys: () => inSchema((opened) => checkKeys(opened, nowMs())),
     cursor_keys: () => inSchema((opened) => checkCursorKeys(opened, nowMs())),
+    receipts: () => receipts,
   };
   const examined: Examined[] = [];
   // One after the other: the checks of the database share a connection.

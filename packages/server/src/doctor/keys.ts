@@ -1,13 +1,37 @@
 import { cursorsBounds } from '../bounds/cursors.ts';
 import { doctorBounds } from '../bounds/doctor.ts';
-import { type Finding, failed, ok, warning } from '../lib/finding.ts';
+import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
 import { toTime } from '../lib/times.ts';
 import type { Inspection } from '../store/inspection.ts';
-import { expiringKeys } from '../store/sql/keys.ts';
+import { expiringKeys, replacedKeys } from '../store/sql/keys.ts';
 
 const dayMs = 86_400_000;
 
-export async function checkKeys({ rows }: Inspection, nowMs: number): Promise<Finding> {
+export async function checkKeys(opened: Inspection, nowMs: number): Promise<Finding> {
+  const findings = [await checkExpiry(opened, nowMs), await checkReplaced(opened, nowMs)];
+  return asOne(findings.filter((finding) => finding !== undefined));
+}
+
+/** Keys that the partner still uses after it got a newer one: they will stop working. */
+async function checkReplaced({ rows, lastUses }: Inspection, nowMs: number): Promise<Finding | undefined> {
+  const replaced = await rows(replacedKeys, toTime(nowMs));
+  // The check of the database reports receipts that cannot be read.
+  const uses = await lastUses(replaced.map(({ id }) => id as string)).catch(() => new Map<string, string>());
+  const used = replaced.filter(({ id, replaced_at }) => (uses.get(id as string) ?? '') > String(replaced_at));
+  if (used.length === 0) return undefined;
+  const listed = used.slice(0, doctorBounds.doctorShownKeys).map(({ id, partner_id, name, expires_at }) => {
+    const called = name === null ? '' : ` "${name}"`;
+    return `${id}${called} of ${partner_id}, used ${uses.get(id as string)}, works until ${expires_at}`;
+  });
+  if (used.length > listed.length) listed.push(`and ${used.length - listed.length} more`);
+  const count = used.length === 1 ? '1 replaced key is' : `${used.length} replaced keys are`;
+  return warning(
+    `${count} still in use: ${listed.join('; ')}.`,
+    'Tell each partner to use its newer key before the old key stops working.',
+  );
+}
+
+async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding> {
   const within = `within ${doctorBounds.expiryWarningMs / dayMs} days`;
   const found = await rows(expiringKeys, toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs));
   if (found[0] === undefined) return ok(`No key expires ${within}.`);

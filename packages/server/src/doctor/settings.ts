@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
+import { operations } from '@partner-network/contract/operations';
 import { doctorBounds } from '../bounds/doctor.ts';
 import { isPublicAddress } from '../images/public-address.ts';
 import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
@@ -36,6 +37,13 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
   }
   if (isProduction && config['brands-rate'] === 0) {
     faults.push(warning('List brands has no rate limit in production.', 'Remove --brands-rate 0.'));
+  }
+  for (const { name, defaultRate } of operations) {
+    const rate = config[`${name}-rate`];
+    if (defaultRate > 0 && rate > defaultRate) {
+      const detail = `--${name}-rate ${rate} is above the rate of the specification, ${defaultRate}.`;
+      faults.push(warning(detail, `Remove --${name}-rate, unless you agreed on it with your partners.`));
+    }
   }
   return faults.length > 0 ? asOne(faults) : ok(`All settings are valid for ${environment}.`);
 }

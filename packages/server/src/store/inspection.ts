@@ -7,8 +7,16 @@ export interface Inspected {
   readonly finding: Finding;
   /** One finding for each replica. */
   readonly replicas: readonly Finding[];
+  /** Files and folders on this machine whose disks must not be full. */
+  readonly disks: readonly Place[];
   /** Set if the database could be opened. */
   readonly inspection?: Inspection;
+}
+
+/** A file or folder that exists, and what it holds. */
+export interface Place {
+  readonly path: string;
+  readonly holds: string;
 }
 
 /** A database that is open for reading only. Call one method at a time. */
@@ -20,5 +28,7 @@ export interface Inspection {
   stamp(): Promise<Stamp | undefined>;
   /** Whether this process has every privilege that `serve` needs. */
   privileges(): Promise<Finding>;
+  /** The last use of each key by key id, without keys that were never used. */
+  lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   close(): Promise<void>;
 }

@@ -20,15 +20,15 @@ test('exits with 1 if a check failed, and prints what to do below it', async (t)
   const line = commandLine(t);
   await line.inside(async () => {});
   const { status, stdout, stderr } = await line.run(['doctor', '--environment', 'sandbox']);
-  assert.deepEqual([status, stderr], [1, '1 of 12 checks failed. Follow the advice under each of them.\n']);
+  assert.deepEqual([status, stderr], [1, '1 of 14 checks failed. Follow the advice under each of them.\n']);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, names.length + 1);
   assert.match(
-    lines[3]!,
+    lines[4]!,
     /^✗ environment {2}This is a production database, but the environment is sandbox\.$/,
   );
-  assert.match(lines[4]!, /^ {15}Pass --environment production/);
-  assert.match(lines[5]!, /^✓ schema {7}The database has the current schema/);
+  assert.match(lines[5]!, /^ {15}Pass --environment production/);
+  assert.match(lines[6]!, /^✓ schema {7}The database has the current schema/);
 });
 
 test('reports wrong settings as serve does', async (t) => {
@@ -37,6 +37,7 @@ test('reports wrong settings as serve does', async (t) => {
 
 test('sees how many files its process may open', async (t) => {
   const line = commandLine(t);
+  await line.inside(async () => {});
   const program = fileURLToPath(new URL('../../bin/partner-network.js', import.meta.url));
   const script = 'ulimit -n 1000 && exec "$@"';
   const words = [process.execPath, program, 'doctor', '--json', '--database', line.database];
@@ -58,7 +59,7 @@ test('limits a DNS lookup to one second, because no process ends before it', asy
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` };
   const words = ['doctor', '--database', 'postgres://network@db.example/network'];
   const { status, stdout, stderr } = await run(words, { variables });
-  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 12 checks failed/);
+  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 14 checks failed/);
   assert.match(stdout, /^✗ database .*at db\.example \(no such name\)/m);
   assert.equal(status, 1);
 });

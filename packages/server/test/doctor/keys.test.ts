@@ -81,6 +81,33 @@ for (const engine of ['sqlite', 'postgres']) {
     assert.equal(detail.match(/KEY_/g)!.length, 20);
   });
 
+  test(`warns of a replaced key that is still in use (${engine})`, async (t) => {
+    const { store, url } = await openTestDatabase(
+      t,
+      'partner',
+      (filled) => filled.createPartner({ id: 'acme', name: 'acme', created_at: hours(-10) }, byTest),
+      engine,
+    );
+    const keys = async () => (await findings(url)).keys!;
+    const use = (keyId: string, hour: number) => store.recordKeyUses([{ keyId, usedAt: hours(hour) }]);
+    await addKeys(
+      store,
+      { id: 'KEY_a', name: 'batch', expires_at: hours(week * 2) },
+      { id: 'KEY_b', name: 'batch', created_at: hours(-2) },
+      { id: 'KEY_other', name: 'mobile', expires_at: hours(week * 2) },
+    );
+    await use('KEY_a', -2);
+    await use('KEY_b', -1);
+    await use('KEY_other', -1);
+    assertFinding(await keys(), 'ok', /^No key expires within 7 days\.$/);
+    await use('KEY_a', -1);
+    const used =
+      /1 replaced key is still in use: KEY_a "batch" of acme, used 2026-02-28T23.*, works until 2026/;
+    assertFinding(await keys(), 'warning', used, /^Tell each partner to use its newer key/);
+    await store.revokeKey('KEY_a', hours(0), byTest);
+    assertFinding(await keys(), 'ok', /^No key expires/);
+  });
+
   test(`reports a cursor key that is old, in the future or missing (${engine})`, async (t) => {
     const { url, execute } = await openTestDatabase(t, 'migrated', async () => {}, engine);
     const finding = async () => (await findings(url)).cursor_keys!;

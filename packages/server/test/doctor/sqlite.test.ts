@@ -52,8 +52,8 @@ test('finds no fault in a good database, and changes nothing', async (t) => {
   assert.equal(before.length, 2);
   const findings = await findingsOf(flags);
   // The embedded database does not record its instances.
-  assert.deepEqual(those(findings, 'skipped'), ['instances']);
-  assert.equal(those(findings, 'ok').length, names.length - 1);
+  assert.deepEqual(those(findings, 'skipped'), ['instances', 'receipts']);
+  assert.equal(those(findings, 'ok').length, names.length - 2);
   assert.deepEqual(stateOf(path), before);
 });
 
@@ -72,13 +72,13 @@ test('creates no database, and reports the other checks', async (t) => {
   const findings = await findingsOf(['--database', `sqlite:${path}`, '--public-url', 'https://a.example']);
   assertFinding(
     findings.database!,
-    'warning',
-    /The database \/.*test\.db does not exist yet/,
+    'failed',
+    /The database \/.*test\.db does not exist\.$/,
     /--database.*migrate/,
   );
   const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys', 'cursor_keys'];
-  assert.deepEqual(those(findings, 'skipped'), inside);
-  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
+  assert.deepEqual(those(findings, 'skipped'), [...inside, 'receipts']);
+  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'disk', 'replicas', 'redis']);
   assert.ok(!existsSync(join(path, '..')));
 });
 
@@ -138,7 +138,8 @@ test('reports the wrong environment, a newer schema, and a database of another p
     /^This database belongs to another program\.$/,
     /another --database/,
   );
-  assert.deepEqual(those(foreign, 'skipped'), ['environment', 'instances', 'keys', 'cursor_keys']);
+  const unknown = ['environment', 'instances', 'keys', 'cursor_keys', 'receipts'];
+  assert.deepEqual(those(foreign, 'skipped'), unknown);
 });
 
 const foreignReceipts: readonly [statement: string, detail: RegExp, remedy: RegExp][] = [
@@ -221,6 +222,13 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
     assert.deepEqual([status, remedy?.slice(0, 16)], ['warning', 'Set --public-url']);
   }
   assertFinding(await settings(...inPublic, '--brands-rate', '0'), 'warning', /^List brands has no rate/);
+  const fast = await settings(...inPublic, '--brands-rate', '5000');
+  assertFinding(
+    fast,
+    'warning',
+    /^--brands-rate 5000 is above the rate of the specification, 50\.$/,
+    /Remove/,
+  );
   assertFinding(
     await settings('--brands-rate', '0', '--ops-port', '8080'),
     'failed',

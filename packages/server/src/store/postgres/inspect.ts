@@ -4,6 +4,7 @@ import { doctorBounds } from '../../bounds/doctor.ts';
 import { postgresBounds } from '../../bounds/postgres.ts';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
 import type { Inspected } from '../inspection.ts';
+import { readLastUses } from '../sql/receipts.ts';
 import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
 import { addressOf, type Connection } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
@@ -43,22 +44,24 @@ export async function inspectPostgres(
   const away = misses.filter(({ code }) => code !== 'standby');
   if (primary === undefined) {
     const { code } = away[0] ?? misses[0]!;
-    return { finding: failed(withoutPrimary(misses), remedyOf(code)), replicas };
+    return { finding: failed(withoutPrimary(misses), remedyOf(code)), replicas, disks: [] };
   }
   const { connection, url } = primary;
+  const rows = (text: string, ...values: unknown[]) =>
+    readOnly(connection, async () => (await connection.query(text, values)).rows);
   const inspection = {
     engine: 'postgres' as const,
     currentVersion: migrations.current,
-    rows: (text: string, ...values: unknown[]) =>
-      readOnly(connection, async () => (await connection.query(text, values)).rows),
+    rows,
     stamp: () => readOnly(connection, () => stampOf(connection)),
     privileges: () => readOnly(connection, () => privilegesOf(connection)),
+    lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
     close: () => connection.leave(),
   };
   const finding = await readOnly(connection, () => inspectServer(connection, url, away)).catch(
     (error: Error) => failed(error.message, remedyOf()),
   );
-  return { finding, replicas, inspection };
+  return { finding, replicas, disks: [], inspection };
 }
 
 /** `away` are the other addresses of the database that cannot be reached. */

@@ -53,3 +53,19 @@ export const expiringKeys = `
     where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and p.disabled_at is null
   ) as found
   order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
+
+/**
+ * Selects keys that work at $1 and expire, with the time since when a newer key can replace them: one of the
+ * same partner, with the same name and at least its scopes, that works longer.
+ */
+export const replacedKeys = `
+  select k.id, k.partner_id, k.name, k.expires_at, min(n.created_at) as replaced_at
+  from api_keys k
+    join partners p on p.id = k.partner_id
+    join api_keys n on n.partner_id = k.partner_id and n.created_at > k.created_at
+      and coalesce(n.name, '') = coalesce(k.name, '')
+      and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'
+      and n.revoked_at is null and (n.expires_at is null or n.expires_at > k.expires_at)
+  where k.expires_at > $1 and k.revoked_at is null and p.disabled_at is null
+  group by k.id, k.partner_id, k.name, k.expires_at
+  order by k.expires_at, k.id limit ${doctorBounds.doctorReplacedKeys}`;

@@ -81,12 +81,19 @@ export function createReceiptReads(
       return total;
     },
 
-    lastUses: async (keyIds) => {
-      const text = `select key_id, used_at from key_uses where key_id in (select value from ${listed})`;
-      const found = await rows(text, JSON.stringify(keyIds));
-      return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
-    },
+    lastUses: (keyIds) => readLastUses(rows, listed, keyIds),
   };
+}
+
+/** The last use of each key by key id. `listed` is as above. */
+export async function readLastUses(
+  rows: Sql['rows'],
+  listed: string,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const text = `select key_id, used_at from key_uses where key_id in (select value from ${listed})`;
+  const found = await rows(text, JSON.stringify(keyIds));
+  return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
 }
 
 function refusal(outcome: string | undefined): string | undefined {

@@ -2,16 +2,26 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
-import type { Inspected } from '../inspection.ts';
+import type { Inspected, Place } from '../inspection.ts';
+import { readLastUses } from '../sql/receipts.ts';
 import { Refused } from '../sql/schema.ts';
 import { attempt, plainSql } from './engine.ts';
-import { mayRead, mayWrite, nearestExisting, obstacleTo, openToInspect, receiptsFileOf } from './file.ts';
+import {
+  errorOfWriting,
+  mayRead,
+  mayWrite,
+  nearestExisting,
+  obstacleTo,
+  openToInspect,
+  receiptsFileOf,
+} from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 
 export async function inspectSqlite(file: string, environment: Environment): Promise<Inspected> {
   const path = resolve(file);
+  const [replicas, disks] = [[], placesOf(path)];
   const unopened = faultOfFile(path, environment);
-  if (unopened !== undefined) return { finding: unopened, replicas: [] };
+  if (unopened !== undefined) return { finding: unopened, replicas, disks };
   try {
     const db = openToInspect(path);
     const inspection = {
@@ -20,18 +30,47 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
       rows: plainSql(db).rows,
       stamp: async () => attempt(db, () => stampOf(db)),
       privileges: async () => privilegesOn(path),
+      lastUses: async (keyIds: readonly string[]) => lastUsesIn(receiptsFileOf(path), keyIds),
       close: async () => db.close(),
     };
     // The check of the schema reports why the stamp cannot be read.
     const stamp = await inspection.stamp().catch(() => undefined);
     const fault = faultOfReceipts(path, stamp?.environment ?? environment);
-    return { finding: fault ?? ok(`The embedded database ${path} can be read.`), replicas: [], inspection };
+    const finding = fault ?? ok(`The embedded database ${path} can be read.`);
+    return { finding, replicas, disks, inspection };
   } catch (error) {
     const remedy = 'Correct --database, or restore a backup.';
     const finding = failed(`Cannot open the database ${path}: ${(error as Error).message}.`, remedy);
-    return { finding, replicas: [] };
+    return { finding, replicas, disks };
   }
 }
+
+function placesOf(path: string): Place[] {
+  const receipts = receiptsFileOf(path);
+  return [
+    { path: nearestExisting(path), holds: 'the database' },
+    { path: nearestExisting(receipts), holds: 'receipts' },
+    { path: temporaryFolder(), holds: 'temporary files of imports' },
+  ];
+}
+
+/** Where SQLite stores the rows of an import that are not sorted: the first of these that can be written. */
+function temporaryFolder(): string {
+  const { SQLITE_TMPDIR, TMPDIR } = process.env;
+  const folders = [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp'];
+  const isUsable = (folder = '') => existsSync(folder) && mayWrite(folder);
+  return folders.find(isUsable) ?? '.';
+}
+
+async function lastUsesIn(receipts: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (!existsSync(receipts)) return new Map();
+  using db = openToInspect(receipts);
+  return await readLastUses(plainSql(db).rows, 'json_each($1)', keyIds);
+}
+
+const writableDisk =
+  'Mount the disk with write access, or set --database to a path on another disk. ' +
+  'A disk can become read-only after an error: see the log of the system.';
 
 /** Why the file cannot be opened for reading. */
 function faultOfFile(path: string, environment: Environment): Finding | undefined {
@@ -43,14 +82,14 @@ function faultOfFile(path: string, environment: Environment): Finding | undefine
   const receipts = faultOfReceipts(path, environment);
   if (receipts !== undefined) return receipts;
   const place = nearestExisting(path);
-  if (!mayWrite(place)) {
-    return failed(
-      `The database ${path} does not exist, and this user may not create it in ${place}.`,
-      otherUser,
-    );
+  const missing = `The database ${path} does not exist`;
+  const code = errorOfWriting(place);
+  if (code === 'EROFS') return failed(`${missing}, and the disk of ${place} is read-only.`, writableDisk);
+  if (code !== undefined) {
+    return failed(`${missing}, and this user may not create it in ${place}.`, otherUser);
   }
   const remedy = 'Check --database. If it is right, create the database with "partner-network migrate".';
-  return warning(`The database ${path} does not exist yet.`, remedy);
+  return failed(`${missing}.`, remedy);
 }
 
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */
@@ -84,6 +123,9 @@ function privilegesOn(path: string): Finding {
   const folder = dirname(path);
   const files = [path, receiptsFileOf(path)].flatMap((file) => [file, `${file}-wal`, `${file}-shm`]);
   const barred = [...files, folder].find((place) => !mayWrite(place));
+  if (barred !== undefined && errorOfWriting(barred) === 'EROFS') {
+    return failed(`The disk of ${barred} is mounted read-only, so serve cannot start.`, writableDisk);
+  }
   if (barred !== undefined) {
     const remedy = 'Run as its owner, or make this user its owner.';
     return failed(`This user may not write to ${barred}.`, remedy);

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { backUpSqlite } from '../../../src/store/sqlite/backup.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { assertFinding, findingsOf } from '../../doctor/examined.ts';
 import { mountSmallDisk } from '../../faults/scene/small-disk.ts';
 
 const receipt = {
@@ -65,6 +66,15 @@ for (const [what, prepare] of [
       /can only be read: .* its disk is mounted read-only/,
     );
     assert.throws(() => openSqlite(made.path, 'sandbox', 'serve'), /EROFS/);
+
+    const { privileges } = await findingsOf([
+      '--database',
+      `sqlite:${made.path}`,
+      '--environment',
+      'sandbox',
+    ]);
+    const said = /test\.db is mounted read-only, so serve cannot start/;
+    assertFinding(privileges!, 'failed', said, /^Mount the disk with write access/);
 
     const copy = join(temporaryFolder(t), 'copy.db');
     await backUpSqlite(made.path, 'sandbox', copy, () => () => {});

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { checkReceipts, judgeReceipts } from '../../src/doctor/receipts.ts';
+import { assertFinding } from './examined.ts';
+
+/** An operations address whose metrics are these texts, one after the other. */
+async function operations(t: TestContext, ...texts: string[]) {
+  const server = createServer((_request, response) =>
+    response.end(texts.length > 1 ? texts.shift() : texts[0]),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  return { 'ops-host': '127.0.0.1', 'ops-port': (server.address() as AddressInfo).port };
+}
+
+const metrics = (waiting: number, written: number, dropped = 0) => `
+# TYPE partner_network_receipts_waiting gauge
+partner_network_receipts_waiting{worker="1"} ${waiting}
+partner_network_receipts_waiting{worker="2"} 0
+partner_network_receipts_written_total{worker="1"} ${written}
+partner_network_receipts_dropped_total ${dropped}
+`;
+
+test('receipts that wait and are not written are a fault; a busy instance has no fault', async (t) => {
+  const stuck = await checkReceipts(await operations(t, metrics(7, 5)));
+  assertFinding(stuck, 'failed', /^7 receipts wait in memory/, /log .* before you restart/);
+  assertFinding(await checkReceipts(await operations(t, metrics(7, 5), metrics(9, 12))), 'ok', /writes/);
+  assertFinding(await checkReceipts(await operations(t, metrics(0, 5))), 'ok', /writes/);
+  const lost = judgeReceipts({ waiting: 0, written: 5, dropped: 3 }, { waiting: 0, written: 5, dropped: 3 });
+  assertFinding(lost, 'warning', /^3 receipts were lost/, /log/);
+});
+
+test('without an instance at the operations address, nothing is claimed', async (t) => {
+  assertFinding(await checkReceipts(await operations(t, 'up 1')), 'skipped', /^No instance answers at http/);
+  assertFinding(await checkReceipts({ 'ops-host': '::', 'ops-port': 1 }), 'skipped', /localhost:1,/);
+});

@@ -220,6 +220,33 @@ export function constraintTests(engine: Engine): void {
       await assert.rejects(db.execute(`insert into audit_log ${columns} values (${bad})`), isRefusal, bad);
   });
 
+  test('rejects every statement that would extend a consent or move it, and accepts one that ends it', async (t) => {
+    const db = await open(t);
+    await insert(db, 'partners', { id: 'zenith' });
+    await insert(db, 'grants', { expires_at: createdAt });
+    for (const status of ['CONSUMED', 'REVOKED', 'EXPIRED']) {
+      await insert(db, 'grants', { id: status, status });
+      await assert.rejects(
+        db.execute(`update grants set status = 'ACTIVE' where id = '${status}'`),
+        /keeps its partner/,
+      );
+    }
+    const changes = [
+      ...[`partner_id = 'zenith'`, `id = 'other'`, `customer_id = 'zoe'`],
+      ...['expires_at = null', `expires_at = '2026-01-01T00:00:00.001Z'`],
+    ];
+    for (const change of changes) {
+      await assert.rejects(
+        db.execute(`update grants set ${change} where id = 'g'`),
+        /keeps its partner/,
+        change,
+      );
+    }
+    await db.execute(
+      `update grants set expires_at = '2025-01-01T00:00:00.000Z', status = 'REVOKED' where id = 'g'`,
+    );
+  });
+
   test('accepts rows at their limits', async (t) => {
     const db = await open(t);
     const first = '0001-01-01T00:00:00.000Z';

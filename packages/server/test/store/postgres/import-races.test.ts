@@ -1,0 +1,58 @@
+/** Imports and deletions at the same time: a deletion is never undone by a write that had not seen it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTestDatabase } from '../../../../testkit/fixtures/database.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
+import { connectTo } from '../../../../testkit/servers/postgres.ts';
+import { counted, plainBalance, writeRows } from '../suite/records.ts';
+
+const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
+const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };
+
+test('a deletion waits for an import that has written the record and not committed it', async (t) => {
+  const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const client = await connectTo(t, url);
+  const run = await store.beginImport('balances', { pace: 'fast' });
+  await run.stage([old]);
+  // Sends the row: it is in the table, in an open transaction.
+  await run.countMissing();
+  const deleting = writeRows(store, 'balances', [deletion]);
+  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+  await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+  assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
+  await run.end();
+  assert.deepEqual(await deleting, counted({ deleted: 1 }));
+  assert.equal((await client.query('select from balances')).rowCount, 0);
+});
+
+test('an import that began before a deletion does not bring the record back', async (t) => {
+  const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const client = await connectTo(t, url);
+  const [slow, fast] = [
+    await store.beginImport('balances'),
+    await store.beginImport('balances', { pace: 'fast' }),
+  ];
+  for (const run of [slow, fast]) await run.stage([old]);
+  assert.deepEqual(await writeRows(store, 'balances', [deletion]), counted({ unchanged: 1 }));
+  for (const run of [slow, fast]) {
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ stale: 1 }));
+    await run.end();
+  }
+  assert.equal((await client.query('select from balances')).rowCount, 0);
+});
+
+test('two imports of one record at the same time keep the newer one', async (t) => {
+  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const newer = { ...old, amount: 2, updated_at: '2026-01-03T00:00:00.000Z' };
+  const runs = await Promise.all([old, newer].map(() => store.beginImport('balances')));
+  await runs[0]!.stage([newer]);
+  await runs[1]!.stage([old]);
+  const results = await Promise.all(runs.map((run) => run.write({ mode: 'keep' })));
+  await Promise.all(runs.map((run) => run.end()));
+  assert.ok(
+    results[0]!.written === 1 && results[1]!.written + results[1]!.stale === 1,
+    JSON.stringify(results),
+  );
+  const again = await writeRows(store, 'balances', [newer]);
+  assert.deepEqual(again, counted({ unchanged: 1 }));
+});

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { ImportResult, Missing } from '../../port.ts';
 
-/** What the rows of a segment are: with `updated_at` in the line or without, deletions, or lines of grants. */
+/** What the rows of a segment are: lines with or without `updated_at`, deletions, or lines of grants. */
 export type SegmentForm = 'timed' | 'untimed' | 'deletion' | 'grant';
 
 /** Consecutive rows of one form. */

@@ -1,10 +1,10 @@
 /** Imports and deletions at the same time: a deletion is never undone by a write that had not seen it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestDatabase } from '../../../../testkit/fixtures/database.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
-import { connectTo } from '../../../../testkit/servers/postgres.ts';
-import { counted, plainBalance, writeRows } from '../suite/records.ts';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { counted, plainBalance, writeRows } from './suite/records.ts';
 
 const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
 const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };

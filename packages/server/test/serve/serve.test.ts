@@ -5,6 +5,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { placeOldSqlite } from '../../../testkit/old-databases/load.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 import { ownVersion } from '../../src/lib/version.ts';
 import { type MetricName, metricCatalogue } from '../../src/observability/catalogue.ts';
@@ -178,6 +179,15 @@ test(
     assert.equal(readFileSync(line.databasePath, 'utf8'), '');
   },
 );
+
+test('upgrades an older embedded database, and says so', limits, async (t) => {
+  const { databasePath, database } = commandLine(t);
+  placeOldSqlite(databasePath, 1);
+  const { texts, says } = await serveSandbox(t, database);
+  const { current } = databaseSchema;
+  assert.ok(texts().stderr.includes(`${databasePath} (upgraded from schema 1 to ${current}); listening`));
+  await says('stdout', new RegExp(`"schema":${current},"upgraded_from_schema":1,.*"msg":"started"`));
+});
 
 test('fails with status 1 when an address is taken, and names the flag', limits, async (t) => {
   const { line, port, operationsUrl } = await serve(t);

@@ -51,7 +51,7 @@ for (const [what, prepare] of [
   // A log that was emptied while the database was open, as in a snapshot of the disk.
   [' with an empty log', (path: string) => copyFileSync('/dev/null', `${path}-wal`)],
 ] as const) {
-  test(`reads, exports and backs up a read-only database${what}, and says that it cannot write`, async (t) => {
+  test(`reads, exports and backs up a read-only database${what}, and refuses to write`, async (t) => {
     const made = await onReadOnlyDisk(t, prepare);
     if (made === undefined) return;
     const store = openSqlite(made.path, 'sandbox', 'command');

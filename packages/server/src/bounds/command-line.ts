@@ -7,7 +7,7 @@ export const commandLineBounds = {
   /** Characters of the actor of an audit entry, at most. The database checks it too. */
   actorCharacters: 256,
   /** Milliseconds between two reports that a revocation still waits for a lock. */
-  notYetMs: 3_000,
+  notYetMs: 2_000,
   /** Pause before a locked database is tried again, ms. Signals are handled in it. */
   lockRetryMs: 50,
   /** Characters of a host name, at most. */

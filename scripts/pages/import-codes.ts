@@ -58,8 +58,12 @@ const meanings: Readonly<Record<Code, Meaning>> = {
   },
   UNKNOWN_PARTNER: { means: 'The database has no partner with this id.' },
   IMMUTABLE_FIELD: {
-    means: 'The value would change what never changes: an owner, or an expiry to a later time.',
-    facts: { what: 'the expiry of a grant may move earlier, but not later. A longer consent is a new grant' },
+    means:
+      'The value would change what never changes: the partner of a grant, or an expiry to a later time. ' +
+      'Or `partner_id` differs from `--partner`.',
+    facts: {
+      what: 'an expiry can move earlier, but not later, and cannot be removed. A longer consent is a new grant',
+    },
   },
 };
 

@@ -9,6 +9,9 @@ import { findPersonalKey } from './personal-data/personal-data.ts';
 /** Left out if no known name is similar. */
 const renaming = ' or rename it to {nearest}';
 
+/** Brands and balances have the field deleted_at. */
+const undeletable = 'Remove this field: a line cannot delete a grant. Set the status to REVOKED instead.';
+
 /** Names in braces, such as {max}, are filled in. */
 export const importSentences = {
   INVALID_JSON: `Write one JSON object per line, in UTF-8, of at most ${ingestBounds.importLineBytes} bytes, for example with "jq -c".`,
@@ -56,6 +59,7 @@ export function importFault(code: ImportCode, field?: FieldName, facts: Facts = 
 
 /** A fault for a field that the record does not have. `shown` is the name to report. */
 export function unknownField(name: string, known: readonly string[], shown = name): ImportFault {
+  if (name === 'deleted_at') return { ...importFault('UNKNOWN_FIELD', shown), detail: undeletable };
   const nearest = suggest(echo(name, echoedCharacters), known);
   if (nearest !== undefined) return importFault('UNKNOWN_FIELD', shown, { nearest });
   const fault = importFault('UNKNOWN_FIELD', shown);
@@ -85,12 +89,19 @@ export function timeFault(flaw: keyof typeof timeFlaws, field: string): ImportFa
 
 /** The texts that fill {what} of IMMUTABLE_FIELD, by field. */
 const immutable: Readonly<Record<string, string>> = {
-  partner_id: 'the record belongs to another partner, which never changes',
-  expires_at: 'the expiry of a grant may move earlier, but not later. A longer consent is a new grant',
+  partner_id: 'the stored grant belongs to another partner, which never changes',
+  expires_at:
+    'an expiry can move earlier, but not later, and cannot be removed. A longer consent is a new grant',
 };
 
 export function immutableFault(field: string, what = immutable[field] ?? ''): ImportFault {
   return importFault('IMMUTABLE_FIELD', field, { what });
+}
+
+/** A brand of a file for several partners that does not name its partner. */
+export function missingPartner(): ImportFault {
+  const detail = 'Add this field, or name the partner of all brands with --partner.';
+  return { ...importFault('MISSING_REQUIRED_FIELD', 'partner_id'), detail };
 }
 
 /** The texts that fill {what} of INVALID_CSV. */

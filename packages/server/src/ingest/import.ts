@@ -93,7 +93,11 @@ export async function importRecords(
     }
     options.onWriting?.(read - rejected.count());
     const mode = dryRun || isLost ? 'try' : 'keep';
-    const { rejected: refused, ...counts } = await run.write({ mode, skipsRejected, audit });
+    const { rejected: refused, ...counts } = await run.write({
+      mode,
+      skipsRejected,
+      audit: audit && { ...audit, rejected: rejected.count() },
+    });
     for (const { line, fields } of refused) {
       rejected.add({ line, errors: fields.map((field) => immutableFault(field)) });
     }

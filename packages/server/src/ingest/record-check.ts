@@ -3,7 +3,14 @@ import { newId } from '../lib/ids.ts';
 import { toTime } from '../lib/times.ts';
 import type { Accounts, ImportKind, ImportRow } from '../store/port.ts';
 import { createChecker } from './check.ts';
-import { type FaultyLine, type ImportFault, immutableFault, importFault, timeFault } from './faults.ts';
+import {
+  type FaultyLine,
+  type ImportFault,
+  immutableFault,
+  importFault,
+  missingPartner,
+  timeFault,
+} from './faults.ts';
 import { kinds } from './kinds.ts';
 import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
 
@@ -64,10 +71,15 @@ export function createRecordCheck(
     if (kind !== 'brands') return;
     if (partnerId === undefined && partner_id === undefined) {
       if (!faults.some(({ field }) => field === 'partner_id')) {
-        faults.push(importFault('MISSING_REQUIRED_FIELD', 'partner_id'));
+        faults.push(missingPartner());
       }
     } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
-      faults.push(immutableFault('partner_id', '--partner names another partner'));
+      faults.push(
+        immutableFault(
+          'partner_id',
+          '--partner names another partner. Without --partner, each line names its own',
+        ),
+      );
     }
   }
 

@@ -127,6 +127,8 @@ export interface ImportAudit extends Author {
   /** The name of the file, without its folder. */
   readonly source: string;
   readonly startedMs: number;
+  /** The number of lines that were rejected before they were staged. */
+  readonly rejected?: number;
 }
 
 /** An import: rows are staged first, which may take long, and then written in one transaction. */

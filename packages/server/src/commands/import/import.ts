@@ -1,5 +1,4 @@
 import { ingestBounds } from '../../bounds/ingest.ts';
-import { counted } from '../../command-line/amounts.ts';
 import type { Command } from '../../command-line/command.ts';
 import { confirm, yes } from '../../command-line/confirm.ts';
 import { defaulted, flag, oneOf, optional, wholeNumber } from '../../command-line/options.ts';
@@ -22,7 +21,7 @@ import { remarkFormat, remarkLines, summaryOf } from './report.ts';
 const stopReasons = {
   header: 'fix the header line',
   record: 'the file cannot be read beyond the last rejected line. Fix that line',
-  empty: 'the file has no records, and --delete-missing would delete everything',
+  empty: 'the file has no records, so --delete-missing would delete everything. Check the file',
 };
 
 function importing(kind: ImportKind): Command {
@@ -82,10 +81,8 @@ function importing(kind: ImportKind): Command {
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
       const isComplete = report.rejected_count === 0 || (skipInvalid && !deletesMissing);
       const hasFailed = stop !== undefined || !isComplete;
-      const remedy = deletesMissing
-        ? '--delete-missing needs a file without faults'
-        : 'or pass --skip-invalid';
-      const why = stop === undefined ? `fix the rejected lines, ${remedy}` : stopReasons[stop];
+      const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
+      const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
       const failure = hasFailed ? `Nothing was written: ${why}.` : undefined;
       return { value: report, text: summaryOf(report, dryRun), failure };
     },
@@ -100,9 +97,11 @@ interface Deletions {
 /** Asks before --delete-missing deletes more than a fifth of what is stored. */
 function confirmation(kind: ImportKind, isConfirmed: boolean) {
   return async ({ missing, stored }: Missing): Promise<void> => {
-    const what = counted(missing, kind.slice(0, -1));
     const isFew = missing * ingestBounds.deleteFreelyFraction <= stored;
-    await confirm(`The file lacks ${what} of ${stored}, which would be deleted.`, isConfirmed || isFew);
+    await confirm(
+      `The file lacks ${missing} of ${stored} stored ${kind}. They would be deleted.`,
+      isConfirmed || isFew,
+    );
   };
 }
 

@@ -43,7 +43,8 @@ export function faultsOfHeader({ text, cells: header, flaw }: CsvRow, schema: Re
     if (isRepeated) return [importFault('DUPLICATE_KEY', shown)];
     return isKnown(name) ? [] : [unknownField(name, names, shown)];
   });
-  const missing = schema.required.filter((field) => !given.has(field));
+  // A line that deletes has only an id and a time.
+  const missing = given.has('deleted_at') ? [] : schema.required.filter((field) => !given.has(field));
   const all = [...missing.map((field) => importFault('MISSING_REQUIRED_FIELD', field)), ...faults];
   return all.slice(0, ingestBounds.importFaultsOfLine);
 }

@@ -24,11 +24,12 @@ export function changeStatement(
 /** The statement for an import, with its counts. Undefined if it changes nothing. */
 export function importStatement(
   audit: ImportAudit | undefined,
-  { rejected, ...counts }: ImportResult,
+  { rejected: refused, ...counts }: ImportResult,
 ): BoundStatement | undefined {
   if (audit === undefined || counts.written + counts.deleted === 0) return undefined;
-  const { target, source, startedMs } = audit;
-  const details = { source, ...counts, rejected: rejected.length, duration_ms: Date.now() - startedMs };
+  const { target, source, startedMs, rejected = 0 } = audit;
+  const times = { duration_ms: Date.now() - startedMs };
+  const details = { source, ...counts, rejected: rejected + refused.length, ...times };
   return changeStatement(audit, target, details);
 }
 

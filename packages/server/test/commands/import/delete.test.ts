@@ -53,7 +53,10 @@ test('deletes by a line, keeps late lines out, and explains a bad deletion', asy
   const never = await line.run(['import', 'grants', write(line, grant)]);
   assert.match(never.stderr, /^line 1: deleted_at: UNKNOWN_FIELD: /);
 
-  const entries = await line.json<AuditEntry[]>('audit', 'list', '--action', 'import balances');
+  await line.json('import', 'balances', write(line, balance('c'), ...bad), '--skip-invalid');
+
+  const [skipped, ...entries] = await line.json<AuditEntry[]>('audit', 'list', '--action', 'import balances');
+  assert.deepEqual([skipped?.details.written, skipped?.details.rejected], [1, 3]);
   assert.equal(entries.length, 2);
   const { source, written, deleted, duration_ms } = entries[0]!.details;
   assert.deepEqual([entries[0]!.target, source, written, deleted], ['balances', 'given.jsonl', 0, 1]);
@@ -74,7 +77,7 @@ test('--delete-missing deletes what the file lacks, and asks before it deletes m
   assertFailed(
     many,
     1,
-    /^The file lacks 2 balances of 8, which would be deleted\. Pass --yes to confirm it\.\n$/,
+    /^The file lacks 2 of 8 stored balances\. They would be deleted\. Pass --yes to confirm it\.\n$/,
   );
   const tried = await missing(file(...ids.slice(4)), '--dry-run');
   assert.deepEqual(nonZero(JSON.parse(tried.stdout)), { read: 6, unchanged: 6, deleted: 2 });
@@ -85,7 +88,7 @@ test('--delete-missing deletes what the file lacks, and asks before it deletes m
   assert.deepEqual([empty.status, empty.stderr.includes('would delete everything')], [1, true]);
   const faulty = await missing(write(line, balance('b9'), { id: 1 }), '--yes', '--skip-invalid');
   assert.deepEqual([faulty.status, JSON.parse(faulty.stdout).rejected_count], [1, 1]);
-  assert.match(faulty.stderr, /--delete-missing needs a file without faults/);
+  assert.match(faulty.stderr, /--delete-missing cannot skip them/);
   assertFailed(await missing('-', '--follow'), 2, /^--delete-missing needs a whole file: omit --follow\./);
   const left = await line.run(['export', 'balances']);
   assert.equal(left.stdout.trim().split('\n').length, 6);
@@ -120,8 +123,9 @@ test('imports and exports brands of several partners in one file', async (t) => 
   );
   const other = await line.run(['import', 'brands', write(line, brand('zenith', 'a')), '--partner', 'acme']);
   assert.equal(other.status, 1);
-  const sentence = 'partner_id: IMMUTABLE_FIELD: Correct this field: --partner names another partner.';
-  assert.ok(other.stderr.startsWith(`line 1: ${sentence}\n`), other.stderr);
+  const code = 'line 1: partner_id: IMMUTABLE_FIELD: Correct this field: ';
+  const sentence = `${code}--partner names another partner. Without --partner, each line names its own.\n`;
+  assert.ok(other.stderr.startsWith(sentence), other.stderr);
 });
 
 test('the audit log has the start and the end of a feed', async (t) => {

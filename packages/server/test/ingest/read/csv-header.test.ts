@@ -69,6 +69,11 @@ for (const [what, header, codes, said = /: /] of headers) {
   });
 }
 
+test('needs no other columns if lines delete', async () => {
+  const line = { id: '1', deleted_at: '2027-01-31T00:00:00Z' };
+  assert.deepEqual(await outcomesOf('brands', `id,deleted_at\n1,${line.deleted_at}\n`), [[2, line]]);
+});
+
 test('reports at most 50 faults of a header', async () => {
   const many = Array.from({ length: 90 }, (_, index) => `x${index}`).join(',');
   const [[, codes] = []] = await outcomesOf('brands', `id,${many}\n`);

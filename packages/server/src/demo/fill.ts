@@ -25,10 +25,10 @@ export async function fillWithDemo(store: Store, by: Author): Promise<void> {
     await ignoreExisting(store.createKey(onFile, digestOfKey(text), by));
   }
   for (const [index, partner] of demoPartners.entries()) {
-    await fill(store, 'brands', demoBrands(partner, index + 1), partner.id);
+    await fill(store, by, 'brands', demoBrands(partner, index + 1), partner.id);
   }
-  await fill(store, 'balances', demoBalances());
-  await fill(store, 'grants', demoGrants());
+  await fill(store, by, 'balances', demoBalances());
+  await fill(store, by, 'grants', demoGrants());
 }
 
 /** Another start, earlier or at the same time, may have created it. */
@@ -38,7 +38,14 @@ async function ignoreExisting(creation: Promise<void>): Promise<void> {
   });
 }
 
-async function fill(store: Store, kind: ImportKind, records: object[], partnerId?: string): Promise<void> {
-  const { rejected } = await importValues(store, kind, records, partnerId);
+async function fill(
+  store: Store,
+  by: Author,
+  kind: ImportKind,
+  records: object[],
+  partnerId?: string,
+): Promise<void> {
+  const audit = { ...by, target: partnerId ?? kind, source: 'demo data', startedMs: Date.now() };
+  const { rejected } = await importValues(store, kind, records, partnerId, audit);
   if (rejected.length > 0) throw new Error(`The demo ${kind} break a rule: ${JSON.stringify(rejected[0])}`);
 }

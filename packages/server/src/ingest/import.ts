@@ -114,9 +114,10 @@ export async function importValues(
   kind: ImportKind,
   values: readonly unknown[],
   partnerId?: string,
+  audit?: ImportAudit,
 ): Promise<ImportReport> {
   async function* readings(): AsyncGenerator<readonly Reading[]> {
     yield values.map((value, index) => ({ line: index + 1, value }));
   }
-  return importRecords(store, readings(), { kind, partnerId, skipInvalid: false, dryRun: false });
+  return importRecords(store, readings(), { kind, partnerId, skipInvalid: false, dryRun: false, audit });
 }

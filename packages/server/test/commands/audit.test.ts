@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
 import { assertFailed, commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 
 interface Entry {
@@ -109,4 +111,23 @@ test('erases a customer once it is confirmed, and reports an unknown customer', 
   assert.deepEqual(await line.json(...erase, '--yes'), { customer_id: 'alice', balances: 0, grants: 2 });
   assert.deepEqual(await line.json('grants', 'list', '--customer', 'alice'), []);
   assertFailed(await line.run([...erase, '--yes']), 1, /^There is no balance or grant of customer alice\. /);
+});
+
+test('asks on a terminal before it erases, and erases only after a yes', needsTerminal, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  await line.json('grants', 'create', '--partner', 'acme', '--customer', 'alice');
+  const erase = ['customers', 'erase', 'alice', '--database', line.database];
+  const answered = async (keys: string) => {
+    const terminal = onTerminal(t, 80, erase);
+    await until(10_000, async () => terminal.shown().includes('Continue? [y/N] '));
+    terminal.type(keys);
+    return { status: await terminal.ended, shown: terminal.shown() };
+  };
+  for (const keys of ['n\r', '\r', '\u0004', '\u0003']) {
+    const { status, shown } = await answered(keys);
+    assert.equal(status, 1, shown);
+    assert.match(shown, /Nothing was changed\.\n$/);
+  }
+  const { status, shown } = await answered('y\r');
+  assert.deepEqual([status, /Erased customer alice/.test(shown)], [0, true], shown);
 });

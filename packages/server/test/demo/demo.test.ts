@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { digestOfKey, environmentOfKey } from '../../src/auth/api-key.ts';
 import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from '../../src/demo/data.ts';
 import { fillWithDemo } from '../../src/demo/fill.ts';
@@ -42,6 +43,9 @@ test('fills an empty sandbox once, and leaves a sandbox with partners unchanged'
   t.after(() => store.close());
   await fillWithDemo(store, byTest);
   assert.equal((await store.listPartners()).length, 3);
+  const targets = pluck(await store.listAudit({ limit: 100 }), 'target');
+  assert.deepEqual(targets.slice(0, 3), ['grants', 'balances', demoPartners[2]!.id]);
+  assert.equal(targets.length, 3 + demoKeys.length + 3 + 2);
   await store.revokeKey('KEY_NORTHWIND', '2026-01-01T00:00:00.000Z', byTest);
   await fillWithDemo(store, byTest);
   assert.equal((await store.findKey(digestOfKey(demoKeys[0].text)))?.isRevoked, true);

@@ -39,6 +39,13 @@ export interface Entry {
   readonly value: string | undefined;
 }
 
+/** Lines that are older than what was confirmed before, and the number that were written or rejected. */
+interface Late {
+  readonly atMs: number;
+  readonly lines: number;
+  readonly taken: number;
+}
+
 export type History = ReturnType<typeof createHistory>;
 
 export const active = 'active';
@@ -57,10 +64,13 @@ export function createHistory(logPath?: string) {
     return timeline;
   }
 
+  const late: Late[] = [];
   for (const entry of initialEntries()) {
     timelineOf(entry).push({ fromMs: -Infinity, sureMs: -Infinity, value: entry.value });
   }
   return {
+    /** Lines that must have no effect. */
+    late,
     rows: (table: Table, owner: string): Rows => tables.get(`${table} ${owner}`) ?? new Map(),
     /** Repeats the work until it succeeds; then the entries are confirmed. */
     async change(entries: readonly Entry[], work: () => Promise<void>) {

@@ -52,6 +52,11 @@ export function brandOf(partnerId: PartnerId, index: number, version: number) {
   };
 }
 
+/** A line that deletes the brand or balance of this version. */
+export function deletionOf<Key extends object>(key: Key, version: number) {
+  return { ...key, deleted_at: timeOf(version) };
+}
+
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
 
 /** The JSON that clients get. */

@@ -1,11 +1,11 @@
 /** Changes the data while it is read: imports, single rows, keys and grants. */
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
 import { importValues } from '../packages/server/src/ingest/import.ts';
 import type { Store } from '../packages/server/src/store/port.ts';
 import { run } from '../packages/testkit/fixtures/run.ts';
 import type { Chance } from '../packages/testkit/model/chance.ts';
 import { active, type Entry, type History } from './history.ts';
+import { createLateLines, type LateLines } from './late-lines.ts';
 import {
   allCustomers,
   balanceIndexes,
@@ -14,6 +14,7 @@ import {
   brandsWith,
   brandText,
   customersOf,
+  deletionOf,
   ensureKey,
   grantOf,
   type IssuedKey,
@@ -27,6 +28,7 @@ const byChaos = { actor: 'chaos', action: 'chaos' };
 
 interface Writing {
   readonly url: string;
+  readonly late: LateLines;
   readonly history: History;
   readonly chance: Chance;
   isOver(): boolean;
@@ -39,10 +41,20 @@ export interface ReplacedKeys {
 }
 
 /** Pauses between the changes of each writer. */
-const pauseMs = { brands: 200, balances: 250, feed: 4_000, grant: 3_000, key: 5_000 };
+const pauseMs = {
+  brands: 200,
+  balances: 250,
+  late: 300,
+  feed: 4_000,
+  grant: 3_000,
+  key: 5_000,
+  cursorKey: 10_000,
+};
+const chanceOfDeletion = 0.4;
 
 /** Writes until the run is over; resolves when all changes are confirmed. */
-export async function keepWriting(writing: Writing, keys: ReplacedKeys): Promise<void> {
+export async function keepWriting(given: Omit<Writing, 'late'>, keys: ReplacedKeys): Promise<void> {
+  const writing = { ...given, late: createLateLines(given.history, given.chance) };
   const repeat = async (ms: number, work: (round: number) => Promise<void>) => {
     for (let round = 1; !writing.isOver(); round += 1) {
       await work(round);
@@ -59,6 +71,10 @@ export async function keepWriting(writing: Writing, keys: ReplacedKeys): Promise
       ),
     ]),
     repeat(pauseMs.balances, (round) => changeBalances(writing, round)),
+    repeat(pauseMs.late, () => inStore(writing.url, writing.late.send).catch(() => {})),
+    repeat(pauseMs.cursorKey, () =>
+      inStore(writing.url, (store) => store.rotateCursorKey('keep', byChaos)).catch(() => {}),
+    ),
   ]);
   await Promise.all(idle.splice(0).map((store) => store.close()));
 }
@@ -96,26 +112,23 @@ function brandEntry(partnerId: PartnerId, index: number, version: number): Entry
 
 /** Writes a new version of some brands, or deletes them. */
 async function changeBrands(writing: Writing, partnerId: PartnerId, version: number): Promise<void> {
-  const { url, history, chance } = writing;
+  const { url, history, chance, late } = writing;
   const indexes = [...new Set([1, 2, 3].map(() => chance.oneOf(brandsWith(partnerId, 'churned'))))];
-  const entries = indexes.map((index) => brandEntry(partnerId, index, version));
-  if (chance.fraction() < 0.4) {
-    const deleted = entries.map((entry) => ({ ...entry, value: undefined }));
-    const ids = entries.map(({ id }) => id);
-    return history.change(deleted, () => deleteBrands(url, partnerId, ids));
-  }
-  const brands = indexes.map((index) => brandOf(partnerId, index, version));
-  return history.change(entries, () => importAll(url, 'brands', brands, partnerId));
-}
-
-async function deleteBrands(url: string, partnerId: PartnerId, ids: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await client.query('delete from brands where partner_id = $1 and id = any($2)', [partnerId, ids]);
-  } finally {
-    await client.end();
+  const isDeletion = chance.fraction() < chanceOfDeletion;
+  const entries = indexes.map((index) => ({
+    ...brandEntry(partnerId, index, version),
+    ...(isDeletion && { value: undefined }),
+  }));
+  const lines = indexes.map((index) => {
+    const brand = brandOf(partnerId, index, version);
+    return isDeletion ? deletionOf({ id: brand.id }, version) : brand;
+  });
+  await history.change(entries, () => importAll(url, 'brands', lines, partnerId));
+  for (const index of indexes) {
+    late.confirm('brands', `${partnerId} ${index}`, version, (older) => ({
+      ...brandOf(partnerId, index, older),
+      partner_id: partnerId,
+    }));
   }
 }
 
@@ -131,20 +144,29 @@ async function importBrands({ url, history }: Writing, partnerId: PartnerId, ver
   });
 }
 
-/** Changes some balances of one customer in one import. */
-async function changeBalances({ url, history, chance }: Writing, version: number): Promise<void> {
+/** Changes and deletes some balances of one customer in one import. */
+async function changeBalances(writing: Writing, version: number): Promise<void> {
+  const { url, history, chance, late } = writing;
   const owner = chance.oneOf(allCustomers);
-  const indexes = balanceIndexes.filter(() => chance.fraction() < 0.2);
-  const balances = indexes.map((index) => balanceOf(owner, index, version));
-  const entries = balances.map(
-    (balance): Entry => ({ table: 'balances', owner, id: balance.id, value: JSON.stringify(balance) }),
-  );
-  await history.change(entries, () => importAll(url, 'balances', balances));
+  const chosen = balanceIndexes.filter(() => chance.fraction() < 0.2);
+  const changes = chosen.map((index) => {
+    const { id, customer_id, ...rest } = balanceOf(owner, index, version);
+    const isDeletion = chance.fraction() < chanceOfDeletion;
+    const line = isDeletion ? deletionOf({ id, customer_id }, version) : { id, customer_id, ...rest };
+    const value = isDeletion ? undefined : JSON.stringify(line);
+    return { index, line, entry: { table: 'balances', owner, id, value } satisfies Entry };
+  });
+  const entries = changes.map(({ entry }) => entry);
+  const lines = changes.map(({ line }) => line);
+  await history.change(entries, () => importAll(url, 'balances', lines));
+  for (const { index } of changes) {
+    late.confirm('balances', `${owner} ${index}`, version, (older) => balanceOf(owner, index, older));
+  }
 }
 
-/** Creates a grant in odd rounds and revokes it in even rounds. */
+/** Creates a grant in odd rounds and revokes it in even rounds, by command or by a line of an import. */
 async function toggleGrant(
-  { url, history }: Writing,
+  { url, history, chance, late }: Writing,
   partnerId: PartnerId,
   customerId: string,
   round: number,
@@ -152,14 +174,21 @@ async function toggleGrant(
   const isGiven = round % 2 === 1;
   const id = `GRANT_${customerId}_${isGiven ? round : round - 1}`;
   const value = isGiven ? active : undefined;
+  const line = grantOf(partnerId, customerId, id);
   const give = async (store: Store) => {
     const found = await store.findGrants(id);
-    if (found.length === 0) await store.createGrant(grantOf(partnerId, customerId, id), byChaos);
+    if (found.length === 0) await store.createGrant(line, byChaos);
   };
-  const revoke = (store: Store) => store.revokeGrant(customerId, id, new Date().toISOString(), byChaos);
+  const isByCommand = chance.fraction() < 0.5;
+  const revoke = (store: Store) =>
+    isByCommand
+      ? store.revokeGrant(customerId, id, new Date().toISOString(), byChaos)
+      : importValues(store, 'grants', [{ ...line, status: 'REVOKED' }]);
   await history.change([{ table: 'grants', owner: partnerId, id: customerId, value }], () =>
     inStore(url, isGiven ? give : revoke),
   );
+  // Nothing makes it active again, whatever time a line gives.
+  if (!isGiven) late.confirm('grants', id, 0, () => grantOf(partnerId, customerId, id));
 }
 
 /** Creates a key, then revokes the previous key. */

@@ -10,7 +10,8 @@ import { startPostgres, withoutOwnServers } from '../packages/testkit/servers/po
 
 const about = `
 Kills an import with SIGKILL at many moments, from its start to its end, on SQLite and on a Postgres of its
-own. Ends with status 1 if a table equals neither the table before the import nor the table after it.`;
+own. The import writes and deletes; a second round runs it with --delete-missing. Ends with status 1 if
+records and remembered deletions equal neither those before the import nor those after it.`;
 
 /** Rejects if a table is neither as before nor as after. */
 async function killOnEach(kills: number, rows: number): Promise<boolean> {
@@ -18,13 +19,16 @@ async function killOnEach(kills: number, rows: number): Promise<boolean> {
   const server = await startPostgres(wholeRun);
   for (const url of [`sqlite:${join(folder, 'faults.db')}`, server.url()]) {
     await (await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate')).close();
-    const scene = { url, environment: 'sandbox', folder, kills, rows };
-    const { before, after, noticedMs } = await killImports(wholeRun, scene);
-    print(
-      `${url.split(':')[0]}: ${before + after} imports of ${rows} lines killed; ` +
-        `${before} tables unchanged, ${after} completely written, none partly written; ` +
-        `noticed after at most ${noticedMs.toFixed(0)} ms.`,
-    );
+    for (const deletesMissing of [false, true]) {
+      const scene = { url, environment: 'sandbox', folder, kills, rows, deletesMissing };
+      const { before, after, noticedMs } = await killImports(wholeRun, scene);
+      print(
+        `${url.split(':')[0]}: ${before + after} imports of ${rows} lines ` +
+          `${deletesMissing ? 'with --delete-missing ' : ''}killed; ` +
+          `${before} tables unchanged, ${after} completely written, none partly written; ` +
+          `noticed after at most ${noticedMs.toFixed(0)} ms.`,
+      );
+    }
   }
   return true;
 }
@@ -33,7 +37,7 @@ await runProgram({
   usage: 'npm run faults:import --',
   about,
   options: {
-    kills: withDefault('N', wholeNumber(1, 100_000), 100, 'kills on each engine'),
+    kills: withDefault('N', wholeNumber(1, 100_000), 100, 'kills in each round'),
     rows: withDefault('N', wholeNumber(1, 10_000_000), 20_000, 'lines of the import'),
   },
   missing: withoutOwnServers,

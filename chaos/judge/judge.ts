@@ -1,6 +1,7 @@
 /** Checks all promises against the record of a run. */
 import type { Run } from '../run.ts';
 import { judgeAnswers } from './answers.ts';
+import { judgeLateLines } from './late-lines.ts';
 import { judgePages } from './pages.ts';
 import { judgeRate } from './rate.ts';
 import { judgeReceipts } from './receipts.ts';
@@ -8,5 +9,7 @@ import type { Verdict } from './verdict.ts';
 import { judgeWalks } from './walks.ts';
 
 export function judge(run: Run): Verdict[] {
-  return [judgePages, judgeWalks, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) => part(run));
+  return [judgePages, judgeWalks, judgeLateLines, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) =>
+    part(run),
+  );
 }

@@ -20,7 +20,7 @@ export interface Shown {
   readonly hasCursor: boolean;
 }
 
-function shownBy(answer: Answer): Shown {
+export function shownBy(answer: Answer): Shown {
   const page = JSON.parse(answer.body) as Record<string, unknown>;
   const records = page[answer.listing] as { id: string }[];
   return {
@@ -29,6 +29,11 @@ function shownBy(answer: Answer): Shown {
     ids: records.map(({ id }) => id),
     hasCursor: typeof page.cursor === 'string' && page.cursor !== '',
   };
+}
+
+/** The owner of the records on a page. */
+export function ownerOf({ listing, partnerId, customerId }: Answer): string {
+  return listing === 'brands' ? partnerId : customerId!;
 }
 
 /** The pages of each walk. Of several answers to one request, the client used the last. */
@@ -54,12 +59,11 @@ export function judgePages(run: Run): Verdict[] {
     const shown = shownBy(answer);
     const foreignRecord = foreignRecordOn(shown, run);
     if (foreignRecord !== undefined) foreign.push(violationOf(answer, foreignRecord));
-    const owner = answer.listing === 'brands' ? answer.partnerId : answer.customerId!;
     const earliestMs =
       answer.listing === 'balances'
         ? answer.sentMs
         : Math.max(answer.sentMs - stalenessMs, moments.get(answer.walk) ?? -Infinity);
-    const found = momentOf(shown, history.rows(answer.listing, owner), earliestMs);
+    const found = momentOf(shown, history.rows(answer.listing, ownerOf(answer)), earliestMs);
     if (typeof found === 'string') wrong.push(violationOf(answer, found));
     else moments.set(answer.walk, found);
   }

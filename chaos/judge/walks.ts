@@ -2,7 +2,7 @@
 import { type History, mayHaveBeen } from '../history.ts';
 import type { Walk } from '../recorder.ts';
 import type { Run } from '../run.ts';
-import { isOfReference, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
+import { isOfReference, ownerOf, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 export function judgeWalks({ history, recorder }: Run): Verdict[] {
@@ -42,11 +42,10 @@ function walkFault(pages: readonly Shown[], history: History): string | undefine
   if (disorder !== undefined) return `${disorder} comes after greater ids`;
 
   const { answer } = pages[0]!;
-  const owner = answer.listing === 'brands' ? answer.partnerId : answer.customerId!;
   const fromMs = answer.sentMs - (answer.listing === 'brands' ? stalenessMs : 0);
   const toMs = pages.at(-1)!.answer.receivedMs;
   const shown = new Set(ids);
-  for (const [id, row] of history.rows(answer.listing, owner)) {
+  for (const [id, row] of history.rows(answer.listing, ownerOf(answer))) {
     const isMissing = isOfReference(id, answer.referenceId) && !shown.has(id);
     if (isMissing && !mayHaveBeen(row, undefined, fromMs, toMs))
       return `${id} is missing, although it existed during the whole walk`;

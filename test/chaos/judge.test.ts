@@ -164,6 +164,16 @@ test('finds a walk that goes back in time', async () => {
   assertBroken({ history, answers }, onePage);
 });
 
+test('finds late lines that were written, and a deleted brand that comes back', async () => {
+  const promise = /late lines have no effect/;
+  const history = createHistory();
+  history.late.push({ atMs: startedMs, lines: 5, taken: 0 });
+  assertKept({ history });
+  history.late.push({ atMs: startedMs, lines: 5, taken: 1 });
+  assertBroken({ history }, promise);
+  assertBroken({ history: await changeBrand(createHistory(), 0, undefined, 3_000) }, promise);
+});
+
 const admitted = (count: number) =>
   Array.from({ length: count }, (_, index) =>
     pageOf(acme, 0, { walk: 10 + index, sentMs: startedMs + 10_000 + index, receivedMs: startedMs + 10_900 }),

@@ -2,7 +2,8 @@
  * Compares what readers see with what the events sent so far can have led to. What is stored is the result of
  * some of the sent events, and of all confirmed ones. So, for one reader of the primary:
  *
- * - a record on a page is a version that a sent event made, and never older than one seen or confirmed before;
+ * - a record on a page is a version that a sent event made, and never older than one seen or confirmed
+ *   before;
  * - a record that was seen or confirmed is missing only if a later event deleted it, and comes back only by an
  *   event after that deletion;
  * - a grant goes from absent to active to final and never back, and a final status is replaced only by that

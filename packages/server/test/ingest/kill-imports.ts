@@ -30,31 +30,44 @@ interface Scene {
   readonly folder: string;
   readonly rows: number;
   readonly kills: number;
+  /** Run the import with --delete-missing: a third of the lines is not in its file. */
+  readonly deletesMissing?: boolean;
 }
 
-/** Rejects at the first table in another state. Every second line replaces a balance, the others are new. */
+/**
+ * Rejects at the first state that is neither. Every second line replaces or deletes a balance, the others are
+ * new or delete what does not exist. Deletions are remembered, which is part of the state.
+ */
 export async function killImports(
   t: Lifetime,
-  { url, environment, folder, rows, kills }: Scene,
+  { url, environment, folder, rows, kills, deletesMissing = false }: Scene,
 ): Promise<Killings> {
   const table = await openTable(url);
   try {
     const where = ['--database', url, '--environment', environment];
-    const words = (file: string) => ['import', 'balances', file, ...where];
+    const words = (file: string, ...more: string[]) => ['import', 'balances', file, ...where, ...more];
+    const flags = deletesMissing ? ['--delete-missing', '--yes'] : [];
     const [first, second] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')];
-    writeFileSync(first, linesOf(rows, 2, 1));
-    writeFileSync(second, linesOf(rows, 1, 2));
+    writeFileSync(
+      first,
+      linesOf(rows, 1, (index) => index % 2 === 0),
+    );
+    writeFileSync(
+      second,
+      linesOf(rows, 2, (index) => !deletesMissing || index % 3 > 0),
+    );
+    await empty(table);
     await runToEnd(t, words(first));
     const before = await stateOf(table);
     await table.query(`create table kept as select ${columns} from balances`);
     // Half of the kills come at a random moment; the other half close in on the commit at the end.
-    let endMs = await runToEnd(t, words(second));
+    let endMs = await runToEnd(t, words(second, ...flags));
     const after = await stateOf(table);
     const counts = { before: 0, after: 0, noticedMs: 0 };
     for (let kill = 0; kill < kills; kill += 1) {
       await restore(table);
       const isAnywhere = kill % 2 === 0;
-      await runFor(t, words(second), isAnywhere ? endMs * Math.random() : endMs);
+      await runFor(t, words(second, ...flags), isAnywhere ? endMs * Math.random() : endMs);
       const killedMs = performance.now();
       await table.settled();
       counts.noticedMs = Math.max(counts.noticedMs, performance.now() - killedMs);
@@ -72,23 +85,31 @@ export async function killImports(
 
 const columns = 'customer_id, id, type, currency, amount, created_at, updated_at';
 
-async function restore(table: Table): Promise<void> {
+async function empty(table: Table): Promise<void> {
   await table.query('delete from balances');
+  await table.query('delete from deleted_balances');
+}
+
+async function restore(table: Table): Promise<void> {
+  await empty(table);
   await table.query(`insert into balances (${columns}) select ${columns} from kept`);
 }
 
 /**
  * Lines have fixed times, so that each import has the same result. The first half is in the order of the
- * table, in which rows are written as they are read; the second half is not.
+ * table, in which rows are written as they are read; the second half is not, and has deletions.
  */
-function linesOf(rows: number, step: number, amount: number): string {
+function linesOf(rows: number, amount: number, isIncluded: (index: number) => boolean): string {
   const time = `2026-01-0${amount}T00:00:00.000Z`;
   let text = '';
-  for (let index = 0; index < rows; index += step) {
+  for (let index = 0; index < rows; index += 1) {
+    if (!isIncluded(index)) continue;
     const id = String(index).padStart(9, '0');
-    const customer_id = index < rows / 2 ? 'a' : `c${index % 100}`;
-    const record = { id, customer_id, type: 'CHECKING', currency: 'USD', amount };
-    text += `${JSON.stringify({ ...record, created_at: time, updated_at: time })}\n`;
+    const isSorted = index < rows / 2;
+    const key = { id, customer_id: isSorted ? 'a' : `c${index % 100}` };
+    const isDeletion = amount === 2 && !isSorted && index % 4 < 2;
+    const record = { ...key, type: 'CHECKING', currency: 'USD', amount, created_at: time, updated_at: time };
+    text += `${JSON.stringify(isDeletion ? { ...key, deleted_at: time } : record)}\n`;
   }
   return text;
 }
@@ -107,12 +128,17 @@ async function runFor(t: Lifetime, words: readonly string[], durationMs: number)
   await ended;
 }
 
-/** The number of rows and a digest of them. */
+/** The numbers of rows and deletions, and a digest of them. */
 async function stateOf(table: Table): Promise<string> {
   const rows = await table.query('select record from balances order by customer_id, id');
+  // Without the time: for --delete-missing it is the time of the import.
+  const deletions = await table.query(
+    'select customer_id, id from deleted_balances order by customer_id, id',
+  );
   const digest = createHash('sha256');
   for (const { record } of rows) digest.update(`${record}\n`);
-  return `${rows.length} ${digest.digest('hex')}`;
+  for (const { customer_id, id } of deletions) digest.update(`${customer_id} ${id}\n`);
+  return `${rows.length} ${deletions.length} ${digest.digest('hex')}`;
 }
 
 async function openTable(url: string): Promise<Table> {

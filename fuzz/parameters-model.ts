@@ -24,11 +24,11 @@ export const rulesOf: Readonly<Record<'brands' | 'balances', Readonly<Record<str
 };
 
 /**
- * The errors of known parameters in the order of the operation's table, the decoded unknown names in the
- * order of the query, and the values of valid parameters.
+ * The errors of known parameters in the order of the operation's table, the first decoded unknown names in
+ * the order of the query, up to 20 errors in all, and the values of valid parameters.
  */
 export function expectedOf(listing: 'brands' | 'balances', query: string) {
-  const sent = pairsOf(query);
+  const sent = pairsOf(query).slice(0, 100);
   const rules = rulesOf[listing];
   const faults: [string, string][] = [];
   const values: Record<string, string | number | undefined> = {};
@@ -40,7 +40,7 @@ export function expectedOf(listing: 'brands' | 'balances', query: string) {
     else values[name] = rule.isLimit ? Number(decoded(encoded[0]!)) : decoded(encoded[0]!);
   }
   const others = sent.map(({ name }) => name).filter((name) => !Object.hasOwn(rules, name));
-  return { faults, unknown: [...new Set(others)], values };
+  return { faults, unknown: [...new Set(others)].slice(0, 20 - faults.length), values };
 }
 
 /** Decoded names and encoded values. */

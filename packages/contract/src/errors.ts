@@ -73,7 +73,7 @@ export const errorCatalogue = {
       detail: 'Remove the unknown parameter {name}{renaming}.',
     },
     INVALID_CHARACTER: {
-      when: 'A value contains a control character, invalid percent-encoding or invalid UTF-8.',
+      when: 'A value contains a control character, invalid percent-encoding or invalid UTF-8. Or the query contains a byte over 0x7F, which must be percent-encoded.',
       detail: 'Send {field} as percent-encoded UTF-8 without control characters.',
     },
     INVALID_CURSOR: {
@@ -156,8 +156,8 @@ export const errorCatalogue = {
   REQUEST_TOO_LARGE: {
     status: 431,
     category: 'INVALID_REQUEST_ERROR',
-    when: 'The request line and headers together are larger than 16 KiB.',
-    detail: 'Shorten the request line and headers to 16 KiB in total.',
+    when: 'The request line and headers together are larger than 16 KiB, or there are more than 200 headers.',
+    detail: 'Shorten the request line and headers to 16 KiB in total, with at most 200 headers.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -199,5 +199,5 @@ export function errorRecord(
   field?: string,
 ): ErrorRecord {
   const { category, detail } = errorCatalogue[code];
-  return { category, code, detail: fillIn(detail, { ...facts, field }), ...(field && { field }) };
+  return { category, code, detail: fillIn(detail, { field, ...facts }), ...(field && { field }) };
 }

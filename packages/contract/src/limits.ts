@@ -34,5 +34,5 @@ export const cursorLifetimeHours = 24;
 /** A name or value of the request is repeated in an error up to this length. */
 export const echoedCharacters = 64;
 
-/** The most errors of a response: one for each parameter that fits into a request of 16 KiB. */
-export const maxErrors = 8_192;
+/** The most errors of a response. Further errors are left out. */
+export const maxErrors = 20;

@@ -110,7 +110,8 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
   },
   431: {
     name: 'RequestTooLarge',
-    description: 'The request line and headers together are larger than 16 KiB.',
+    description:
+      'The request line and headers together are larger than 16 KiB, or there are more than 200 headers.',
   },
   500: {
     name: 'ServerError',

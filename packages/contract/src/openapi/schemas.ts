@@ -93,9 +93,14 @@ export const schemas = {
     description: 'The body of every response with a status other than 2xx.',
     required: ['errors'],
     properties: {
-      errors: list('ErrorRecord', 'One for each invalid parameter, or one for any other cause.', maxErrors, {
-        minItems: 1,
-      }),
+      errors: list(
+        'ErrorRecord',
+        'One for each invalid parameter, the first 20 at most, or one for any other cause.',
+        maxErrors,
+        {
+          minItems: 1,
+        },
+      ),
     },
   },
 };

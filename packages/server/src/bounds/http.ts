@@ -1,6 +1,10 @@
 export const httpBounds = {
   /** Bytes of request line and headers. A reference_id of 1,024 emoji takes 12,288 of them. */
   requestHeadBytes: 16 * 1024,
+  /** Headers of a request: Node takes 0.7 µs for each. */
+  requestHeaders: 200,
+  /** Parameters of a query that are read: far more than an operation has. */
+  queryParameters: 100,
   /** Milliseconds until the headers, and the whole request, must have arrived; and between checks for it. */
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,

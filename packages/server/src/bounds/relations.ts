@@ -1,5 +1,6 @@
 /** Relations between bounds that the code relies on, checked when the process starts. */
 import { brandsPerSecond, lengths, maxErrors } from '@partner-network/contract/limits';
+import { operations } from '@partner-network/contract/operations';
 import { authBounds as auth } from './auth.ts';
 import { cursorsBounds as cursors } from './cursors.ts';
 import { doctorBounds as doctor } from './doctor.ts';
@@ -16,13 +17,16 @@ import { tracingBounds as tracing } from './tracing.ts';
 /** The response time that is left to a request that waited for its turn as long as possible. */
 const leftMs = http.answerMs - overload.requestWaitMs;
 
+const knownParameters = Math.max(...operations.map(({ parameters }) => Object.keys(parameters).length));
+
 /** Each relation by the promise that depends on it. */
 const relations: Readonly<Record<string, boolean>> = {
   'a request is answered within 2 s': http.answerMs < 2_000,
   'headers are a part of the request': http.headersTimeoutMs <= http.requestTimeoutMs,
   'the longest reference_id fits': http.requestHeadBytes > lengths.referenceId * 12 + 1024,
-  'a request cannot name more parameters than a response has errors: each takes 2 bytes':
-    http.requestHeadBytes <= 2 * maxErrors,
+  'the errors of all known parameters fit into a response': knownParameters <= maxErrors,
+  'a query with unread parameters is refused for those that were read':
+    knownParameters < http.queryParameters,
   'a revocation counts within a second': auth.keyCacheMs < 1_000,
 
   'the requests of a second can wait at once': overload.partnerQueue > brandsPerSecond,

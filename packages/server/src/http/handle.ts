@@ -6,7 +6,7 @@ import { httpBounds } from '../bounds/http.ts';
 import { within } from '../lib/timeout.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { commonHeaders, errorResponse, Refusal, refusal } from './refusal.ts';
-import { headBytes, isWellFormed, splitTarget } from './request.ts';
+import { isWellFormed, isWithinBounds, splitTarget } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** A request and what is known about it so far, with the headers of its response. */
@@ -89,8 +89,7 @@ const late = () => new StoreUnavailable('The request took too long.');
 
 /** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
 function routeOf(routes: Routes, path: string, request: IncomingMessage): Route {
-  // Node counts names and values only, and lets many small headers through.
-  if (headBytes(request) > httpBounds.requestHeadBytes) throw refusal('REQUEST_TOO_LARGE');
+  if (!isWithinBounds(request)) throw refusal('REQUEST_TOO_LARGE');
   if (!isWellFormed(request)) throw refusal('MALFORMED_REQUEST');
   const route = routes.get(path) ?? routes.get(anyOtherPath);
   if (route === undefined) throw refusal('NOT_FOUND');

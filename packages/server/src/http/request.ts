@@ -1,5 +1,6 @@
 /** Reads the head of a request: its target, its headers, and whether it is unambiguous. */
 import type { IncomingMessage } from 'node:http';
+import { httpBounds } from '../bounds/http.ts';
 
 /** Scheme and authority of an absolute-form target, which a proxy may send. */
 const authority = /^https?:\/\/[^/?]*/i;
@@ -25,13 +26,14 @@ export function headerValues(rawHeaders: readonly string[], lowerCaseName: strin
   return values;
 }
 
-/** The size of the request line and headers as they were sent, without optional white space. */
-export function headBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+/** Whether the head of a request is within its bounds. Node counts only the bytes of names and values. */
+export function isWithinBounds({ method = '', url = '', rawHeaders }: IncomingMessage): boolean {
+  // As they were sent, without optional white space.
   let bytes = method.length + url.length + '  HTTP/1.1\r\n\r\n'.length;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     bytes += rawHeaders[index]!.length + rawHeaders[index + 1]!.length + ': \r\n'.length;
   }
-  return bytes;
+  return bytes <= httpBounds.requestHeadBytes && rawHeaders.length <= 2 * httpBounds.requestHeaders;
 }
 
 /** Rejects ambiguous requests: a proxy could parse them differently, which allows request smuggling. */

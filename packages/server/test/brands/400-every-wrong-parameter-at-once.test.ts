@@ -73,10 +73,20 @@ test('suggests the nearest parameter if its name is close', async (t) => {
   }
 });
 
-test('names every unknown parameter of the longest query', async (t) => {
+test('an answer has at most 20 errors, those of known parameters first', async (t) => {
   const { brands } = await startTestService(t);
-  const query = Array.from({ length: 2_500 }, (_, index) => `x${index}`).join('&');
-  assert.equal(errorsOf(await brands(`?${query}`, { key: keys.acme })).length, 2_500);
+  const unknown = Array.from({ length: 2_500 }, (_, index) => `x${index}`);
+  const answer = await brands(`?limit=0&${unknown.join('&')}`, { key: keys.acme });
+  assert.deepEqual(
+    errorsOf(answer).map(({ field }) => field),
+    ['limit', ...unknown.slice(0, 19)],
+  );
+});
+
+test('reads a parameter after any number of empty ones', async (t) => {
+  const { brands } = await startTestService(t);
+  const { text } = await brands(`?${'&'.repeat(10_000)}limit=1`, { key: keys.acme });
+  assert.equal(JSON.parse(text).brands.length, 1);
 });
 
 test('never repeats a key that was sent as a parameter or as its name, whole or in part', async (t) => {

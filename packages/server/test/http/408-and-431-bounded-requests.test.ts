@@ -37,3 +37,16 @@ test('a head of 16 KiB is accepted, and one byte more is not', async (t) => {
   assert.match(await raw(requestOf(16_384)), /^HTTP\/1\.1 200 /);
   assert.match(await raw(requestOf(16_385)), /^HTTP\/1\.1 431 /);
 });
+
+test('200 headers are accepted, and one more is not', async (t) => {
+  const { raw } = await startTestService(t);
+  const requestOf = (headers: number) => {
+    const credentials = `Host: a\r\nAuthorization: Bearer ${keys.acme}\r\nConnection: close\r\n`;
+    return `GET /network/v1/brands HTTP/1.1\r\n${credentials}${'X: y\r\n'.repeat(headers - 3)}\r\n`;
+  };
+  assert.match(await raw(requestOf(200)), /^HTTP\/1\.1 200 /);
+  for (const headers of [201, 202, 2_000]) {
+    const answer = await raw(requestOf(headers));
+    assert.match(answer, /^HTTP\/1\.1 431 .*"REQUEST_TOO_LARGE"/s, String(headers));
+  }
+});

@@ -20,6 +20,11 @@ test('a name that cannot be decoded keeps its text, also invisible characters', 
   assert.deepEqual([...splitQuery('%EF%BB%BFli%FFmit=5').keys()], ['\ufeffli\ufffdmit']);
 });
 
+test('only the first hundred parameters are read, without counting empty ones', () => {
+  const names = Array.from({ length: 8_000 }, (_, index) => `x${index}`);
+  assert.deepEqual([...splitQuery(names.join('&&')).keys()], names.slice(0, 100));
+});
+
 function detailsOf(query: string): unknown {
   try {
     return parseParameters(listBrands, query);

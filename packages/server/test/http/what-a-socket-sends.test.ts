@@ -22,6 +22,8 @@ type After = 'goes on' | 'closes';
 type Row = readonly [what: string, sent: string | Buffer, answer: string, after: After];
 
 const malformed = '400 MALFORMED_REQUEST';
+const rawByte = '400 INVALID_CHARACTER';
+const notAllowed = '405 METHOD_NOT_ALLOWED';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 const encoded = (encoding: string) => `${good}Transfer-Encoding: ${encoding}\r\n\r\n`;
 const lengths = (...values: unknown[]) => values.map((value) => `Content-Length: ${value}\r\n`).join('');
@@ -48,6 +50,12 @@ const table: readonly Row[] = [
   ['an invalid target', `${good}\r\n`.replace('GET ', 'GET x'), malformed, 'closes'],
   ['a space in the target', `${good}\r\n`.replace('?limit', ' ?limit'), malformed, 'closes'],
   ['a NUL in the target', `${good}\r\n`.replace('?limit', '\0'), malformed, 'closes'],
+
+  ['a raw byte in a path', `${good}\r\n`.replace('brands', 'bränds'), malformed, 'closes'],
+  ['a raw byte in a value', `${good}\r\n`.replace('limit=1', 'reference_id=ä'), rawByte, 'closes'],
+  ['a raw byte in a name', `${good}\r\n`.replace('limit', 'lümit'), rawByte, 'closes'],
+  ['a raw byte for another path', `${good}\r\n`.replace('brands?', 'no?ä'), '404 NOT_FOUND', 'closes'],
+  ['a raw byte in a POST', `POST${good.slice(3)}\r\n`.replace('=1', '=ä'), notAllowed, 'closes'],
 
   ['two Authorization headers', `${good}${key}\r\n`, '401 UNAUTHORIZED', 'goes on'],
   ['a NUL in a header', `${good}X: a\0b\r\n\r\n`, malformed, 'closes'],
@@ -109,6 +117,26 @@ test('every unusual sequence of bytes gets exactly its response', async (t) => {
   for (const [what, sent, answer, after] of table) {
     const received = await raw(Buffer.concat([Buffer.from(sent), Buffer.from(next)]));
     assert.deepEqual(answersIn(received), after === 'goes on' ? [answer, '200'] : [answer], what);
+  }
+});
+
+test('the error of a raw byte names its parameter, and says to percent-encode it', async (t) => {
+  const { raw } = await startTestService(t);
+  const rows = [
+    ['limit=1&refe%72ence_id=a=ä&cursor=ö', 'reference_id', 'reference_id'],
+    ['lümit=1', 'lümit', 'lümit'],
+    ['\xff=1', '\ufffd', '\ufffd'],
+    ['=ä', undefined, 'the query'],
+    [`${keys.acme}=ä`, '[key]', '[key]'],
+  ] as const;
+  for (const [query, field, named] of rows) {
+    const bytes = Buffer.from(
+      `${good}\r\n`.replace('limit=1', query),
+      query.startsWith('\xff') ? 'latin1' : 'utf8',
+    );
+    const [error] = JSON.parse((await raw(bytes)).split('\r\n\r\n')[1]!).errors;
+    const detail = `Send ${named} as percent-encoded UTF-8 without control characters.`;
+    assert.deepEqual([error.code, error.field, error.detail], ['INVALID_CHARACTER', field, detail]);
   }
 });
 

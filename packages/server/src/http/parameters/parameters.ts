@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
-import { echoedCharacters } from '@partner-network/contract/limits';
+import { echoedCharacters, maxErrors } from '@partner-network/contract/limits';
 import { factsOf, type Operation, type Parameter, renamingTo } from '@partner-network/contract/operations';
 import { suggest } from '../../lib/suggest.ts';
 import { echo, isCleanText, isLongerThan, isPlainInteger } from '../../lib/text.ts';
@@ -17,7 +17,7 @@ export type Parameters<O extends Operation> = {
     : Value<O['parameters'][Name]> | undefined;
 };
 
-/** Reads all parameters, or refuses with all errors: first of known parameters in order, then of unknown. */
+/** Reads all parameters, or refuses with the errors of known parameters in order, then of unknown ones. */
 export function parseParameters<O extends Operation>(operation: O, query: string): Parameters<O> {
   const sent = splitQuery(query);
   const values: Record<string, string | number | undefined> = {};
@@ -31,7 +31,7 @@ export function parseParameters<O extends Operation>(operation: O, query: string
   }
 
   const known = Object.keys(operation.parameters);
-  for (const name of sent.keys()) {
+  for (const name of [...sent.keys()].slice(0, maxErrors - errors.length)) {
     const field = echo(name, echoedCharacters);
     const nearest = suggest(field, known);
     const facts = {

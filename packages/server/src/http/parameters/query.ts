@@ -1,13 +1,18 @@
-/** The parameters of a query string by name, in the order of their first appearance. Values stay encoded. */
+import { isUtf8 } from 'node:buffer';
+import { httpBounds } from '../../bounds/http.ts';
+
+/**
+ * The parameters of a query string by name, in the order of their first appearance. Values stay encoded.
+ * Only the first hundred are read, of up to 8,000: the request is refused anyway, because some of the
+ * hundred are unknown or given twice.
+ */
 export function splitQuery(query: string): Map<string, string[]> {
   const parameters = new Map<string, string[]>();
-  for (const pair of query.split('&')) {
-    if (pair === '') continue;
+  for (const [pair] of query.matchAll(/[^&]+/g).take(httpBounds.queryParameters)) {
     const equals = pair.indexOf('=');
-    const encodedName = equals === -1 ? pair : pair.slice(0, equals);
+    // A name that is not UTF-8 is still shown in the error, with replacement characters.
+    const name = bytesOf(equals === -1 ? pair : pair.slice(0, equals)).toString();
     const value = equals === -1 ? '' : pair.slice(equals + 1);
-    // A name that cannot be decoded is still shown in the error, with replacement characters.
-    const name = decode(encodedName) ?? looseUtf8.decode(bytesOf(encodedName));
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
     else values.push(value);
@@ -15,26 +20,47 @@ export function splitQuery(query: string): Map<string, string[]> {
   return parameters;
 }
 
-const needsDecoding = /[%+]/;
+/** The name of the first parameter with a byte over 0x7F, which must be percent-encoded. */
+export function nameOfRawByte(query: string): string | undefined {
+  const pair = query.split('&').find((text) => /[\x80-\xff]/.test(text));
+  return pair === undefined ? undefined : splitQuery(pair).keys().next().value;
+}
+
 const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const looseUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Decodes percent-encoded UTF-8. Undefined if the encoding is broken. */
 export function decode(encoded: string): string | undefined {
-  if (!needsDecoding.test(encoded)) return encoded;
   if (brokenEscape.test(encoded)) return undefined;
-  try {
-    return strictUtf8.decode(bytesOf(encoded));
-  } catch {
-    return undefined;
-  }
+  const bytes = bytesOf(encoded);
+  return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
-/** `encoded` is ASCII: Node rejects any other request target. */
-function bytesOf(encoded: string): Uint8Array {
-  const unescaped = encoded
-    .replaceAll('+', ' ')
-    .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(unescaped, 'latin1');
+const [percent, plus, space] = Buffer.from('%+ ');
+
+/**
+ * The bytes of a text without its percent-encoding. A broken escape stays as it is. A loop, because
+ * decodeURIComponent throws, and `replace` takes 0.3 µs for each of up to 5,000 escapes.
+ */
+function bytesOf(encoded: string): Buffer {
+  const bytes = Buffer.from(encoded, 'latin1');
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    let byte = bytes[at]!;
+    if (byte === plus) byte = space!;
+    if (byte === percent) {
+      const escaped = (digitAt(bytes, at + 1) << 4) | digitAt(bytes, at + 2);
+      if (escaped >= 0) [byte, at] = [escaped, at + 2];
+    }
+    bytes[length] = byte;
+    length += 1;
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The hexadecimal digit at a place, or -1. */
+function digitAt(bytes: Buffer, place: number): number {
+  const byte = bytes[place] ?? 0;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

@@ -24,8 +24,8 @@ export function createHttpServer(): Server {
     // Node would answer a missing Host with an empty body. Our response has an error record.
     requireHostHeader: false,
   });
-  // By default Node drops the headers after the 2,000th, and their size could not be checked.
-  server.maxHeadersCount = 0;
+  // Some versions of Node drop further headers, and others refuse them: one more shows that there are too many.
+  server.maxHeadersCount = httpBounds.requestHeaders + 1;
   server.timeout = httpBounds.stalledSocketMs;
   return server;
 }

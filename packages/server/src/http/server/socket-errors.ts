@@ -2,9 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { echoedCharacters } from '@partner-network/contract/limits';
+import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
+import { echo } from '../../lib/text.ts';
 import type { Routes } from '../handle.ts';
+import { nameOfRawByte } from '../parameters/query.ts';
 import { commonHeaders, errorResponse, type Refusal, refusal } from '../refusal.ts';
 import { splitTarget } from '../request.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
@@ -61,6 +65,7 @@ export function answerSocketErrors(
 function refusalOfSocketError(error: SocketError, routes: Routes): Refusal {
   if (error.code === 'HPE_HEADER_OVERFLOW') return refusal('REQUEST_TOO_LARGE');
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('REQUEST_TIMEOUT');
+  if (error.code === 'HPE_INVALID_URL') return refusalOfTarget(error, routes);
   const target = error.code === 'HPE_INVALID_METHOD' ? targetOfUnknownMethod(error) : undefined;
   return target === undefined ? refusal('MALFORMED_REQUEST') : refusalOfMethod(target, routes);
 }
@@ -79,6 +84,19 @@ function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketError): str
   let start = bytesParsed;
   while (start > 0 && methodByte.test(String.fromCharCode(rawPacket[start - 1]!))) start -= 1;
   return requestLine.exec(rawPacket.toString('latin1', start))?.[1];
+}
+
+/** The refusal of a target that Node rejects: a raw byte over 0x7F in the query has an error of its own. */
+function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, routes: Routes): Refusal {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = text.lastIndexOf(' ', bytesParsed - 1) + 1;
+  const target = /^\S+(?= HTTP\/1\.[01]\r?\n)/.exec(text.slice(start))?.[0] ?? '';
+  const name = nameOfRawByte(splitTarget(target).query);
+  if (name === undefined) return refusal('MALFORMED_REQUEST');
+  const isAllowed = allowedMethods.some((method) => text.slice(0, start).endsWith(`${method} `));
+  if (!isAllowed || !routes.has(splitTarget(target).path)) return refusalOfMethod(target, routes);
+  const field = echo(name, echoedCharacters);
+  return refusal('INVALID_CHARACTER', field === '' ? { field: 'the query' } : {}, field);
 }
 
 /** A whole response, which closes its connection. */

@@ -38,7 +38,7 @@ export function decode(encoded: string): string | undefined {
 const [percent, plus, space] = Buffer.from('%+ ');
 
 /**
- * The bytes of a text without its percent-encoding. A broken escape stays as it is. A loop, because
+ * The bytes of a text without its percent-encoding. A broken escape is left unchanged. A loop, because
  * decodeURIComponent throws, and `replace` takes 0.3 µs for each of up to 5,000 escapes.
  */
 function bytesOf(encoded: string): Buffer {

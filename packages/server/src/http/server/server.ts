@@ -24,7 +24,7 @@ export function createHttpServer(): Server {
     // Node would answer a missing Host with an empty body. Our response has an error record.
     requireHostHeader: false,
   });
-  // Some versions of Node drop further headers, and others refuse them: one more shows that there are too many.
+  // Some versions of Node drop further headers, others refuse them. One more shows that there are too many.
   server.maxHeadersCount = httpBounds.requestHeaders + 1;
   server.timeout = httpBounds.stalledSocketMs;
   return server;

@@ -145,6 +145,19 @@ export const auditTests: StoreTests = {
     assert.equal(await store.eraseCustomer('alice', byTest), undefined);
   },
 
+  'keeps late records of an erased customer away, also records that it never had': async (open) => {
+    const store = await openWith(open, 'acme');
+    const ahead = new Date(Date.now() + 240_000).toISOString();
+    const [balance, timed] = [plainBalance('alice', 'a'), { is_timed: 1 }];
+    await writeRows(store, 'balances', [{ ...balance, ...timed, updated_at: ahead }]);
+    await store.eraseCustomer('alice', byTest);
+    const late = [{ ...balance, ...timed, updated_at: ahead }, plainBalance('alice', 'never seen')];
+    assert.partialDeepStrictEqual(await writeRows(store, 'balances', late), { written: 0, stale: 2 });
+    assert.partialDeepStrictEqual(await writeRows(store, 'grants', [grant]), { written: 0, stale: 1 });
+    const newer = [{ ...balance, ...timed, updated_at: future }];
+    assert.partialDeepStrictEqual(await writeRows(store, 'balances', newer), { written: 1, stale: 0 });
+  },
+
   'keeps the changes of a moved file apart from what was there': async (open) => {
     const store = await open();
     await createPartners(store, 'acme');

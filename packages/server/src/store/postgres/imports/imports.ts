@@ -177,7 +177,8 @@ function createRun(
       const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
       await query(importLock(kind, isAlone ? 'exclusive' : 'shared'));
       const missing = deletesMissing ? await merge.deleteMissing(startedAt) : 0;
-      const merged = staged === 0 ? nothing : await merge.write({ isSorted, hasRepeats, deletions });
+      const merged =
+        staged === 0 ? nothing : await merge.write({ isSorted, hasRepeats, rows: staged, deletions });
       const { rejected } = merged;
       const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
       const written = placed + merged.written;

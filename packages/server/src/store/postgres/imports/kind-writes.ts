@@ -7,6 +7,8 @@ export interface Staged {
   /** Whether all rows are in the order of the table, and no id is repeated. */
   readonly isSorted: boolean;
   readonly hasRepeats: boolean;
+  readonly rows: number;
+  /** How many of the rows delete. */
   readonly deletions: number;
 }
 

@@ -73,15 +73,20 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
         ) ${remember(kind, `select ${key}, $1::timestamptz, now() from gone`)}`,
         at,
       ),
-    write: async ({ isSorted, hasRepeats, deletions: given }: Staged) => {
+    write: async ({ isSorted, hasRepeats, rows, deletions: given }: Staged) => {
       const repeated = hasRepeats ? await writeRepeats() : { written: 0, stale: 0, deleted: 0 };
       let stale = await changes(`delete from staged where deleted_at is null and ${isGone(kind, 'staged')}`);
       const removed = given > 0 ? await deleteStaged() : { deleted: 0, stale: 0 };
-      const written = (await merge(true, isSorted)) + (await merge(false, isSorted));
-      stale += await count(
-        `from staged s join ${kind} on ${sameId(kind, 's', kind)}
-        where s.deleted_at is null and s.updated_at < ${kind}.updated_at`,
-      );
+      // Each statement is a round trip: the later ones are left out if no line can be left for them.
+      const most = rows - given - stale;
+      let written = await merge(true, isSorted);
+      if (written < most) written += await merge(false, isSorted);
+      if (written < most) {
+        stale += await count(
+          `from staged s join ${kind} on ${sameId(kind, 's', kind)}
+          where s.deleted_at is null and s.updated_at < ${kind}.updated_at`,
+        );
+      }
       if (given > 0)
         await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
       return {

@@ -32,8 +32,10 @@ const meanings: Readonly<Record<Code, Meaning>> = {
   EXPECTED_OBJECT: { means: 'The line or the value is not a JSON object.' },
   VALUE_EMPTY: { means: 'The value is an empty string.' },
   VALUE_TOO_LONG: {
-    means: 'The value has too many characters, counted in Unicode code points.',
-    facts: { max: 128 },
+    means:
+      'The value has too many characters, counted in Unicode code points. ' +
+      'Or the keys and values of `metadata` have more than 32,768 bytes in all.',
+    facts: { max: '128 characters' },
   },
   VALUE_TOO_LOW: { means: 'The number is too small.', facts: { min: Number.MIN_SAFE_INTEGER } },
   VALUE_TOO_HIGH: { means: 'The number is too large.', facts: { max: Number.MAX_SAFE_INTEGER } },

@@ -22,7 +22,7 @@ export interface Brand {
    * brand without an image has the URL of a placeholder. 8 to 8000 characters.
    */
   readonly profile_image_url?: string;
-  /** Free-form pairs of strings, 0 to 50 keys, without personally identifiable information. */
+  /** Free-form pairs of strings: 0 to 50 keys, 32,768 bytes, no personally identifiable information. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 

@@ -15,7 +15,9 @@ export const lengths = {
   cursor: 1024,
   imageUrl: { min: 8, max: 8000 },
   metadataKeys: 50,
-  /** Not in the specification: an import line has at most 1 MiB. */
+  /** UTF-8 bytes of all keys and values of a brand, so that a page of 100 brands has about 5 MB at most. */
+  metadataBytes: 32_768,
+  /** Code points of a value in older databases: an import line has at most 1 MiB. */
   metadataValue: 1_048_576,
   errorCode: 64,
   errorDetail: 1024,

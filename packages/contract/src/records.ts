@@ -91,7 +91,8 @@ export const brandSchema = {
       additionalProperties: { type: 'string' },
       maxProperties: lengths.metadataKeys,
       description:
-        'Your own pairs of strings: 0 to 50 keys, not nested, without personally identifiable information.',
+        'Your own pairs of strings: 0 to 50 keys, not nested, at most 32,768 bytes of keys and values in ' +
+        'UTF-8, without personally identifiable information.',
     },
   },
 } as const;

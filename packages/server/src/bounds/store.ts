@@ -23,6 +23,6 @@ export const storeBounds = {
   exportChunkCharacters: 64 * 1024,
   /** Rows that an export reads from Postgres at once. */
   exportBatchRecords: 1_000,
-  /** The same for brands: one can have a megabyte of metadata. */
+  /** The same for brands: one of an older database can have a megabyte of metadata. */
   exportBatchBrands: 100,
 } as const;

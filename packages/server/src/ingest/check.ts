@@ -1,3 +1,4 @@
+import { lengths } from '@partner-network/contract/limits';
 import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
 import { ingestBounds } from '../bounds/ingest.ts';
 import { isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
@@ -77,7 +78,7 @@ function stringRule(schema: FieldSchema): Rule {
     if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
     if (text === '') return importFault('VALUE_EMPTY', field);
     if (isTime) return timeFault('format', field);
-    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max });
+    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max: `${max} characters` });
     if (words !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed: words.join(' or ') });
     if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
     // The minimum length needs no check: every valid address has at least 8 characters.
@@ -108,12 +109,18 @@ function integerRule(schema: FieldSchema): Rule {
   };
 }
 
+const mostBytes = `${lengths.metadataBytes} bytes of keys and values in UTF-8`;
+
 /** Stores a map of strings as JSON with sorted keys, so that equal maps are equal text. */
 function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
   return (value, field, faults) => {
     if (!isObject(value)) return reject(faults, importFault('EXPECTED_OBJECT', field));
     const entries = Object.entries(value);
     if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
+    const texts = entries.flat().filter((text) => typeof text === 'string');
+    if (Buffer.byteLength(texts.join('')) > lengths.metadataBytes) {
+      faults.push(importFault('VALUE_TOO_LONG', field, { max: mostBytes }));
+    }
     for (const [key, text] of entries) {
       if (faults.length >= ingestBounds.importFaultsOfLine) break;
       if (typeof text !== 'string') faults.push(importFault('EXPECTED_STRING', `${field}.${key}`));

@@ -23,7 +23,7 @@ export const importSentences = {
   EXPECTED_INTEGER: 'Set this field to a whole number, written in plain digits.',
   EXPECTED_OBJECT: 'Write a JSON object here. Each line is one record.',
   VALUE_EMPTY: 'Set this field to a value, or leave it out if it is optional.',
-  VALUE_TOO_LONG: 'Shorten this value to at most {max} characters.',
+  VALUE_TOO_LONG: 'Shorten this value to at most {max}.',
   VALUE_TOO_LOW: 'Set this field to at least {min}.',
   VALUE_TOO_HIGH: 'Set this field to at most {max}.',
   INVALID_ENUM_VALUE: 'Set this field to {allowed}.',

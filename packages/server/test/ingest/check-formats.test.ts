@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { brandSchema } from '@partner-network/contract/records';
 import fc from 'fast-check';
+import { createChecker } from '../../src/ingest/check.ts';
 import { assertRefused, assertTaken, checkLine, lineWith, times } from './check-line.ts';
 
 test('accepts a color only as # and six hex digits', async () => {
@@ -119,6 +121,25 @@ test('accepts metadata of 0 to 50 keys and empty texts, and refuses 51 keys', as
   assert.deepEqual(fifty.faults, []);
   assert.deepEqual(JSON.parse(String(fifty.fields.metadata)), keysOf(50));
   await assertRefused('brands', 'metadata', JSON.stringify(keysOf(51)), 'TOO_MANY_KEYS');
+});
+
+test('accepts metadata of 32,768 bytes in UTF-8, keys and values together, and refuses one more', async () => {
+  for (const [key, text] of [
+    ['k', 'x'],
+    ['é', 'ü'],
+    ['🦊', '🦊'],
+  ] as const) {
+    const room = 32_768 - Buffer.byteLength(`${key}other"`);
+    const fits = text.repeat(Math.floor(room / Buffer.byteLength(text)));
+    const metadata = { [key]: fits.padEnd(fits.length + (room % Buffer.byteLength(text))), other: '"' };
+    const { faults } = await checkLine('brands', lineWith('brands', 'metadata', JSON.stringify(metadata)));
+    assert.deepEqual(faults, []);
+    const larger = JSON.stringify({ ...metadata, other: '""' });
+    await assertRefused('brands', 'metadata', larger, 'VALUE_TOO_LONG');
+  }
+  const { faults } = createChecker(brandSchema)({ metadata: { toString: 'x'.repeat(40_000), valueOf: {} } });
+  const details = faults.filter(({ field }) => field === 'metadata').map(({ detail }) => detail);
+  assert.deepEqual(details, ['Shorten this value to at most 32768 bytes of keys and values in UTF-8.']);
 });
 
 test('refuses metadata that is not an object', async () => {

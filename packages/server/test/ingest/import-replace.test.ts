@@ -40,15 +40,15 @@ test('a replaced record keeps only its created_at; its updated_at is now by defa
 test('of two lines with the same id, the later one wins, also far apart in a long file', async (t) => {
   const store = await openEmpty(t);
   // Three megabytes: the first records are already being written when they come again.
-  const metadata = { note: 'x'.repeat(100_000) };
-  const long = Array.from({ length: 30 }, (_, index) => brand(index, { metadata }));
-  const again = [brand(1, { metadata }), brand(2, { metadata, name: 'Renamed' }), brand(30)];
+  const metadata = { note: 'x'.repeat(32_000) };
+  const long = Array.from({ length: 100 }, (_, index) => brand(index, { metadata }));
+  const again = [brand(1, { metadata }), brand(2, { metadata, name: 'Renamed' }), brand(100)];
   const report = await importInto(store, [...long, ...again]);
-  assert.deepEqual([report.written, report.unchanged], [32, 1]);
+  assert.deepEqual([report.written, report.unchanged], [102, 1]);
   const names = (await brandsOf(store)).map(({ name }) => name);
-  assert.deepEqual([names.length, names[1], names[2], names[3]], [31, 'Name', 'Renamed', 'Name']);
-  const rejected = await importInto(store, [brand(40, { metadata }), ...long, brand(41), '{']);
-  assert.deepEqual([rejected.written, (await brandsOf(store)).length], [0, 31]);
+  assert.deepEqual([names.length, names[1], names[2], names[3]], [101, 'Name', 'Renamed', 'Name']);
+  const rejected = await importInto(store, [brand(140, { metadata }), ...long, brand(141), '{']);
+  assert.deepEqual([rejected.written, (await brandsOf(store)).length], [0, 101]);
 });
 
 test('the same id under another partner or customer is another record', async (t) => {

@@ -2,7 +2,7 @@
 export const storeBounds = {
   /** How long `serve` waits for a lock, ms. It blocks the process; with a write-ahead log it is rare. */
   sqliteServeBusyMs: 250,
-  /** How often `serve` checks that nobody replaced its files, ms. A check takes 30 µs. */
+  /** How often `serve` checks that nobody replaced its files, ms. A check takes about 70 µs. */
   sqliteWatchMs: 250,
   /** Write-ahead log that is not shrunk, bytes: SQLite merges and reuses a log of 1,000 pages. */
   sqliteLogBytes: 1_000 * 4_096 * 2,

@@ -106,7 +106,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
         findKey: [
           'keys find',
           'Find whose key this is, without printing it; for a leaked key',
-          'partner-network keys find - < leaked-key.txt',
+          'partner-network keys find -',
         ],
         revokeKey: ['keys revoke', 'Revoke a key for good'],
         rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
@@ -160,7 +160,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
           'audit list',
           'List who changed what, newest first',
           'partner-network audit list --since 24h',
-          'partner-network audit list --action "keys revoke" --json',
+          'partner-network audit list --target PARTNER_1 --json',
         ],
       }),
       ...from(() => import('./commands/receipts.ts'), {

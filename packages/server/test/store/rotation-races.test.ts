@@ -1,4 +1,4 @@
-/** A key is revoked although another command rotates it, in whatever order they get the lock. */
+/** A key is revoked although another command rotates it, in any order of the two. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';

@@ -77,8 +77,9 @@ export async function openCommits(
  */
 async function openWriter(store: Imports, kind: ImportKind) {
   let run: ImportRun | undefined = await store.beginImport(kind);
+  let isClosed = false;
 
-  async function close(): Promise<void> {
+  async function endRun(): Promise<void> {
     // Fails if the connection of the run is lost.
     await run?.end().catch(() => {});
     run = undefined;
@@ -91,12 +92,21 @@ async function openWriter(store: Imports, kind: ImportKind) {
       await run.stage(rows);
       return await run.write({ mode: 'keep', skipsRejected: true });
     } catch (error) {
-      await close();
+      await endRun();
       // The connection broke while it was idle: try once on a new one before reporting an outage.
-      if (isOld && isOutage(error)) return write(rows);
+      if (isOld && !isClosed && isOutage(error)) return write(rows);
       throw error;
+    } finally {
+      // A write that was given up may begin a run after the close, whose connection would keep the process.
+      if (isClosed) await endRun();
     }
   }
 
-  return { write, close };
+  return {
+    write,
+    close: (): Promise<void> => {
+      isClosed = true;
+      return endRun();
+    },
+  };
 }

@@ -48,7 +48,7 @@ export function createRetry(options: RetryOptions): Retry {
     // A frozen server does not answer at all, not even with an error.
     const { promise: silence, reject } = Promise.withResolvers<never>();
     timeUp.signal.addEventListener('abort', () =>
-      reject(new StoreUnavailable('The database does not answer.')),
+      reject(new StoreUnavailable('The database does not answer, or another import locks it.')),
     );
     try {
       for (;;) {

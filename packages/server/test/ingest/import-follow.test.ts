@@ -233,7 +233,7 @@ test('after a stop it waits only stoppedMs for a stuck database', {
   const { slow, asked } = gated(database.store);
   const writing = assert.rejects(
     followRecords(slow, readJsonLines(feed.chunks), { ...options, stoppedMs: 100 }),
-    /does not answer\. No line was written\. Send all/,
+    /does not answer, or another import locks it\. No line was written\. Send all/,
   );
   await feed.send(brand(1));
   await asked;
@@ -270,6 +270,23 @@ test('ends when the database stays unreachable, and says which lines are written
   await failed;
   await unlock();
   assert.equal((await names()).length, 1);
+});
+
+test('begins no new run when it gives up on a locked database', async (t) => {
+  const { database, feed, options } = await openScene(t);
+  const beginImport = t.mock.fn<Store['beginImport']>(async (kind) => {
+    const run = await database.store.beginImport(kind);
+    // Closing the connection ends the wait for the lock with an error.
+    const { promise, reject } = Promise.withResolvers<never>();
+    return { ...run, write: () => promise, end: async () => reject(new StoreUnavailable('closed')) };
+  });
+  const locked = { ...database.store, beginImport };
+  const following = followRecords(locked, readJsonLines(feed.chunks), { ...options, limitMs: 200 });
+  const failed = assert.rejects(following, /another import locks it\./);
+  await feed.send(brand(1));
+  await failed;
+  await new Promise(setImmediate);
+  assert.equal(beginImport.mock.callCount(), 1);
 });
 
 test('commits the lines before a feed breaks, and says which lines are written', async (t) => {

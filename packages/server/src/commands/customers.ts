@@ -1,7 +1,8 @@
 import { counted } from '../command-line/amounts.ts';
 import { confirm, yes } from '../command-line/confirm.ts';
 import { Problem } from '../command-line/options.ts';
-import { changing, customerId, missing, waitingFor } from './database.ts';
+import { ConclusiveError } from '../lib/operator-error.ts';
+import { changing, customerId, waitingFor } from './database.ts';
 
 export const eraseCustomer = changing('customers erase', {
   ifFailed: 'Assume that nothing was erased until this command succeeds.',
@@ -15,9 +16,10 @@ export const eraseCustomer = changing('customers erase', {
   ask: ({ yes }, [id]) => confirm(`This deletes all balances and grants of customer ${id} for good.`, yes),
   run: async (store, _values, [id = ''], _output, by) => {
     const erased = await store.eraseCustomer(id, by);
-    const remedy =
-      'Check the id. "partner-network receipts list --customer ID" lists requests for its balances.';
-    if (erased === undefined) return missing(`balance or grant of customer ${id}`, remedy);
+    if (erased === undefined) {
+      const remedy = '"partner-network grants list --customer ID" lists the grants of a customer.';
+      throw new ConclusiveError(`There is no balance or grant of customer ${id}. Check the id: ${remedy}`);
+    }
     const { balances, grants } = erased;
     return {
       value: { customer_id: id, balances, grants },

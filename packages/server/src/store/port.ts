@@ -99,8 +99,8 @@ export type ImportKind = 'brands' | 'balances' | 'grants';
 
 /**
  * A validated line by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. A row
- * with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line gives `updated_at`, else 0. Then
- * `updated_at` is the time of the import. For grants, `line` is the number of the line, an absent
+ * with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line gives `updated_at`. It is 0
+ * if `updated_at` is the time of the import. For grants, `line` is the number of the line, an absent
  * `status` or `expires_at` keeps the stored value, and an empty `expires_at` stands for null.
  */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;

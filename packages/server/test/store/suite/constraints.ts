@@ -220,7 +220,7 @@ export function constraintTests(engine: Engine): void {
       await assert.rejects(db.execute(`insert into audit_log ${columns} values (${bad})`), isRefusal, bad);
   });
 
-  test('rejects statements that extend a consent or move it, and accepts one that ends it', async (t) => {
+  test('rejects statements that extend a consent or move it, and accepts its end', async (t) => {
     const db = await open(t);
     await insert(db, 'partners', { id: 'zenith' });
     await insert(db, 'grants', { expires_at: createdAt });

@@ -1,7 +1,7 @@
 /**
- * `npm run mutate`: changes the code that keeps partners apart, one place at a time, and reports changes that
- * no test noticed. Fails under 90 %. Its tests need only a Redis, and must be quick: each runs once for
- * every change in code that it executes.
+ * `npm run mutate`: changes the code that keeps partners apart, and the code that decides what a late line or
+ * a deletion does, one place at a time, and reports changes that no test noticed. Fails under 90 %. Its tests
+ * need only a Redis, and must be quick: each runs once for every change in code that it executes.
  */
 export default {
   mutate: [
@@ -10,6 +10,9 @@ export default {
     'packages/server/src/limiter/**/*.ts',
     // Only `doctor` uses it, for its report.
     '!packages/server/src/limiter/redis/inspect.ts',
+    'packages/server/src/ingest/record-check.ts',
+    'packages/server/src/store/sql/{consent,imports}.ts',
+    'packages/server/src/store/sqlite/imports/{grants,records,writes}.ts',
   ],
   testRunner: 'tap',
   tap: {
@@ -21,6 +24,9 @@ export default {
       'packages/server/test/limiter/admissions.test.ts',
       'packages/server/test/limiter/redis/{local-share,reply,url}.test.ts',
       'packages/server/test/limiter/{redis/link,open}.test.ts',
+      'packages/server/test/store/{consent,import-order}.test.ts',
+      'packages/server/test/ingest/record-check.test.ts',
+      'packages/server/test/store/sqlite/imports.test.ts',
       'test/fuzz/parsing.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],

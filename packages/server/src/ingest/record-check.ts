@@ -70,9 +70,8 @@ export function createRecordCheck(
     if (deleted_at > latest) faults.push(timeFault('ahead', 'deleted_at'));
     if (kind !== 'brands') return;
     if (partnerId === undefined && partner_id === undefined) {
-      if (!faults.some(({ field }) => field === 'partner_id')) {
-        faults.push(missingPartner());
-      }
+      // A fault of the whole line has no field.
+      if (!faults.some(({ field = 'partner_id' }) => field === 'partner_id')) faults.push(missingPartner());
     } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
       faults.push(
         immutableFault(

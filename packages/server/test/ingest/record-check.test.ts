@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createRecordCheck, type RecordOptions } from '../../src/ingest/record-check.ts';
+import type { ImportRow } from '../../src/store/port.ts';
 import { smallest } from './check-line.ts';
 
 const partners = { findPartner: async (id: string) => (id === 'acme' ? ({ id } as never) : undefined) };
@@ -82,4 +83,176 @@ test('takes times up to 5 minutes ahead, and ignores the other fields of a delet
   assert.deepEqual(await said({ kind: 'brands' }, { ...brand, updated_at: minutes(4) }), []);
   assert.deepEqual(await said({ kind: 'brands' }, { ...brand, name: 7, deleted_at: minutes(4) }), []);
   assert.deepEqual(await said({ kind: 'brands' }, { ...brand, deleted_at: null }), []);
+});
+
+const nowMs = Date.parse('2026-03-01T00:00:00Z');
+const [now, hourAgo] = [nowMs, nowMs - 3_600_000].map((ms) => new Date(ms).toISOString()) as [string, string];
+const soon = new Date(nowMs + 60_000).toISOString();
+
+/** The row of a line at a fixed time. */
+async function rowOf(t: TestContext, options: RecordOptions, value: object): Promise<ImportRow> {
+  t.mock.timers.enable({ apis: ['Date'], now: nowMs });
+  const [checked] = await createRecordCheck(partners, options)([{ line: 7, value }]);
+  assert.deepEqual(checked?.faults, []);
+  t.mock.timers.reset();
+  return checked!.row;
+}
+
+const untimed = { is_timed: 0, created_at: now, updated_at: now };
+const balance = { ...smallest.balances, id: '1' };
+const grant = { ...smallest.grants, id: '1' };
+const stored = { ...grant, action: 'CHECKING_BALANCE', line: 7 };
+
+const rows: readonly [what: string, options: RecordOptions, line: object, row: ImportRow][] = [
+  ['without times', { kind: 'balances' }, balance, { ...balance, ...untimed }],
+  [
+    'with updated_at, which is also the time of its creation',
+    { kind: 'balances' },
+    { ...balance, updated_at: hourAgo },
+    { ...balance, is_timed: 1, created_at: hourAgo, updated_at: hourAgo },
+  ],
+  [
+    'with created_at',
+    { kind: 'balances' },
+    { ...balance, created_at: hourAgo },
+    { ...balance, ...untimed, created_at: hourAgo },
+  ],
+  [
+    'that is created in a minute',
+    { kind: 'balances' },
+    { ...balance, created_at: soon },
+    { ...balance, is_timed: 0, created_at: soon, updated_at: soon },
+  ],
+  [
+    'with both times',
+    { kind: 'balances' },
+    { ...balance, created_at: hourAgo, updated_at: now },
+    { ...balance, is_timed: 1, created_at: hourAgo, updated_at: now },
+  ],
+  [
+    'with equal times, at most 5 minutes ahead',
+    { kind: 'balances' },
+    { ...balance, created_at: minutesAfter(5), updated_at: minutesAfter(5) },
+    { ...balance, is_timed: 1, created_at: minutesAfter(5), updated_at: minutesAfter(5) },
+  ],
+  [
+    'that deletes',
+    { kind: 'balances' },
+    { ...balance, deleted_at: minutesAfter(5) },
+    { customer_id: 'alice', id: '1', deleted_at: minutesAfter(5) },
+  ],
+  ['of the partner in the line', { kind: 'brands' }, brand, { ...brand, ...untimed }],
+  [
+    'of the partner of all lines',
+    { kind: 'brands', partnerId: 'x' },
+    { ...brand, partner_id: null },
+    { ...brand, partner_id: 'x', ...untimed },
+  ],
+  ['of both', { kind: 'brands', partnerId: 'acme' }, brand, { ...brand, ...untimed }],
+  [
+    'that deletes, of the partner of all lines',
+    { kind: 'brands', partnerId: 'x' },
+    { id: '1', deleted_at: hourAgo },
+    { partner_id: 'x', id: '1', deleted_at: hourAgo },
+  ],
+  ['of a grant', { kind: 'grants' }, grant, { ...stored, ...untimed }],
+  [
+    'of a grant with all fields',
+    { kind: 'grants' },
+    { ...grant, action: 'CHECKING_BALANCE', status: 'REVOKED', expires_at: soon },
+    { ...stored, ...untimed, status: 'REVOKED', expires_at: soon },
+  ],
+  [
+    'of a grant, null',
+    { kind: 'grants' },
+    { ...grant, expires_at: null },
+    { ...stored, ...untimed, expires_at: '' },
+  ],
+];
+
+function minutesAfter(number: number): string {
+  return new Date(nowMs + number * 60_000).toISOString();
+}
+
+for (const [what, options, line, row] of rows) {
+  test(`completes a line ${what}`, async (t) => {
+    assert.deepEqual(await rowOf(t, options, line), row);
+  });
+}
+
+test('issues ids, and a time of the import that never goes back', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: nowMs });
+  const check = createRecordCheck(partners, { kind: 'balances' });
+  const checkOne = async () => (await check([{ line: 1, value: smallest.balances }]))[0]!.row;
+  const [first, ...others] = [await checkOne(), await checkOne()];
+  assert.match(String(first.id), /^BAL_/);
+  assert.notEqual(first.id, others[0]!.id);
+  t.mock.timers.setTime(nowMs - 60_000);
+  assert.equal((await checkOne()).updated_at, now);
+  t.mock.timers.setTime(nowMs + 60_000);
+  assert.equal((await checkOne()).updated_at, soon);
+});
+
+test('looks up a partner once, and an unknown one every time', async () => {
+  const asked: string[] = [];
+  const findPartner = async (id: string) => {
+    asked.push(id);
+    return id === 'acme' ? ({ id } as never) : undefined;
+  };
+  const values = ['acme', 'nobody', 'acme', 'nobody'].map((partner_id, line) => ({
+    line,
+    value: { ...brand, partner_id },
+  }));
+  const checked = await createRecordCheck({ findPartner }, { kind: 'brands' })(values);
+  assert.deepEqual(
+    checked.map(({ line, faults }) => [line, ...faults.map(({ code }) => code)]),
+    [[0], [1, 'UNKNOWN_PARTNER'], [2], [3, 'UNKNOWN_PARTNER']],
+  );
+  assert.deepEqual(asked, ['acme', 'nobody', 'nobody']);
+  // These lines name no partner, or --partner was checked already.
+  await createRecordCheck({ findPartner }, { kind: 'balances' })([{ line: 1, value: balance }]);
+  const options = { kind: 'brands', partnerId: 'acme' } as const;
+  await createRecordCheck({ findPartner }, options)([{ line: 1, value: brand }]);
+  assert.equal(asked.length, 3);
+});
+
+test('reports a fault of the partner once, and unreadable lines with their faults', async () => {
+  const faults = [{ code: 'INVALID_JSON', detail: 'No.' }] as const;
+  const check = createRecordCheck(partners, { kind: 'brands' });
+  const checked = await check([
+    { line: 3, faults },
+    { line: 4, value: { ...brand, partner_id: 7, color: 7 } },
+    { line: 5, value: { ...brand, partner_id: undefined, color: 7 } },
+    { line: 6, value: null },
+  ]);
+  assert.deepEqual(checked[0], { line: 3, row: {}, faults });
+  const found = checked.slice(1).map(({ line, faults: own }) => [line, ...own.map(({ field }) => field)]);
+  assert.deepEqual(found, [
+    [4, 'color', 'partner_id'],
+    [5, 'color', 'partner_id'],
+    [6, undefined],
+  ]);
+});
+
+test('rejects, reports or ignores personal data', async () => {
+  const value = { ...brand, reference_id: 'alice@example.com' };
+  for (const [personalData, rejected, warned] of [
+    [undefined, ['PERSONAL_DATA'], []],
+    ['reject', ['PERSONAL_DATA'], []],
+    ['warn', [], [[9, 'PERSONAL_DATA']]],
+    ['allow', [], []],
+  ] as const) {
+    const said: unknown[] = [];
+    const check = createRecordCheck(partners, {
+      kind: 'brands',
+      ...(personalData && { personalData }),
+      warn: ({ line, errors }) => said.push([line, ...errors.map(({ code }) => code)]),
+    });
+    const [clean, checked] = await check([
+      { line: 8, value: brand },
+      { line: 9, value },
+    ]);
+    assert.deepEqual(clean!.faults, []);
+    assert.deepEqual([checked!.faults.map(({ code }) => code), said], [rejected, warned], personalData);
+  }
 });

@@ -1,8 +1,10 @@
 import type { TestContext } from 'node:test';
+import type { Environment } from '@partner-network/contract/environments';
 import { serveOptions } from '../../../../testkit/fixtures/database.ts';
 import { emptyDatabaseOfWords } from '../../../../testkit/servers/postgres.ts';
+import type { Store } from '../../../src/store/port.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
-import { storeSuite } from '../suite/suite.ts';
+import { importSuite, storeSuite } from '../suite/suite.ts';
 
 const databases = new WeakMap<TestContext, Promise<string>>();
 
@@ -13,8 +15,11 @@ function databaseOf(t: TestContext): Promise<string> {
   return database;
 }
 
-storeSuite('Postgres', async (t, environment) => {
+async function open(t: TestContext, environment: Environment): Promise<Store> {
   const store = await openPostgres([await databaseOf(t)], environment, 'migrate', serveOptions);
   t.after(() => store.close());
   return store;
-});
+}
+
+storeSuite('Postgres', open);
+importSuite('imports into Postgres', open);

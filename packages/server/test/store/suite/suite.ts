@@ -16,20 +16,27 @@ import type { StoreTests } from './records.ts';
 /** Opens the test's database. Called again in the same test, it opens the same database once more. */
 type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
 
-/** The promises of every engine. */
+/** The promises of every engine, except those of imports. */
 export function storeSuite(name: string, open: OpenStore): void {
+  suiteOf(name, open, {
+    ...openingTests,
+    ...pageTests,
+    ...accountTests,
+    ...cursorKeyTests,
+    ...exportTests,
+    ...receiptTests,
+    ...auditTests,
+  });
+}
+
+/** The promises of imports. `npm run mutate` runs them alone, for every change. */
+export function importSuite(name: string, open: OpenStore): void {
+  suiteOf(name, open, { ...importTests, ...orderTests });
+}
+
+function suiteOf(name: string, open: OpenStore, tests: StoreTests): void {
   describe(name, () => {
-    for (const [promise, keep] of Object.entries({
-      ...openingTests,
-      ...pageTests,
-      ...accountTests,
-      ...cursorKeyTests,
-      ...importTests,
-      ...orderTests,
-      ...exportTests,
-      ...receiptTests,
-      ...auditTests,
-    })) {
+    for (const [promise, keep] of Object.entries(tests)) {
       test(promise, (t) => keep((environment = 'sandbox') => open(t, environment)));
     }
   });

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import { toTime } from '../../../lib/times.ts';
 import type { Missing } from '../../port.ts';
 import {
   countMissing,
@@ -17,20 +18,22 @@ import type { KindWrites, Segment, SegmentForm, Tally } from './kind-writes.ts';
 const rowsOfStatement = 50;
 
 /**
- * Writes brands or balances. `now` is the time of the import. Staged rows are written by one statement if all
- * of them give `updated_at`, or none does, and none deletes: an upsert does not see other columns of its
- * source. Otherwise they are written one by one. Both ways write the lines of one id in their order.
+ * Writes brands or balances. Staged rows are written by one statement if all of them give `updated_at`, or
+ * none does, and none deletes: an upsert does not see other columns of its source. Otherwise they are written
+ * one by one. Both ways write the lines of one id in their order.
  */
 export function createRecordWrites(
   db: DatabaseSync,
   kind: RecordKind,
-  now: string,
+  startedAt: string,
   tally: Tally,
 ): KindWrites {
   const { identity, all } = importColumns[kind];
   const key = identity.join(', ');
   const columns = [...all, 'is_timed', 'deleted_at'];
   const deletions = deletionsOf(kind);
+  /** When a deletion is recorded. Not when the import began: a feed may run for months. */
+  const now = () => toTime(Date.now());
   /** The forms of the staged rows. */
   const forms = new Set<SegmentForm>();
   let isSorted = true;
@@ -98,7 +101,7 @@ export function createRecordWrites(
         const deleted = Number(remove.run(...id, row.deleted_at!).changes);
         tally.deleted += deleted;
         if (deleted === 0 && isStored.get(...id) !== undefined) tally.stale += 1;
-        remember.run(...id, row.deleted_at!, now);
+        remember.run(...id, row.deleted_at!, now());
       }
     }
   }
@@ -112,7 +115,7 @@ export function createRecordWrites(
   }
 
   function forgetOld(): void {
-    const before = new Date(Date.parse(now) - deletionDays * 86_400_000).toISOString();
+    const before = toTime(Date.now() - deletionDays * 86_400_000);
     db.prepare(`delete from ${deletions} where recorded_at < ?`).run(before);
   }
 
@@ -144,8 +147,8 @@ export function createRecordWrites(
       db.exec(`create index if not exists temp.staged_ids on staged (${key})`);
       const missing = `${notStaged(kind)} and updated_at <= ?`;
       const selected = `select ${key}, ?, ? from ${kind} where ${missing}`;
-      db.prepare(rememberRows(selected)).run(now, now, now);
-      tally.missing += Number(db.prepare(`delete from ${kind} where ${missing}`).run(now).changes);
+      db.prepare(rememberRows(selected)).run(startedAt, now(), startedAt);
+      tally.missing += Number(db.prepare(`delete from ${kind} where ${missing}`).run(startedAt).changes);
       forgetOld();
     },
     move: () => {

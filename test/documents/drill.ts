@@ -54,6 +54,17 @@ export function createDrill(clone: Clone) {
       return made;
     },
 
+    importData: async (imports: Page, feeds: Page) => {
+      await imports.next(/^2 read, 2 written/);
+      await imports.next(/^1 read, 1 written/);
+      await imports.next(/^2 read, 1 written, 0 unchanged, 0 stale, 1 deleted/);
+      await imports.next(/^2 read, 0 would be written, 2 unchanged, 0 stale, 2 would be deleted/);
+      await imports.next(/^2 read, 2 would be/);
+      imports.end();
+      await feeds.next(/^2 read, 2 written/);
+      feeds.end();
+    },
+
     followAudit: async (page: Page, revoked: IssuedKey) => {
       await page.next(new RegExp(`keys revoke +${revoked.id}.*"action":"keys revoke"`, 's'));
       await clone.run('npx partner-network grants create --partner PARTNER_ACME --customer CUSTOMER_9');

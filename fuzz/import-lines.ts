@@ -35,6 +35,14 @@ const manyKeys = fc
   .integer({ min: 48, max: 52 })
   .map((count) => `{${Array.from({ length: count }, (_, index) => `"k${index}":"v"`).join(',')}}`);
 
+/** Around the limit of 32,768 bytes. */
+const manyBytes = fc
+  .tuple(fc.constantFrom('x', 'é', '🦊'), fc.integer({ min: 32_764, max: 32_772 }))
+  .map(([text, bytes]) => {
+    const many = text.repeat(Math.floor((bytes - 1) / Buffer.byteLength(text)));
+    return JSON.stringify({ k: many + 'x'.repeat(bytes - 1 - Buffer.byteLength(many)) });
+  });
+
 /** Created once: fast-check takes a millisecond to create an arbitrary from a pattern. */
 const fitting = new Map<string, fc.Arbitrary<string>>([
   ['amount', fc.oneof(fc.constantFrom(...numbers), fc.maxSafeInteger().map(String))],
@@ -44,7 +52,7 @@ const fitting = new Map<string, fc.Arbitrary<string>>([
   ['action', asJson(fc.constantFrom('CHECKING_BALANCE', 'OTHER'))],
   ['status', asJson(fc.constantFrom('ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED', 'active'))],
   ['partner_id', asJson(fc.constantFrom('acme', 'acme', 'zenith', 'nobody'))],
-  ['metadata', fc.oneof({ weight: 8, arbitrary: metadata }, { weight: 1, arbitrary: manyKeys })],
+  ['metadata', fc.oneof({ weight: 16, arbitrary: metadata }, manyKeys, manyBytes)],
   ['profile_image_url', asJson(fc.constantFrom(...urls))],
   ...['created_at', 'updated_at', 'expires_at'].map(
     (name) => [name, asJson(fc.constantFrom(...times))] as const,

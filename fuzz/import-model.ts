@@ -53,7 +53,29 @@ export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> |
     const [, first] = instancePath.split('/');
     wrong.add(first ?? params.missingProperty ?? params.additionalProperty);
   }
+  const { created_at, updated_at, metadata } = Object.fromEntries(given.filter(([name]) => !wrong.has(name)));
+  const [created, updated] = [created_at, updated_at].map(millisecondsOf);
+  const latest = Date.now() + 300_000;
+  if (created! > latest) wrong.add('created_at');
+  if (updated! > latest || updated! < created!) wrong.add('updated_at');
+  if (
+    Buffer.byteLength(
+      Object.entries(metadata ?? {})
+        .flat()
+        .join(''),
+    ) > 32_768
+  )
+    wrong.add('metadata');
   return wrong;
+}
+
+/** NaN for an absent time, which is neither before nor after another. */
+function millisecondsOf(time: unknown): number {
+  return Date.parse(
+    String(time)
+      .toUpperCase()
+      .replace(/(\.\d{1,3})\d*/, '$1'),
+  );
 }
 
 /** Strings and keys without control characters and lone surrogates; numbers in plain digits. */

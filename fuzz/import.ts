@@ -168,7 +168,8 @@ async function judgeReturn(store: Store, kind: Kind): Promise<void> {
   const before = await exported(store, kind);
   const count = before.split('\n').length - 1;
   const report = await importFrom(store, readJsonLines(chunksOf(before, [])), kind);
-  assert.deepEqual(report, { read: count, written: 0, unchanged: count, rejected_count: 0, rejected: [] });
+  const counts = { written: 0, unchanged: count, stale: 0, deleted: 0 };
+  assert.deepEqual(report, { read: count, ...counts, rejected_count: 0, rejected: [] });
   assert.equal(await exported(store, kind), before);
 }
 

@@ -9,21 +9,25 @@ import { counted, plainBalance, writeRows } from './suite/records.ts';
 const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
 const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };
 
-test('a deletion waits for an import that has written the record and not committed it', async (t) => {
-  const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
-  const client = await connectTo(t, url);
-  const run = await store.beginImport('balances', { pace: 'fast' });
-  await run.stage([old]);
-  // Sends the row: it is in the table, in an open transaction.
-  await run.countMissing();
-  const deleting = writeRows(store, 'balances', [deletion]);
-  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-  await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
-  assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
-  await run.end();
-  assert.deepEqual(await deleting, counted({ deleted: 1 }));
-  assert.equal((await client.query('select from balances')).rowCount, 0);
-});
+for (const isolation of ['read committed', 'repeatable read']) {
+  test(`a deletion waits for an import that has written the record: ${isolation} is the default`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    const client = await connectTo(t, url);
+    const database = new URL(url).pathname.slice(1);
+    await client.query(`alter database ${database} set default_transaction_isolation = '${isolation}'`);
+    const run = await store.beginImport('balances', { pace: 'fast' });
+    await run.stage([old]);
+    // Sends the row: it is in the table, in an open transaction.
+    await run.countMissing();
+    const deleting = writeRows(store, 'balances', [deletion]);
+    const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
+    await run.end();
+    assert.deepEqual(await deleting, counted({ deleted: 1 }));
+    assert.equal((await client.query('select from balances')).rowCount, 0);
+  });
+}
 
 test('an import that began before a deletion does not bring the record back', async (t) => {
   const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');

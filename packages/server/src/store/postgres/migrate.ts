@@ -16,6 +16,7 @@ import {
   type Stamp,
   usableVersion,
 } from '../sql/schema.ts';
+import { begin } from './connections/connection.ts';
 import { statementsOf } from './script.ts';
 
 export const migrations = migrationsIn(new URL('./migrations/', import.meta.url));
@@ -111,8 +112,7 @@ async function buildIndex(client: Client, statement: string): Promise<void> {
 }
 
 async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  // Read committed: every statement sees what other sessions committed before it.
-  await client.query('begin isolation level read committed');
+  await client.query(begin);
   // For this transaction only: behind a pooler the session then serves another client.
   await client.query(limitLocks);
   const result = await work();

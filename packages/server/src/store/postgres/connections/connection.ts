@@ -31,6 +31,12 @@ function guard(socket: Duplex): void {
   };
 }
 
+/**
+ * Begins a transaction in which a statement sees everything that was committed before it, such as a deletion
+ * that the transaction waited for. The default of the role or the database may be another one.
+ */
+export const begin = 'begin isolation level read committed';
+
 /** A `pg` client with our settings, which can be closed without an answer of the server. */
 export class Connection extends pg.Client {
   readonly #socket: Socket;

@@ -7,7 +7,7 @@ import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Row, Sql, Value } from '../../sql/statement.ts';
 import { replayed, type Statement } from '../statements.ts';
-import { Connection, urlUnderName } from './connection.ts';
+import { begin, Connection, urlUnderName } from './connection.ts';
 import { breaksConnection, translated, unreachable } from './errors.ts';
 
 /** The server that a pool connects to. */
@@ -224,7 +224,7 @@ export function createPool({ source, connections: max, keepsSession, isServing, 
     ) =>
       onConnection(async (connection) => {
         try {
-          await connection.query('begin');
+          await connection.query(begin);
           const result = await work(connection);
           await connection.query(end);
           return result;

@@ -17,7 +17,7 @@ import {
   importColumns,
   type RecordKind,
 } from '../../sql/imports.ts';
-import type { Connection } from '../connections/connection.ts';
+import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
@@ -95,15 +95,15 @@ function createRun(
   let batch = newBatch();
   let sending = Promise.resolve();
 
-  async function begin(): Promise<void> {
-    if (!isBegun) await query(`begin; ${writeSettings}`);
+  async function beginOnce(): Promise<void> {
+    if (!isBegun) await query(`${begin}; ${writeSettings}`);
     isBegun = true;
   }
 
   /** Begins to write directly. Returns false if a row might be older than a remembered deletion. */
   async function beginDirect(): Promise<boolean> {
     if (isBegun) return true;
-    await begin();
+    await beginOnce();
     await query(importLock(kind, 'shared'));
     const { rows } = await query(hasGone(kind as RecordKind));
     return !rows[0].has_gone;
@@ -172,7 +172,7 @@ function createRun(
     },
     write: async ({ mode, skipsRejected = false, audit }) => {
       await flushAll();
-      await begin();
+      await beginOnce();
       const hasRepeats = staged > 0 && !isSorted && (await merge.hasRepeats());
       const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
       await query(importLock(kind, isAlone ? 'exclusive' : 'shared'));

@@ -6,6 +6,8 @@ export interface Argument {
   readonly name: string;
   readonly help: string;
   readonly isOptional?: boolean;
+  /** Checks the value. Without it, any text is valid. */
+  readonly read?: (text: string) => unknown;
 }
 
 /** What a command line may contain. */
@@ -74,8 +76,13 @@ export function parseLine<O extends Options>(
   const values = resolved as Values<O>;
   if (problems.length === 0) problems.push(...(syntax.conflicts?.(values, positionals) ?? []));
   // An empty argument comes from a script whose variable is not set.
-  const missing = expected.filter(({ isOptional }, index) => !positionals[index] && !isOptional);
-  problems.push(...missing.map(({ name }) => `${name} is missing.`), ...extra);
+  for (const [index, { name, isOptional, read }] of expected.entries()) {
+    const text = positionals[index];
+    const value = text && read?.(text);
+    if (value instanceof Problem) problems.push(`${name} ${value.sentence}`);
+    if (!text && !isOptional) problems.push(`${name} is missing.`);
+  }
+  problems.push(...extra);
   return { values, arguments: positionals, problems };
 }
 

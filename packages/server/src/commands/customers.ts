@@ -1,18 +1,13 @@
 import { counted } from '../command-line/amounts.ts';
 import { confirm, yes } from '../command-line/confirm.ts';
-import { Problem } from '../command-line/options.ts';
 import { ConclusiveError } from '../lib/operator-error.ts';
 import { changing, customerId, waitingFor } from './database.ts';
 
 export const eraseCustomer = changing('customers erase', {
   ifFailed: 'Assume that nothing was erased until this command succeeds.',
   notYet: () => waitingFor('Nothing is erased yet'),
-  arguments: [{ name: 'CUSTOMER_ID', help: 'id of the customer' }],
+  arguments: [{ name: 'CUSTOMER_ID', help: 'id of the customer', read: customerId }],
   options: { yes },
-  conflicts: (_values, [id = '']) => {
-    const problem = id === '' ? undefined : customerId(id);
-    return problem instanceof Problem ? [`CUSTOMER_ID ${problem.sentence}`] : [];
-  },
   ask: ({ yes }, [id]) => confirm(`This deletes all balances and grants of customer ${id} for good.`, yes),
   run: async (store, _values, [id = ''], _output, by) => {
     const erased = await store.eraseCustomer(id, by);

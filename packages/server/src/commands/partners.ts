@@ -1,6 +1,6 @@
 import { lengths } from '@partner-network/contract/limits';
 import type { Command } from '../command-line/command.ts';
-import { optional, Problem, plainText, required } from '../command-line/options.ts';
+import { optional, plainText, required } from '../command-line/options.ts';
 import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
 import { newId } from '../lib/ids.ts';
 import { OperatorError } from '../lib/operator-error.ts';
@@ -73,13 +73,9 @@ export const enablePartner = switching(false);
 export const renamePartner = changing('partners rename', {
   arguments: [
     { name: 'ID', help: 'id of the partner' },
-    { name: 'NAME', help: 'its new name' },
+    { name: 'NAME', help: 'its new name', read: partnerName },
   ],
   options: {},
-  conflicts: (_values, [, name = '']) => {
-    const problem = name === '' ? undefined : partnerName(name);
-    return problem instanceof Problem ? [`NAME ${problem.sentence}`] : [];
-  },
   run: async (store, _values, [id = '', name = ''], _output, by) => {
     const { name: from } = await requirePartner(store, id);
     if (from !== name) {

@@ -139,5 +139,5 @@ export interface AuditLog {
   /** Newest first. */
   listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
   /** Adds an entry about a feed, which changes records in many transactions. */
-  addAudit(entry: AuditEntry): Promise<void>;
+  addAudit(by: Author, target: string, details: AuditEntry['details']): Promise<void>;
 }

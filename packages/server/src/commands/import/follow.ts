@@ -8,7 +8,6 @@ import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import type { RecordOptions } from '../../ingest/record-check.ts';
 import { createRetry, type Retry } from '../../ingest/retry.ts';
 import { onStop } from '../../lib/signals.ts';
-import { toTime } from '../../lib/times.ts';
 import { createLog } from '../../observability/log.ts';
 import { metric, readMetrics } from '../../observability/metric.ts';
 import type { ImportAudit, Store } from '../../store/port.ts';
@@ -68,14 +67,14 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
 /** Returns a function that adds an entry to the audit log: at the start, at the end and once an hour. */
 function auditing(
   store: Store,
-  { actor, action, target, source, startedMs }: ImportAudit,
+  { target, source, startedMs, ...by }: ImportAudit,
   retry: Retry,
   status: FeedStatus,
 ) {
   return (feed: 'start' | 'hour' | 'end') => {
     const so_far = { ...status.counts, duration_ms: Date.now() - startedMs };
     const details = { source, feed, ...(feed !== 'start' && so_far) };
-    return retry(() => store.addAudit({ at: toTime(Date.now()), actor, action, target, details }));
+    return retry(() => store.addAudit(by, target, details));
   };
 }
 

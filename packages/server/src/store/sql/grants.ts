@@ -57,11 +57,9 @@ export function createGrants(
     findGrants: (id) => grants(`${selectGrants} where id || '' = $1 order by customer_id`, id),
 
     listGrants: ({ partnerId, customerId, status, at }) => {
-      const { values, add, text, parameter } = createConditions();
-      add(customerId, (value) => `customer_id = ${value}`);
-      // A customer has few grants, a partner may have millions: see listReceipts.
-      const column = customerId === undefined ? 'partner_id' : `partner_id || ''`;
-      add(partnerId, (value) => `${column} = ${value}`);
+      const { values, add, addEqual, text, parameter } = createConditions();
+      // A customer has few grants, a partner may have millions.
+      addEqual({ customer_id: customerId, partner_id: partnerId });
       const isExpired = () => `(status = 'ACTIVE' and expires_at <= ${parameter(at)})`;
       add(status, (value) => {
         if (status === 'EXPIRED') return `(status = ${value} or ${isExpired()})`;

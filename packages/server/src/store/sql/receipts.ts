@@ -38,26 +38,23 @@ export function createReceiptReads(
   return {
     listReceipts: async (query) => {
       const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
-      const { values, parameter, add, text } = createConditions();
-      const given = { requestId, customerId, outcome: refusal(outcome), partnerId };
-      const used = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
-      // The narrowest index: a request has one receipt, a customer few, a partner may have millions. The
-      // expression keeps the planner from using another one.
-      const by = (name: keyof typeof given, column: string) => (used === name ? column : `${column} || ''`);
-      add(requestId, (value) => `request_id = ${value}`);
-      add(customerId, (value) => `${by('customerId', 'customer_id')} = ${value}`);
-      add(partnerId, (value) => `${by('partnerId', 'partner_id')} = ${value}`);
-      add(outcome, (value) => {
-        // The index has only refused requests. Almost all others are granted, and are found by time.
-        const isIndexed = used === 'outcome' ? ` and outcome <> 'GRANTED'` : '';
-        return `${by('outcome', 'outcome')} = ${value}${isIndexed}`;
+      const { values, parameter, add, addEqual, addSpan, text } = createConditions();
+      const isGranted = outcome === 'GRANTED';
+      // A request has one receipt, a customer few, a partner may have millions.
+      const used = addEqual({
+        request_id: requestId,
+        customer_id: customerId,
+        outcome: isGranted ? undefined : outcome,
+        partner_id: partnerId,
       });
+      // The index has only refused requests. Almost all others are granted, and are found by time.
+      const isIndexed = used === 'outcome' ? `outcome <> 'GRANTED'` : 'true';
+      if (isGranted) add(outcome, (granted) => `outcome = ${granted}`);
       add(keyId, (value) => `key_id = ${value}`);
-      add(since, (value) => `at >= ${value}`);
-      add(until, (value) => `at < ${value}`);
+      addSpan(since, until);
       add(after?.at, (at) => `(at, request_id) < (${at}, ${parameter(after!.request_id)})`);
       const found = await rows(
-        `select ${columns} from receipts where ${text()}
+        `select ${columns} from receipts where ${isIndexed} and ${text()}
         order by at desc, request_id desc limit ${parameter(limit)}`,
         ...values,
       );
@@ -94,10 +91,6 @@ export async function readLastUses(
   const text = `select key_id, used_at from key_uses where key_id in (select value from ${listed})`;
   const found = await rows(text, JSON.stringify(keyIds));
   return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
-}
-
-function refusal(outcome: string | undefined): string | undefined {
-  return outcome === 'GRANTED' ? undefined : outcome;
 }
 
 function receiptOfRow(row: Row): Receipt {

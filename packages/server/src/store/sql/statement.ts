@@ -22,12 +22,29 @@ export function createConditions() {
   const values: Value[] = [];
   const texts: string[] = [];
   const parameter = (value: Value) => `$${values.push(value)}`;
+  /** Adds a condition if the value is given. */
+  function add(value: Value | undefined, condition: (parameter: string) => string): void {
+    if (value !== undefined) texts.push(condition(parameter(value)));
+  }
   return {
     values,
     parameter,
-    /** Adds a condition if the value is given. */
-    add: (value: Value | undefined, condition: (parameter: string) => string) => {
-      if (value !== undefined) texts.push(condition(parameter(value)));
+    add,
+    /**
+     * Adds equalities, the most selective first. Each column has an index. The first given one is used: the
+     * expression keeps the planner from using another one. Returns the column of that index.
+     */
+    addEqual: (given: Readonly<Record<string, Value | undefined>>): string | undefined => {
+      const used = Object.keys(given).find((column) => given[column] !== undefined);
+      for (const [column, value] of Object.entries(given)) {
+        add(value, (equal) => `${column === used ? column : `${column} || ''`} = ${equal}`);
+      }
+      return used;
+    },
+    /** The time from `since` on and before `until`. */
+    addSpan: (since: string | undefined, until: string | undefined): void => {
+      add(since, (value) => `at >= ${value}`);
+      add(until, (value) => `at < ${value}`);
     },
     text: () => (texts.length === 0 ? 'true' : texts.join(' and ')),
   };

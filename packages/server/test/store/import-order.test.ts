@@ -31,6 +31,13 @@ test('rows count as sorted only if they are in byte order, as tables are', () =>
   );
 });
 
+test('rows are sorted by owner first', () => {
+  const isSorted = (...keys: [customer_id: string, id: string][]) =>
+    createOrderCheck('balances')(keys.map(([customer_id, id]) => ({ customer_id, id })));
+  assert.ok(isSorted(['a', 'b'], ['b', 'a']));
+  assert.ok(!isSorted(['b', 'a'], ['a', 'b']));
+});
+
 test('remembers the rows of earlier calls', () => {
   const check = createOrderCheck('balances');
   const row = (id: string) => ({ customer_id: 'alice', id });

@@ -177,6 +177,17 @@ export const orderTests: StoreTests = {
     assert.deepEqual(late, counted({ stale: 1 }));
   },
 
+  'deletes all balances that were not staged': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [timed('a', 1, 1), timed('b', 1, 1), plainBalance('zoe', 'z')]);
+    const run = await store.beginImport('balances', { pace: 'fast', deletesMissing: true });
+    await run.stage([timed('a', 1, 1)]);
+    assert.deepEqual(await run.countMissing(), { missing: 2, stored: 3 });
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ unchanged: 1, deleted: 2 }));
+    await run.end();
+    assert.deepEqual(await exported(store), ['a 1 1']);
+  },
+
   'an import that began before a revocation and commits after it does not undo it': async (open) => {
     const [importer, operator] = [await openWith(open, 'acme'), await open()];
     await importer.createGrant(grant, byTest);

@@ -21,7 +21,7 @@ export function createLateLines({ late }: Pick<History, 'late'>, chance: Chance)
     confirm: (kind: ImportKind, record: string, version: number, lineOf: Confirmed['lineOf']) => {
       confirmed.set(`${kind} ${record}`, { kind, version, lineOf });
     },
-    /** Imports some late lines of one kind. Resolves without an effect while there are none. */
+    /** Imports some late lines of one kind, if a record of this kind is confirmed. */
     send: async (store: Store): Promise<void> => {
       const kind = chance.oneOf(['brands', 'balances', 'grants'] as const);
       const ofKind = [...confirmed.values()].filter((one) => one.kind === kind);

@@ -4,8 +4,8 @@
  *
  * - a record on a page is a version that a sent event made, and never older than one seen or confirmed
  *   before;
- * - a record that was seen or confirmed is missing only if a later event deleted it, and comes back only by an
- *   event after that deletion;
+ * - a record that was seen or confirmed is missing only if a later event deleted it, and comes back only by
+ *   an event after that deletion;
  * - a grant goes from absent to active to final and never back, and a final status is replaced only by that
  *   of an earlier event.
  */

@@ -19,8 +19,8 @@ const about = `
 Starts Postgres with a standby, Redis, two instances and HAProxy, and applies load with the client while
 other processes write. Kills, freezes, restarts and cuts off parts at random, decided by the seed. Then
 compares every answer with the data: no lost write, no repeated record in a walk, no deleted record or
-revoked grant that comes back, no record of another partner, never above the rate. Ends with status 1 if a promise is broken, and prints the folder of answers
-and logs.`;
+revoked grant that comes back, no record of another partner, never above the rate. Ends with status 1 if a
+promise is broken, and prints the folder of answers and logs.`;
 
 function seedsIn(text: string): number[] | Problem {
   const [, first, last] = /^(\d{1,9})-(\d{1,9})$/.exec(text) ?? [];

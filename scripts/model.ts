@@ -176,7 +176,8 @@ async function runOn(url: string, { seed, events: count, records }: Flags): Prom
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
   print(
     `${engine}: ${count} events of ${records} records, delivered ${deliveries.length} times; ${kills} ` +
-      `followers killed, ${pages} pages read, ${seconds} s: ${found.length === 0 ? 'all as in the model' : 'BROKEN'}`,
+      `followers killed, ${pages} pages read, ${seconds} s: ` +
+      (found.length === 0 ? 'all as in the model' : 'BROKEN'),
   );
   for (const fault of found.slice(0, 20)) print(`  ${fault}`);
   return found.length === 0;

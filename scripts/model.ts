@@ -1,5 +1,6 @@
 /** `npm run model`: late, repeated and shuffled events, through followers that are killed, on each engine. */
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { basePath } from '@partner-network/contract/operations';
@@ -16,6 +17,7 @@ import { type Delivery, deliverAll, type Reads, readDuring } from '../packages/t
 import {
   createDeliveries,
   createEvents,
+  type Fields,
   type ModelEvent,
   partners,
 } from '../packages/testkit/model/events.ts';
@@ -26,9 +28,9 @@ import { startPostgres, withoutOwnServers } from '../packages/testkit/servers/po
 
 const about = `
 Makes random events of brands, balances and grants from a seed, and sends each one to three times, in random
-order, through four followers at once. Followers are killed with SIGKILL at random moments; their lines are
-sent again. Meanwhile partners read all pages. Ends with status 1 if the exports at the end or a page differ
-from a model of the rules.`;
+order, through four followers at once; some come as a file. Followers are killed with SIGKILL at random
+moments, and their lines are sent again. Meanwhile partners read all pages. Ends with status 1 if the exports
+at the end or a page differ from a model of the rules.`;
 
 /** A follower gets at most this number of lines, then another one begins. */
 const linesOfFollower = 2_000;
@@ -83,12 +85,18 @@ function readsOf(port: number, keys: Keys): Reads {
 }
 
 /** Starts a command for each call. A killed one never sees the end of its input. */
-function followerOf(url: string, chance: Chance): Delivery['follow'] {
+function followerOf(url: string, folder: string, chance: Chance): Delivery['follow'] {
   /** How long followers take, to kill them at any moment of their work. */
   let usualMs = 1_000;
-  return async (_follower, kind, lines, isKilled) => {
+  return async (follower, kind, lines, isKilled) => {
     const startedMs = performance.now();
-    const words = ['import', kind, '-', '--follow', '--json', '--database', url, '--environment', 'sandbox'];
+    const text = (some: readonly Fields[]) => some.map((line) => `${JSON.stringify(line)}\n`).join('');
+    // Some lines come as a file, which is written in other ways.
+    const isFile = chance.fraction() < 0.2;
+    const file = join(folder, `${follower}.jsonl`);
+    if (isFile) writeFileSync(file, text(lines));
+    const source = isFile ? [file] : ['-', '--follow'];
+    const words = ['import', kind, ...source, '--json', '--database', url, '--environment', 'sandbox'];
     const child = spawnCommand(words);
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
@@ -101,19 +109,18 @@ function followerOf(url: string, chance: Chance): Delivery['follow'] {
     const piece = Math.ceil(lines.length / piecesOfFollower);
     const send = async () => {
       for (let start = 0; start < lines.length; start += piece) {
-        const some = lines.slice(start, start + piece);
-        child.stdin.write(some.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        child.stdin.write(text(lines.slice(start, start + piece)));
         await wait(chance.between(0, 150));
       }
     };
     if (isKilled) {
-      void send();
+      if (!isFile) void send();
       await wait(chance.fraction() * usualMs * 1.2);
       child.kill('SIGKILL');
       await closed;
       return false;
     }
-    await send();
+    if (!isFile) await send();
     child.stdin.end();
     const [status] = await closed;
     const report = status === 0 ? JSON.parse(output.stdout) : undefined;
@@ -166,7 +173,13 @@ async function runOn(url: string, { seed, events: count, records }: Flags): Prom
     shownLeft = left;
     say(`${engine}: ${left} of ${deliveries.length} deliveries left`);
   };
-  const delivery = { chance, observer, lines: linesOfFollower, follow: followerOf(url, chance), onProgress };
+  const delivery = {
+    chance,
+    observer,
+    lines: linesOfFollower,
+    follow: followerOf(url, temporaryFolder(wholeRun), chance),
+    onProgress,
+  };
   const delivering = deliverAll(deliveries, delivery);
   const pages = await readDuring(delivering, { chance, observer, reads: readsOf(port, keys) });
   const { kills } = await delivering;

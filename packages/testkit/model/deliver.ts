@@ -1,11 +1,13 @@
 /** Sends events through four followers at once, and reads meanwhile. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
 import { type Fields, type Kind, type ModelEvent, partners, recordOf } from './events.ts';
 import type { GrantState, Observer } from './observer.ts';
 
 const followers = 4;
 const readers = 2;
+/** A pause after each walk, so that reading does not take the CPU of the followers. */
+const readerPauseMs = 10;
 
 export interface Page {
   readonly records: readonly Fields[];
@@ -108,6 +110,7 @@ export async function readDuring(
     }
 
     while (!isOver) {
+      await wait(readerPauseMs);
       await walk('brands', chance.oneOf(partners), reads.brands);
       await walk('balances', chance.oneOf(customers), reads.balances);
       for (let count = 0; count < 5 && grants.length > 0; count += 1) {

@@ -23,8 +23,8 @@ requests ${ownRate} pages of brands a second at random times. In slices of ${sli
 sends nothing, ${rate} requests a second, or ${times} times as many, most of which are refused; or as many
 of the most expensive requests of 16 KiB that we found. Prints the times of the first partner's pages, and
 the CPU time of such requests. Ends with status 1 if p99 rises by more than ${percent(goal)} with a neighbor
-at ${times} times its rate, or ${percent(worstGoal)} with the worst requests; if a request costs more than three
-pages; or if the machine is too busy to measure that: p99 without a neighbor varies as much.`;
+at ${times} times its rate, or ${percent(worstGoal)} with the worst requests; if a request costs more than
+three pages; or if the machine is too busy to measure that: p99 without a neighbor varies as much.`;
 
 const neighbors = [
   { name: 'none', perSecond: 0, path: listBrands.path },

@@ -105,7 +105,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
         listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
         findKey: [
           'keys find',
-          'Find whose key this is, without printing it; for a leaked key',
+          'Find the owner of a leaked key, without printing the key',
           'partner-network keys find -',
         ],
         revokeKey: ['keys revoke', 'Revoke a key for good'],
@@ -132,14 +132,14 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
       ...from(() => import('./commands/import/import.ts'), {
         importBrands: [
           'import brands',
-          "Import a partner's brands from a file",
+          'Import brands from a file',
           'partner-network import brands brands.csv --partner PARTNER_1 --dry-run',
         ],
         importBalances: ['import balances', 'Import balances from a file'],
         importGrants: ['import grants', 'Import grants from a file'],
       }),
       ...from(() => import('./commands/export.ts'), {
-        exportBrands: ['export brands', "Print a partner's brands, for an import"],
+        exportBrands: ['export brands', 'Print the brands of one partner or of all, for an import'],
         exportBalances: ['export balances', 'Print all balances, for an import'],
         exportGrants: ['export grants', 'Print all grants, for an import'],
       }),

@@ -165,7 +165,7 @@ export const rotateKey = changing('keys rotate', {
     },
     'expires-at': {
       ...expiresAt('the new key'),
-      help: 'time at which the new key expires; without it, it lives as long as the old key from its creation',
+      help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
     },
   },
   run: async (store, { overlap, 'expires-at': given }, [id = ''], output, by) => {

@@ -81,7 +81,7 @@ export const pruneReceipts = changing('receipts prune', {
     const days = receiptsBounds.receiptsPruneFreelyMs / 86_400_000;
     const isOld = ageMs >= receiptsBounds.receiptsPruneFreelyMs;
     await confirm(
-      `This removes ${what(found)} for good, which may be less than ${days} days old.`,
+      `This removes ${what(found)} for good. Some may be less than ${days} days old.`,
       yes || isOld,
     );
     const removed = await store.pruneReceipts(before, by);

@@ -4,6 +4,7 @@ import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
 import { toTime } from '../lib/times.ts';
 import type { Inspection } from '../store/inspection.ts';
 import { expiringKeys, replacedKeys } from '../store/sql/keys.ts';
+import type { Row } from '../store/sql/statement.ts';
 
 const dayMs = 86_400_000;
 
@@ -19,16 +20,23 @@ async function checkReplaced({ rows, lastUses }: Inspection, nowMs: number): Pro
   const uses = await lastUses(replaced.map(({ id }) => id as string)).catch(() => new Map<string, string>());
   const used = replaced.filter(({ id, replaced_at }) => (uses.get(id as string) ?? '') > String(replaced_at));
   if (used.length === 0) return undefined;
-  const listed = used.slice(0, doctorBounds.doctorShownKeys).map(({ id, partner_id, name, expires_at }) => {
-    const called = name === null ? '' : ` "${name}"`;
-    return `${id}${called} of ${partner_id}, used ${uses.get(id as string)}, works until ${expires_at}`;
-  });
-  if (used.length > listed.length) listed.push(`and ${used.length - listed.length} more`);
+  const shown = used.slice(0, doctorBounds.doctorShownKeys);
+  const times = ({ id, expires_at }: Row) => `used ${uses.get(id as string)}, works until ${expires_at}`;
   const count = used.length === 1 ? '1 replaced key is' : `${used.length} replaced keys are`;
   return warning(
-    `${count} still in use: ${listed.join('; ')}.`,
+    `${count} still in use: ${listed(shown, used.length, times)}.`,
     'Tell each partner to use its newer key before the old key stops working.',
   );
+}
+
+/** Keys by id, name and partner, each with its times, and how many more there are. */
+function listed(keys: readonly Row[], count: number, times: (key: Row) => string): string {
+  const texts = keys.map((key) => {
+    const called = key.name === null ? '' : ` "${key.name}"`;
+    return `${key.id}${called} of ${key.partner_id}, ${times(key)}`;
+  });
+  if (count > keys.length) texts.push(`and ${count - keys.length} more`);
+  return texts.join('; ');
 }
 
 async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding> {
@@ -36,16 +44,16 @@ async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding
   const found = await rows(expiringKeys, toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs));
   if (found[0] === undefined) return ok(`No key expires ${within}.`);
   const count = Number(found[0].count);
-  const listed = found.map(({ id, partner_id, name, expires_at, is_replaced }) => {
-    const called = name === null ? '' : ` "${name}"`;
-    return `${id}${called} of ${partner_id}, ${expires_at}${is_replaced === 1 ? ' (replaced)' : ''}`;
-  });
-  if (count > found.length) listed.push(`and ${count - found.length} more`);
+  const keys = listed(
+    found,
+    count,
+    ({ expires_at, is_replaced }) => `${expires_at}${is_replaced === 1 ? ' (replaced)' : ''}`,
+  );
   const expire = `${count === 1 ? '1 key expires' : `${count} keys expire`} ${within}`;
   // Keys without a replacement come first.
-  if (found[0].is_replaced === 1) return ok(`${expire}, and a newer key exists: ${listed.join('; ')}.`);
+  if (found[0].is_replaced === 1) return ok(`${expire}, and a newer key exists: ${keys}.`);
   return warning(
-    `${expire}: ${listed.join('; ')}.`,
+    `${expire}: ${keys}.`,
     'Replace each key with "partner-network keys rotate KEY_ID", and give the new key to the partner.',
   );
 }

@@ -62,6 +62,8 @@ export async function importRecords(
   const skipsRejected = options.skipInvalid && deleteMissing === undefined;
   let read = 0;
   let isLost = false;
+  /** Grants are compared with the stored ones even after a rejected line, to report all faults. */
+  const isStaging = () => !isLost || kind === 'grants';
   let stop: Stop | undefined;
   const run = await store.beginImport(kind, { pace, deletesMissing: deleteMissing !== undefined });
   try {
@@ -73,24 +75,20 @@ export async function importRecords(
       for (const { line, row, faults } of await check(some)) {
         if (faults.length > 0) {
           rejected.add({ line, errors: faults });
-          // Nothing will be written: release the database and only check the rest. Grants are still compared
-          // with the stored ones.
-          if (!skipsRejected && !isLost && kind !== 'grants') await run.end();
+          const isFirst = !isLost;
           isLost = !skipsRejected;
-        } else if (!isLost || kind === 'grants') {
+          // Nothing will be written: release the database and only check the rest.
+          if (isFirst && !isStaging()) await run.end();
+        } else if (isStaging()) {
           batch.add(row);
           if (batch.isFull()) await run.stage(batch.take());
         }
       }
     }
     if (deleteMissing !== undefined && read === 0) stop = 'empty';
-    if (stop === undefined && (!isLost || kind === 'grants')) {
-      await run.stage(batch.take());
-      if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
-    }
-    if (stop !== undefined || (isLost && kind !== 'grants')) {
-      return { read, ...noCounts, ...rejected.report(), stop };
-    }
+    if (stop !== undefined || !isStaging()) return { read, ...noCounts, ...rejected.report(), stop };
+    await run.stage(batch.take());
+    if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
     options.onWriting?.(read - rejected.count());
     const mode = dryRun || isLost ? 'try' : 'keep';
     const { rejected: refused, ...counts } = await run.write({

@@ -259,8 +259,7 @@ test('finds a key from standard input, and never prints it', async (t) => {
   );
   assertFailed(await find(newApiKey('production'), '-'), 1, /^This database does not have this key\.\n$/);
   assertFailed(await find(newApiKey('sandbox'), '-'), 1, /key of the sandbox environment/);
-  for (const input of ['', `${key} ${key}`, key.slice(0, -1)])
-    assertFailed(await find(input, '-'), 1, /^Standard input is not an API key\./);
+  assertFailed(await find(`${key} ${key}`, '-'), 1, /^Standard input is not an API key\./);
   const asArgument = await find('', key);
   assertFailed(asArgument, 2, /^Pass - and write the key to standard input/);
   for (const text of [found.stdout, stdout, asArgument.stderr]) assert.ok(!text.includes(key.slice(8, 40)));

@@ -18,6 +18,8 @@ export type Verdict =
   | { readonly outcome: 'unchanged' | 'stale' }
   | { readonly outcome: 'rejected'; readonly fields: readonly string[] };
 
+export const stale: Verdict = { outcome: 'stale' };
+
 /**
  * The states of a grant:
  *
@@ -43,8 +45,8 @@ export function judge(stored: StoredGrant | undefined, line: GrantLine): Verdict
     return written({ ...stored, status: line.status, updated_at }, isLater ? stored.expires_at : expiresAt);
   }
   const isSame = (line.status ?? stored.status) === stored.status && expiresAt === stored.expires_at;
-  if (isOlder) return { outcome: 'stale' };
-  if (stored.status !== 'ACTIVE') return { outcome: isSame ? 'unchanged' : 'stale' };
+  if (isOlder) return stale;
+  if (stored.status !== 'ACTIVE') return isSame ? { outcome: 'unchanged' } : stale;
 
   const fields = [
     ...(line.partner_id === stored.partner_id ? [] : ['partner_id']),

@@ -34,38 +34,35 @@ export function keyOnFile(row: Row | undefined): KeyOnFile | undefined {
 }
 
 /**
+ * Whether key n can replace key k: a newer key of the same partner, with the same name and at least its
+ * scopes. Scopes are stored in order.
+ */
+const replaces = `
+  n.partner_id = k.partner_id and n.created_at >= k.created_at and n.revoked_at is null
+  and coalesce(n.name, '') = coalesce(k.name, '') and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'`;
+
+/**
  * Selects the first few keys that work at $1 and no longer at $2, those without a replacement first, and the
- * count of all. A key counts as replaced if its partner has a newer key with the same name and at least its
- * scopes that still works at $2. Scopes are stored in order.
+ * count of all. A key counts as replaced if another key replaces it and still works at $2.
  */
 export const expiringKeys = `
   select *, count(*) over () as count
   from (
     select k.id, k.partner_id, k.name, k.expires_at,
       case when exists (
-        select 1 from api_keys n
-        where n.partner_id = k.partner_id and n.created_at >= k.created_at
-          and coalesce(n.name, '') = coalesce(k.name, '')
-          and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'
-          and n.revoked_at is null and (n.expires_at is null or n.expires_at > $2)
+        select 1 from api_keys n where ${replaces} and (n.expires_at is null or n.expires_at > $2)
       ) then 1 else 0 end as is_replaced
     from api_keys k join partners p on p.id = k.partner_id
     where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and p.disabled_at is null
   ) as found
   order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
 
-/**
- * Selects keys that work at $1 and expire, with the time since when a newer key can replace them: one of the
- * same partner, with the same name and at least its scopes, that works longer.
- */
+/** Selects keys that work at $1 and expire, and since when another key that works longer replaces them. */
 export const replacedKeys = `
   select k.id, k.partner_id, k.name, k.expires_at, min(n.created_at) as replaced_at
   from api_keys k
     join partners p on p.id = k.partner_id
-    join api_keys n on n.partner_id = k.partner_id and n.created_at > k.created_at
-      and coalesce(n.name, '') = coalesce(k.name, '')
-      and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'
-      and n.revoked_at is null and (n.expires_at is null or n.expires_at > k.expires_at)
+    join api_keys n on ${replaces} and (n.expires_at is null or n.expires_at > k.expires_at)
   where k.expires_at > $1 and k.revoked_at is null and p.disabled_at is null
   group by k.id, k.partner_id, k.name, k.expires_at
   order by k.expires_at, k.id limit ${doctorBounds.doctorReplacedKeys}`;

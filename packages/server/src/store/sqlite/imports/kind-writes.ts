@@ -17,7 +17,7 @@ export interface Segment {
 /** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
 export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
 
-/** The statements for one kind of records. They add to the tally; lines without an outcome are unchanged. */
+/** The statements for one kind of records. They add to a tally; lines without an outcome are unchanged. */
 export interface KindWrites {
   /** The columns of the temporary table. */
   readonly columns: readonly string[];
@@ -28,7 +28,7 @@ export interface KindWrites {
   place(segment: Segment): boolean;
   countMissing(): Missing;
   /** Deletes what was not staged and is not newer than the import. */
-  deleteMissing(tally: Tally): void;
+  deleteMissing(): void;
   /** Writes the staged rows. Returns the lines that are rejected. */
-  move(tally: Tally): ImportResult['rejected'];
+  move(): ImportResult['rejected'];
 }

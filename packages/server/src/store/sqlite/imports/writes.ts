@@ -25,7 +25,8 @@ export function createImportWrites(
   startedAt: string,
 ) {
   const tally: Tally = { written: 0, stale: 0, deleted: 0, missing: 0 };
-  const writes = kind === 'grants' ? createGrantWrites(db) : createRecordWrites(db, kind, startedAt, tally);
+  const writes =
+    kind === 'grants' ? createGrantWrites(db, tally) : createRecordWrites(db, kind, startedAt, tally);
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
   transaction(db, 'deferred', () => db.exec(`create temp table staged (${writes.columns.join(', ')})`));
   let isDirect = pace === 'fast' && !deletesMissing;
@@ -60,8 +61,8 @@ export function createImportWrites(
     write: ({ mode, skipsRejected = false, audit }: ImportWrite): ImportResult =>
       attempt(db, () => {
         begin();
-        if (deletesMissing) writes.deleteMissing(tally);
-        const rejected = staged > 0 ? writes.move(tally) : [];
+        if (deletesMissing) writes.deleteMissing();
+        const rejected = staged > 0 ? writes.move() : [];
         const { written, stale, deleted, missing } = tally;
         const unchanged = placed + staged - written - stale - deleted - rejected.length;
         const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);

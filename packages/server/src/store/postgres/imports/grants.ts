@@ -1,6 +1,5 @@
 import { ingestBounds } from '../../../bounds/ingest.ts';
-import type { ImportResult } from '../../port.ts';
-import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
+import { type GrantLine, judge, type StoredGrant, stale } from '../../sql/consent.ts';
 import { isGone } from '../../sql/imports.ts';
 import type { KindWrites, Query } from './kind-writes.ts';
 
@@ -13,7 +12,7 @@ const compared = `
     ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')},
     ${isGone('grants', 's', 's.updated_at::timestamptz')} as is_gone
   from staged s left join grants g using (customer_id, id)
-  order by customer_id, id, place`;
+  order by customer_id, id, seq`;
 
 /** $1 is a JSON list of grants. */
 const writeAll = `
@@ -45,7 +44,7 @@ export function createGrantWrites(query: Query): KindWrites {
           order by customer_id, id for update
         ) as locked`);
       await query(compared);
-      const counts = { written: 0, unchanged: 0, stale: 0, rejected: 0 };
+      const merged = { written: 0, stale: 0, deleted: 0 };
       const rejected: { line: number; fields: readonly string[] }[] = [];
       /** The last id, and the grant as the lines so far have changed it. */
       let last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
@@ -56,11 +55,12 @@ export function createGrantWrites(query: Query): KindWrites {
         for (const row of rows) {
           const id = JSON.stringify([row.customer_id, row.id]);
           if (last.id !== id) last = { id, grant: storedOf(row) };
-          const verdict = row.is_gone ? ({ outcome: 'stale' } as const) : judge(last.grant, lineOf(row));
-          counts[verdict.outcome] += 1;
-          if (verdict.outcome === 'rejected') {
+          const verdict = row.is_gone ? stale : judge(last.grant, lineOf(row));
+          if (verdict.outcome === 'stale') merged.stale += 1;
+          else if (verdict.outcome === 'rejected') {
             rejected.push({ line: Number(row.line), fields: verdict.fields });
           } else if (verdict.outcome === 'written') {
+            merged.written += 1;
             last.grant = verdict.grant;
             changed.set(id, { customer_id: row.customer_id, id: row.id, ...verdict.grant });
           }
@@ -68,10 +68,7 @@ export function createGrantWrites(query: Query): KindWrites {
         if (changed.size > 0) await query(writeAll, [JSON.stringify([...changed.values()])]);
       }
       await query('close lines');
-      return { written: counts.written, stale: counts.stale, deleted: 0, rejected } satisfies Omit<
-        ImportResult,
-        'unchanged'
-      >;
+      return { ...merged, rejected };
     },
   };
 }

@@ -21,7 +21,6 @@ import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
-
 import type { Merged, Query } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
 
@@ -153,7 +152,7 @@ function createRun(
       const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
       const columns = kind === 'grants' ? lineColumns : [...lineColumns, 'is_timed', 'deleted_at'];
       const typed = columns.map((name) => `${name} ${typeOf(name)}`);
-      await query(`create temporary table staged (place bigint, ${typed.join(', ')})`);
+      await query(`create temporary table staged (seq bigint, ${typed.join(', ')})`);
     },
     stage: async (rows) => {
       isSorted = checkOrder(rows);

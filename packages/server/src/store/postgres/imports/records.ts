@@ -13,49 +13,35 @@ import type { KindWrites, Query, Staged } from './kind-writes.ts';
 
 /**
  * Writes brands or balances from the table `staged`. Ids with one line are written by a few statements, which
- * read all of them. The lines of repeated ids are written one by one, in their order.
+ * read all of them. The lines of repeated ids, and deletions, are written one by one, in their order.
  */
 export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
   const { identity, all } = importColumns[kind];
   const key = identity.join(', ');
   const deletions = deletionsOf(kind);
   const changes = async (text: string, ...values: unknown[]) => (await query(text, values)).rowCount ?? 0;
-  const count = async (text: string) =>
-    Number((await query(`select count(*) as found ${text}`)).rows[0].found);
 
-  /** Merges the lines that do not delete. `isTimed`: those that give `updated_at`, or those that do not. */
+  /** Merges the lines that give `updated_at`, or those that do not. */
   function merge(isTimed: boolean, isSorted: boolean): Promise<number> {
     const columns = all.map((name) => (name === 'metadata' ? 'metadata::json' : name)).join(', ');
     // In the order of ids, so that two imports cannot deadlock.
     const order = isSorted ? '' : `order by ${key}`;
-    const rows = `
-      select ${columns} from staged where deleted_at is null and is_timed = ${isTimed} ${order}`;
+    const rows = `select ${columns} from staged where is_timed = ${isTimed} ${order}`;
     return changes(upsert(kind, rows, isChange(kind, String(isTimed))));
   }
 
-  /** Deletes, remembers, and returns how many lines deleted a record and how many were too old. */
-  async function deleteStaged(): Promise<{ deleted: number; stale: number }> {
-    const deleted = await changes(`
-      delete from ${kind} using staged s
-      where ${sameId(kind, 's', kind)} and ${kind}.updated_at <= s.deleted_at`);
-    const stale = await count(
-      `from staged s join ${kind} on ${sameId(kind, 's', kind)} where s.deleted_at is not null`,
-    );
-    await query(remember(kind, `select ${key}, deleted_at, now() from staged where deleted_at is not null`));
-    return { deleted, stale };
-  }
-
-  /** Moves the lines of repeated ids out of `staged` and writes them one by one. */
-  async function writeRepeats(): Promise<{ written: number; stale: number; deleted: number }> {
+  /** Moves the lines of repeated ids and the deletions out of `staged`, and writes them one by one. */
+  async function writeOneByOne(): Promise<{ rows: number; written: number; stale: number; deleted: number }> {
     await query('analyze staged');
     await query(`
-      create temporary table repeated on commit drop as
-      select * from staged
-      where (${key}) in (select ${key} from staged group by ${key} having count(*) > 1)`);
-    await query(`delete from staged using repeated r where r.place = staged.place`);
+      create temporary table ordered on commit drop as
+      select * from staged where (${key}) in (
+        select ${key} from staged group by ${key} having count(*) > 1 or max(deleted_at) is not null
+      )`);
+    const rows = await changes('delete from staged using ordered r where r.seq = staged.seq');
     await query(oneByOne(kind));
-    const { rows } = await query(`select current_setting('partner_network.counts')::json as counts`);
-    return rows[0].counts;
+    const { rows: set } = await query(`select current_setting('partner_network.counts')::json as counts`);
+    return { rows, ...set[0].counts };
   }
 
   return {
@@ -74,25 +60,25 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
         at,
       ),
     write: async ({ isSorted, hasRepeats, rows, deletions: given }: Staged) => {
-      const repeated = hasRepeats ? await writeRepeats() : { written: 0, stale: 0, deleted: 0 };
-      let stale = await changes(`delete from staged where deleted_at is null and ${isGone(kind, 'staged')}`);
-      const removed = given > 0 ? await deleteStaged() : { deleted: 0, stale: 0 };
+      const isPlain = !hasRepeats && given === 0;
+      const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOneByOne();
+      let stale = await changes(`delete from staged where ${isGone(kind, 'staged')}`);
       // Each statement is a round trip: the later ones are left out if no line can be left for them.
-      const most = rows - given - stale;
+      const most = rows - first.rows - stale;
       let written = await merge(true, isSorted);
       if (written < most) written += await merge(false, isSorted);
       if (written < most) {
-        stale += await count(
-          `from staged s join ${kind} on ${sameId(kind, 's', kind)}
-          where s.deleted_at is null and s.updated_at < ${kind}.updated_at`,
-        );
+        const { rows: late } = await query(`
+          select count(*) as found from staged s join ${kind} on ${sameId(kind, 's', kind)}
+          where s.updated_at < ${kind}.updated_at`);
+        stale += Number(late[0].found);
       }
       if (given > 0)
         await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
       return {
-        written: written + repeated.written,
-        stale: stale + removed.stale + repeated.stale,
-        deleted: removed.deleted + repeated.deleted,
+        written: written + first.written,
+        stale: stale + first.stale,
+        deleted: first.deleted,
         rejected: [],
       };
     },
@@ -119,7 +105,7 @@ function remember(kind: RecordKind, rows: string): string {
       deleted_at = greatest(${table}.deleted_at, excluded.deleted_at), recorded_at = excluded.recorded_at`;
 }
 
-/** Writes the lines of the table `repeated` in their order, and leaves the counts in a setting. */
+/** Writes the lines of the table `ordered` in their order, and leaves the counts in a setting. */
 function oneByOne(kind: RecordKind): string {
   const { identity, all } = importColumns[kind];
   const row = all.map((name) => (name === 'metadata' ? 'r.metadata::json' : `r.${name}`));
@@ -132,7 +118,7 @@ function oneByOne(kind: RecordKind): string {
       stale integer := 0;
       deleted integer := 0;
     begin
-      for r in select * from repeated order by ${identity.join(', ')}, place loop
+      for r in select * from ordered order by ${identity.join(', ')}, seq loop
         changed := 0;
         if r.deleted_at is not null then
           delete from ${kind} where ${sameId(kind, kind, 'r')} and updated_at <= r.deleted_at;

@@ -5,6 +5,7 @@ import type { Store } from '../port.ts';
 import type { Migration } from '../served.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
+import { createRotation } from '../sql/cursor-keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
@@ -13,7 +14,7 @@ import { createPool, sqlOn } from './connections/pool.ts';
 import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
-import { createRotation } from './cursor-keys.ts';
+import { rotationOptions } from './cursor-keys.ts';
 import { createExport } from './exports.ts';
 import { importLock } from './import-locks.ts';
 import { createImports } from './imports/imports.ts';
@@ -58,7 +59,7 @@ export async function openPostgres(
     // The watch looks five times a second: a health probe needs no connection of the pool.
     ping: primaryWatch.ping,
     ...createAccounts(sqlOn(primary), grantLocks),
-    rotateCursorKey: createRotation(primary),
+    rotateCursorKey: createRotation(sqlOn(primary), rotationOptions),
     ...createReceipts(journal),
     ...createMoves(sqlOn(primary)),
     ...createAuditLog(sqlOn(primary)),

@@ -2,7 +2,7 @@
 import type { Scope } from '@partner-network/contract/scopes';
 import { toTime } from '../../lib/times.ts';
 import type { Accounts, ApiKey, Author, Partner, Replacement } from '../port.ts';
-import { changeStatement } from './audit.ts';
+import { changeRow, changeStatement } from './audit.ts';
 import { createGrants, type GrantLocks } from './grants.ts';
 import { type BoundStatement, insert, type Row, type Sql, withoutNulls } from './statement.ts';
 
@@ -14,15 +14,6 @@ const selectKeys = `select ${keyColumns} from api_keys`;
 
 export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
   const { rows, transaction } = sql;
-
-  /** Runs a statement that returns the rows it changed. Writes the audit entry if it changed one. */
-  function change(statement: BoundStatement, entry: () => BoundStatement): Promise<boolean> {
-    return transaction(function* () {
-      const changed = yield statement;
-      if (changed.length > 0) yield entry();
-      return changed.length > 0;
-    });
-  }
 
   async function partners(...statement: BoundStatement): Promise<Partner[]> {
     return (await rows(...statement)).map(withoutNulls) as unknown as Partner[];
@@ -39,11 +30,11 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
     setPartnerDisabled: (id, at, by) => {
       const other = at === undefined ? 'is not null' : 'is null';
       const text = `update partners set disabled_at = $1 where id = $2 and disabled_at ${other} returning id`;
-      return change([text, at ?? null, id], () => changeStatement(by, id, {}));
+      return changeRow(sql, [text, at ?? null, id], () => changeStatement(by, id, {}));
     },
     renamePartner: (id, from, to, by) => {
       const text = 'update partners set name = $1 where id = $2 and name = $3 and name <> $1 returning id';
-      return change([text, to, id, from], () => changeStatement(by, id, {}));
+      return changeRow(sql, [text, to, id, from], () => changeStatement(by, id, {}));
     },
 
     createKey: (key, digest, by) =>
@@ -62,11 +53,7 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
     revokeKey: (id, at, by) => {
       const text =
         'update api_keys set revoked_at = $1 where id = $2 and revoked_at is null returning partner_id';
-      return transaction(function* () {
-        const [revoked] = yield [text, at, id];
-        if (revoked !== undefined) yield changeStatement(by, id, { partner_id: revoked.partner_id });
-        return revoked !== undefined;
-      });
+      return changeRow(sql, [text, at, id], ({ partner_id }) => changeStatement(by, id, { partner_id }));
     },
     rotateKey: (oldId, replacement, by) => transaction(() => rotation(oldId, replacement, by)),
 

@@ -13,6 +13,19 @@ export function changeStatement(
   return [text, toTime(Date.now()), actor, action, target, JSON.stringify({ ...details, ...added })];
 }
 
+/** Runs a statement that returns the row that it changed, and adds the entry. False if it changed none. */
+export function changeRow(
+  { transaction }: Sql,
+  statement: BoundStatement,
+  entryOf: (changed: Row) => BoundStatement,
+): Promise<boolean> {
+  return transaction(function* () {
+    const [changed] = yield statement;
+    if (changed !== undefined) yield entryOf(changed);
+    return changed !== undefined;
+  });
+}
+
 /** The statement for an import, with its counts. Undefined if it changes nothing. */
 export function importStatement(
   audit: ImportAudit | undefined,

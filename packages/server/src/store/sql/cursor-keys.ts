@@ -12,9 +12,9 @@ import { randomBytes } from 'node:crypto';
 import { cursorsBounds } from '../../bounds/cursors.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { toTime } from '../../lib/times.ts';
-import type { Author, CursorKey, CursorKeyRotation } from '../port.ts';
+import type { CursorKey, Store } from '../port.ts';
 import { changeStatement } from './audit.ts';
-import type { BoundStatement } from './statement.ts';
+import { insert, type Sql } from './statement.ts';
 
 /** Selects all keys, newest first. No two keys have the same creation time. */
 export function selectCursorKeys(moreColumns = ''): string {
@@ -53,7 +53,7 @@ function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number
   return next === undefined ? Number.POSITIVE_INFINITY : sealsFromMs(next) + cursorsBounds.cursorKeyRestMs;
 }
 
-/** Plans a rotation. The engine reads the keys and applies the plan under a lock. */
+/** Plans a rotation. */
 export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, old: 'keep' | 'discard') {
   const living = livingKeys(stored, nowMs);
   const kept = old === 'keep' ? stored.slice(0, living.length) : [];
@@ -74,12 +74,26 @@ export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, 
   };
 }
 
-/** The audit entry of a rotation. */
-export function rotationEntry(
-  { key, discarded }: Omit<CursorKeyRotation, 'retired'>,
-  by: Author,
-): BoundStatement {
-  return changeStatement(by, 'cursor keys', { new_key: key.id, discarded });
+/**
+ * Rotates in one transaction. `locks` are statements that make simultaneous rotations wait for each other,
+ * and `clock` selects the database's time as `now`. Without it, this machine's clock decides.
+ */
+export function createRotation(
+  { transaction }: Sql,
+  { locks = [], clock }: { readonly locks?: readonly string[]; readonly clock?: string } = {},
+): Store['rotateCursorKey'] {
+  return (old, by) =>
+    transaction(function* () {
+      for (const lock of locks) yield [lock];
+      const stored = (yield [selectCursorKeys()]) as unknown as StoredCursorKey[];
+      const nowMs = clock === undefined ? Date.now() : Date.parse(String((yield [clock])[0]!.now));
+      const { removed, ...rotation } = planRotation(stored, nowMs, old);
+      for (const id of removed) yield ['delete from cursor_keys where id = $1', id];
+      yield insert('cursor_keys', 'id, secret, created_at', rotation.key);
+      const { key, discarded } = rotation;
+      yield changeStatement(by, 'cursor keys', { new_key: key.id, discarded });
+      return rotation;
+    });
 }
 
 /** The next unused id after the newest key's, so that an id is reused as late as possible. */

@@ -1,7 +1,7 @@
 /** Grants, and the erasure of a customer, in SQL that both engines understand. */
 import { toTime } from '../../lib/times.ts';
 import type { Accounts, Grant } from '../port.ts';
-import { changeStatement } from './audit.ts';
+import { changeRow, changeStatement } from './audit.ts';
 import {
   type BoundStatement,
   createConditions,
@@ -37,9 +37,11 @@ const remember = `
   where erased_customers.erased_at < excluded.erased_at`;
 
 export function createGrants(
-  { rows, transaction }: Sql,
+  sql: Sql,
   locks: GrantLocks = { createGrant: [], eraseCustomer: [] },
 ): GrantAccounts {
+  const { rows, transaction } = sql;
+
   async function grants(...statement: BoundStatement): Promise<Grant[]> {
     return (await rows(...statement)).map(withoutNulls) as unknown as Grant[];
   }
@@ -71,12 +73,9 @@ export function createGrants(
     },
 
     revokeGrant: (customerId, id, at, by) =>
-      transaction(function* () {
-        const [revoked] = yield [`${revoke} and id = $3 returning partner_id`, at, customerId, id];
-        if (revoked === undefined) return false;
-        yield changeStatement(by, id, { partner_id: revoked.partner_id, customer_id: customerId });
-        return true;
-      }),
+      changeRow(sql, [`${revoke} and id = $3 returning partner_id`, at, customerId, id], ({ partner_id }) =>
+        changeStatement(by, id, { partner_id, customer_id: customerId }),
+      ),
 
     revokeGrants: (customerId, at, by) =>
       transaction(function* () {

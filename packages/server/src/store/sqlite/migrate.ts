@@ -12,7 +12,6 @@ import {
   type Stamp,
   usableVersion,
 } from '../sql/schema.ts';
-import { insertCursorKey } from './cursor-keys.ts';
 import { transaction } from './engine.ts';
 
 /** One of the two kinds of database files. */
@@ -27,7 +26,10 @@ export const databaseSchema: FileSchema = {
   ...migrationsIn(new URL('./migrations/', import.meta.url)),
   // "PNet".
   applicationId: 0x504e6574,
-  fill: (db) => insertCursorKey(db, { id: 0, secret: randomBytes(32), created_at: toTime(Date.now()) }),
+  fill: (db) => {
+    const insert = db.prepare('insert into cursor_keys (id, secret, created_at) values (0, ?, ?)');
+    insert.run(randomBytes(32), toTime(Date.now()));
+  },
 };
 
 export const receiptsSchema: FileSchema = {

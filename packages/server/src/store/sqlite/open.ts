@@ -8,8 +8,8 @@ import type { Purpose } from '../address.ts';
 import { type Store, StoreLocked } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
+import { createRotation } from '../sql/cursor-keys.ts';
 import { createMoves } from '../sql/moves.ts';
-import { createRotation } from './cursor-keys.ts';
 import { plainSql, translated } from './engine.ts';
 import { createExport } from './exports.ts';
 import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf } from './file.ts';
@@ -57,7 +57,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...(watch && { onFileFault: watch.onChange }),
       ...createReads(db, watch),
       ...createAccounts(plainSql(db)),
-      rotateCursorKey: createRotation(db),
+      rotateCursorKey: createRotation(plainSql(db)),
       ...createMoves(plainSql(db)),
       ...createAuditLog(plainSql(db)),
       ...createImports(db, path),

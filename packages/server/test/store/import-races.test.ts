@@ -10,7 +10,7 @@ const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
 const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };
 
 for (const isolation of ['read committed', 'repeatable read']) {
-  test(`a deletion waits for an import that has written the record: ${isolation} is the default`, async (t) => {
+  test(`a deletion waits for an import that has written the record, with ${isolation}`, async (t) => {
     const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
     const client = await connectTo(t, url);
     const database = new URL(url).pathname.slice(1);

@@ -30,7 +30,7 @@ export const importPartners = changing('partners import', {
   run: async (store, { 'dry-run': isDryRun }, [file = ''], output, by) => {
     const partners = await readPartners(file, store.environment, output);
     const counts = await explainConflict(
-      'Nothing was written: the database already has a key of this file with another id or partner.',
+      'Nothing was written: the database, or the file itself, has a key of this file with another id or partner.',
       store.writePartnersWithKeys(partners, by, isDryRun ? 'try' : 'keep'),
     );
     const total = { partners: partners.length, keys: partners.flatMap(({ keys }) => keys).length };

@@ -85,12 +85,17 @@ function* writing(
 
 /** A key never changes its partner: its holder would see another partner's records. */
 function refuseTakenKeyIds(stored: readonly Row[], partners: readonly PartnerWithKeys[]): void {
-  const owners = new Map(stored.map(({ id, partner_id, digest }) => [id, `${partner_id} ${hex(digest)}`]));
+  const owners = new Map<unknown, string>(
+    stored.map(({ id, partner_id, digest }) => [id, `${partner_id} ${hex(digest)}`]),
+  );
   for (const partner of partners) {
     for (const { id, digest } of partner.keys) {
-      if (![undefined, `${partner.id} ${digest}`].includes(owners.get(id))) {
+      const owner = `${partner.id} ${digest}`;
+      if (![undefined, owner].includes(owners.get(id))) {
         throw new AlreadyExists(`Key id ${id} already belongs to another key.`);
       }
+      // The same file may have the id again.
+      owners.set(id, owner);
     }
   }
 }

@@ -179,6 +179,13 @@ export const exportTests: StoreTests = {
     }
   },
 
+  'writes no partner of a file in which two keys have the same id': async (open) => {
+    const store = await open();
+    const other = { ...withoutKeys, keys: [{ ...partner.keys[0]!, digest: 'ff'.repeat(32) }] };
+    await assert.rejects(store.writePartnersWithKeys([partner, other], byTest, 'keep'), /another/);
+    assert.deepEqual(await store.partnersWithKeys(), []);
+  },
+
   'writes no partner when one of the keys exists under another id': async (open) => {
     const store = await open();
     await store.writePartnersWithKeys([partner], byTest, 'keep');

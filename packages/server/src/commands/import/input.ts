@@ -1,17 +1,22 @@
 /** The FILE of a command: a path, or standard input. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, parse } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { ingestBounds } from '../../bounds/ingest.ts';
+import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { maskSecrets, printable } from '../../lib/text.ts';
 
 export const standardInput = '-';
 
-/** The name of the file without its folder, for the audit log. */
+/** The name of the file without its folder, for the audit log, which must not have personal data. */
 export function sourceName(file: string): string {
-  return file === standardInput ? 'standard input' : maskSecrets(printable(basename(file)));
+  if (file === standardInput) return 'standard input';
+  const name = maskSecrets(printable(basename(file)));
+  // Without the ending, too: jane@example.com.jsonl looks like a file name.
+  const isPersonal = [name, parse(name).name].some((text) => findPersonalData(text) !== undefined);
+  return isPersonal ? '[personal data]' : name;
 }
 
 export async function* bytesOf(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFailed, withPartners } from '../../../../testkit/fixtures/run.ts';
+import { newApiKey } from '../../../src/auth/api-key.ts';
+import { sourceName } from '../../../src/commands/import/input.ts';
 
 const words = ['import', 'brands', '-', '--partner', 'acme'];
 
@@ -64,4 +66,12 @@ test('accepts --personal-data for every kind of record', async (t) => {
     2,
     /--personal-data must be one of allow, warn, reject\./,
   );
+});
+
+test('the audit log does not repeat personal data or a key in the name of a file', () => {
+  for (const name of ['jane.doe@example.com.jsonl', '078-05-1120.csv', '4111111111111111']) {
+    assert.equal(sourceName(`folder/${name}`), '[personal data]');
+  }
+  for (const name of ['balances-20261116092859.jsonl', 'brands@2.csv']) assert.equal(sourceName(name), name);
+  assert.equal(sourceName(newApiKey('production')), '[key]');
 });

@@ -142,8 +142,11 @@ export interface ImportRun {
   end(): Promise<void>;
 }
 
-/** Records of the partners that the rows name, for brands; otherwise all records. */
-export type Missing = Readonly<Record<'missing' | 'stored', number>>;
+/**
+ * Records of the partners that the rows name, for brands; otherwise all records. `share` is the part that is
+ * missing, from 0 to 1, for brands that of the partner with the largest one.
+ */
+export type Missing = Readonly<Record<'missing' | 'stored' | 'share', number>>;
 
 export interface ImportBegin {
   /** Fast: rows come from a file, so tables may stay locked until the end. Slow: rows come from a feed. */

@@ -94,12 +94,14 @@ interface Deletions {
   readonly yes?: boolean;
 }
 
-/** Asks before --delete-missing deletes more than a fifth of what is stored. */
+/** Asks before --delete-missing deletes more than a fifth of what is stored, for brands of a partner's. */
 function confirmation(kind: ImportKind, isConfirmed: boolean) {
-  return async ({ missing, stored }: Missing): Promise<void> => {
-    const isFew = missing * ingestBounds.deleteFreelyFraction <= stored;
+  return async ({ missing, stored, share }: Missing): Promise<void> => {
+    const isFew = share * ingestBounds.deleteFreelyFraction <= 1;
+    const ofOne =
+      share - missing / stored > 0.005 ? `, and ${Math.round(share * 100)} % of one partner's` : '';
     await confirm(
-      `The file lacks ${missing} of ${stored} stored ${kind}. They would be deleted.`,
+      `The file lacks ${missing} of ${stored} stored ${kind}${ofOne}. They would be deleted.`,
       isConfirmed || isFew,
     );
   };

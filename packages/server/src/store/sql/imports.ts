@@ -78,12 +78,18 @@ export function notStaged(kind: RecordKind): string {
   return `${ofPartners} not exists (select 1 from staged s where ${sameId(kind, 's', kind)})`;
 }
 
-/** Counts the records of `notStaged`, and all records that it is about. */
+/** Counts the records of `notStaged`, and all records that it is about: of each partner, or of all customers. */
 export function countMissing(kind: RecordKind): string {
-  const stored = kind === 'brands' ? 'brands where partner_id in (select partner_id from staged)' : kind;
+  const [owner, stored] =
+    kind === 'brands'
+      ? ['partner_id', 'brands where partner_id in (select partner_id from staged)']
+      : [`''`, kind];
+  const counted = (rows: string) => `select ${owner} as owner, count(*) as count from ${rows} group by owner`;
   return `
-    select (select count(*) from ${kind} where ${notStaged(kind)}) as missing,
-      (select count(*) from ${stored}) as stored`;
+    select coalesce(sum(m.count), 0) as missing, coalesce(sum(s.count), 0) as stored,
+      coalesce(max(m.count * 1.0 / s.count), 0) as share
+    from (${counted(stored)}) s
+    left join (${counted(`${kind} where ${notStaged(kind)}`)}) m on m.owner = s.owner`;
 }
 
 /** Surrogates sort before U+E000 in JavaScript but after it in a table, which compares bytes. */

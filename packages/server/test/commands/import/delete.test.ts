@@ -94,6 +94,15 @@ test('imports and exports brands of several partners in one file', async (t) => 
   assert.equal((await line.json<ImportReport>('import', 'brands', good)).unchanged, 3);
   const other = await line.run(['import', 'brands', good, '--partner', 'acme']);
   assert.match(other.stderr, /^line 2: partner_id: IMMUTABLE_FIELD: /);
+
+  const acme = Array.from({ length: 10 }, (_, index) => brand('acme', `a${index}`));
+  await line.json('import', 'brands', write(line, ...acme));
+  const kept = write(line, ...acme, brand('acme', 'a'), brand('zenith', 'a'));
+  assertFailed(
+    await line.run(['import', 'brands', kept, '--delete-missing']),
+    1,
+    /^The file lacks 1 of 13 stored brands, and 50 % of one partner's\. They would be deleted\. Pass --yes /,
+  );
 });
 
 test('the audit log has the start and the end of a feed', async (t) => {

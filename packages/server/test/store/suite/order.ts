@@ -160,7 +160,7 @@ export const orderTests: StoreTests = {
     await writeRows(store, 'brands', [...kept, brand('acme', 'c'), brand('acme', 'new', ahead)]);
     const run = await store.beginImport('brands', { pace: 'fast', deletesMissing: true });
     await run.stage([brand('acme', 'a'), brand('acme', 'd')]);
-    assert.deepEqual(await run.countMissing(), { missing: 3, stored: 4 });
+    assert.deepEqual(await run.countMissing(), { missing: 3, stored: 4, share: 0.75 });
     for (const mode of ['try', 'keep'] as const) {
       const result = await run.write({ mode });
       assert.deepEqual(result, counted({ written: 1, unchanged: 1, deleted: 2 }));
@@ -177,12 +177,23 @@ export const orderTests: StoreTests = {
     assert.deepEqual(late, counted({ stale: 1 }));
   },
 
+  'counts which share is missing of the partner that would lose the most': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const brands = (partner: string, count: number) =>
+      Array.from({ length: count }, (_, index) => brandRow(partner, plainBrand(`b${index}`)));
+    await writeRows(store, 'brands', [...brands('acme', 12), ...brands('zenith', 4)]);
+    const run = await store.beginImport('brands', { pace: 'fast', deletesMissing: true });
+    await run.stage([...brands('acme', 12), ...brands('zenith', 1)]);
+    assert.deepEqual(await run.countMissing(), { missing: 3, stored: 16, share: 0.75 });
+    await run.end();
+  },
+
   'deletes all balances that were not staged': async (open) => {
     const store = await openWith(open, 'acme');
     await writeRows(store, 'balances', [timed('a', 1, 1), timed('b', 1, 1), plainBalance('zoe', 'z')]);
     const run = await store.beginImport('balances', { pace: 'fast', deletesMissing: true });
     await run.stage([timed('a', 1, 1)]);
-    assert.deepEqual(await run.countMissing(), { missing: 2, stored: 3 });
+    assert.deepEqual(await run.countMissing(), { missing: 2, stored: 3, share: 2 / 3 });
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ unchanged: 1, deleted: 2 }));
     await run.end();
     assert.deepEqual(await exported(store), ['a 1 1']);

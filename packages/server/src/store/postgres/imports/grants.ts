@@ -34,7 +34,7 @@ export function createGrantWrites(query: Query): KindWrites {
   return {
     // Repeated ids need no special treatment.
     hasRepeats: async () => false,
-    countMissing: async () => ({ missing: 0, stored: 0 }),
+    countMissing: async () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: async () => 0,
     write: async () => {
       await query('analyze staged');

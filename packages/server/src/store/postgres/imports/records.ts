@@ -49,8 +49,8 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
       (await changes(`select 1 from staged group by ${key} having count(*) > 1 limit 1`)) > 0,
     countMissing: async () => {
       await query('analyze staged');
-      const { missing, stored } = (await query(countMissing(kind))).rows[0];
-      return { missing: Number(missing), stored: Number(stored) };
+      const { missing, stored, share } = (await query(countMissing(kind))).rows[0];
+      return { missing: Number(missing), stored: Number(stored), share: Number(share) };
     },
     deleteMissing: (at) =>
       changes(

@@ -20,7 +20,7 @@ export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
     },
     clear: () => db.exec('delete from staged'),
     place: () => false,
-    countMissing: () => ({ missing: 0, stored: 0 }),
+    countMissing: () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: () => {},
     move: () => {
       const find = db.prepare(`select ${columns} from grants where customer_id = ? and id = ?`);

@@ -72,5 +72,9 @@ test('a dry run counts what the real run changes, and finds its conflicts', asyn
   assert.equal((await other.json<{ created_by: string }[]>('keys', 'list'))[0]?.created_by, 'eve');
   const clash = input.replace(/KEY_[0-9a-f]{32}/, 'KEY_0');
   const words = ['partners', 'import', '-', '--dry-run'];
-  assertFailed(await other.run(words, { input: clash }), 1, /^Nothing was written: the database, or the file itself, has a key/);
+  assertFailed(
+    await other.run(words, { input: clash }),
+    1,
+    /^Nothing was written: the database, or the file itself, has a key/,
+  );
 });

@@ -3,6 +3,8 @@ export const postgresBounds = {
   postgresStatementMs: 2_000,
   /** Timeout of a statement of an operator's command, in ms. Imports and exports have none. */
   commandStatementMs: 60_000,
+  /** How long a feed waits for a lock before it reports that and retries, in ms. */
+  feedLockMs: 1_000,
   /** How long a request waits for a connection while all are busy, or for the primary, in ms. */
   postgresPoolWaitMs: 250,
   /** Timeout of opening a connection, in ms. */

@@ -76,7 +76,7 @@ export async function openCommits(
  * row that was committed before the error is not written twice.
  */
 async function openWriter(store: Imports, kind: ImportKind) {
-  let run: ImportRun | undefined = await store.beginImport(kind);
+  let run: ImportRun | undefined = await store.beginImport(kind, { pace: 'feed' });
   let isClosed = false;
 
   async function endRun(): Promise<void> {
@@ -88,7 +88,7 @@ async function openWriter(store: Imports, kind: ImportKind) {
   async function write(rows: readonly ImportRow[]): Promise<ImportResult> {
     const isOld = run !== undefined;
     try {
-      run ??= await store.beginImport(kind);
+      run ??= await store.beginImport(kind, { pace: 'feed' });
       await run.stage(rows);
       return await run.write({ mode: 'keep', skipsRejected: true });
     } catch (error) {

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ingestBounds } from '../bounds/ingest.ts';
 import { OperatorError } from '../lib/operator-error.ts';
-import { StoreUnavailable } from '../store/port.ts';
+import { StoreLocked, StoreUnavailable } from '../store/port.ts';
 
 export interface RetryOptions {
   /** Aborted when the feed must end: retries then end after `stoppedMs`. */
   readonly stop: AbortController;
-  /** Called when an outage starts. */
-  waiting(reason: string, forMs: number): void;
+  /** Called when an outage starts. The time is undefined if another command only locks the database. */
+  waiting(reason: string, forMs: number | undefined): void;
   /** Called when the outage is over. */
   answering(): void;
   readonly limitMs?: number;
@@ -42,7 +42,8 @@ export function createRetry(options: RetryOptions): Retry {
   return async (work) => {
     const timeUp = new AbortController();
     const forMs = timeLeft();
-    const timers = [setTimeout(() => timeUp.abort(), forMs)];
+    const timer = setTimeout(() => timeUp.abort(), forMs);
+    const timers = [timer];
     const shorten = () => timers.push(setTimeout(() => timeUp.abort(), timeLeft()));
     stop.signal.addEventListener('abort', shorten);
     // A frozen server does not answer at all, not even with an error.
@@ -59,7 +60,10 @@ export function createRetry(options: RetryOptions): Retry {
           return result;
         } catch (error) {
           if (!isOutage(error) || timeUp.signal.aborted) throw error;
-          if (!isWaiting) waiting(error.message, forMs);
+          const isLocked = error instanceof StoreLocked;
+          // Another import ends at some time. Until then a feed waits, unless it is stopped.
+          if (isLocked && !stop.signal.aborted) timer.refresh();
+          if (!isWaiting) waiting(error.message, isLocked ? undefined : forMs);
           isWaiting = true;
           await wait(ingestBounds.followRetryMs, undefined, { signal: timeUp.signal }).catch(() => {
             throw error;

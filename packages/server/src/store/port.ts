@@ -149,8 +149,11 @@ export interface ImportRun {
 export type Missing = Readonly<Record<'missing' | 'stored' | 'share', number>>;
 
 export interface ImportBegin {
-  /** Fast: rows come from a file, so tables may stay locked until the end. Slow: rows come from a feed. */
-  readonly pace?: 'fast' | 'slow';
+  /**
+   * Fast: rows come from a file, so tables may stay locked until the end. Slow: rows come from a pipe. Feed:
+   * the same, and a lock of another command fails with StoreLocked, so that the feed can report it and retry.
+   */
+  readonly pace?: 'fast' | 'slow' | 'feed';
   /** Delete the brands or balances that were not staged and are not newer than the start of the import. */
   readonly deletesMissing?: boolean;
 }

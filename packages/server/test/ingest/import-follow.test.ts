@@ -1,61 +1,15 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { openTestDatabase, type TestDatabase } from '../../../testkit/fixtures/database.ts';
-import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { test } from 'node:test';
+import type { TestDatabase } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
-import type { ImportFault } from '../../src/ingest/faults.ts';
-import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
+import { followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { Reading } from '../../src/ingest/record-check.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
-import { parseDatabaseUrl } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/engines.ts';
-import { type ImportWrite, type Store, StoreUnavailable } from '../../src/store/port.ts';
-import { brand, brandsOf, linesOf } from './import-into.ts';
-
-/** A feed that the test writes to. */
-function createFeed() {
-  const stream = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = stream.writable.getWriter();
-  return {
-    chunks: stream.readable as AsyncIterable<Uint8Array>,
-    send: (...records: unknown[]) => writer.write(Buffer.from(`${linesOf(records)}\n`)).catch(() => {}),
-    sendText: (text: string) => writer.write(Buffer.from(text)),
-    end: () => writer.close(),
-    fail: (error: Error) => writer.abort(error),
-  };
-}
-
-async function openScene(t: TestContext) {
-  const database = await openTestDatabase(t, 'partners', async (store) => {
-    await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
-  });
-  const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'feed');
-  t.after(() => writer.close());
-  const feed = createFeed();
-  // Standard input fails in the same way.
-  const stop = new AbortController();
-  stop.signal.addEventListener('abort', () => feed.fail(new Error('stopped')));
-  const rejected: [line: number, errors: readonly ImportFault[]][] = [];
-  const options: FollowOptions = {
-    kind: 'brands',
-    partnerId: 'acme',
-    stop,
-    rejected: (line, errors) => rejected.push([line, errors]),
-    waiting: () => assert.fail('there is no outage'),
-    answering: () => assert.fail('there was no outage'),
-  };
-  return {
-    database,
-    feed,
-    rejected,
-    names: async () => (await brandsOf(database.store)).map(({ name }) => name),
-    options,
-    follow: (changes?: Partial<FollowOptions>) =>
-      followRecords(writer, readJsonLines(feed.chunks), { ...options, ...changes }),
-  };
-}
+import { type Store, StoreLocked, StoreUnavailable } from '../../src/store/port.ts';
+import { openScene, withWrite } from './follow-scene.ts';
+import { brand } from './import-into.ts';
 
 test('commits a line without waiting for the next one, and the last one without a line end', async (t) => {
   const { feed, names, follow } = await openScene(t);
@@ -117,18 +71,11 @@ test('of two lines with the same id, the later one wins, also across commits', a
 function gated(store: Store) {
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  const slow: Store = {
-    ...store,
-    beginImport: async (kind) => {
-      const run = await store.beginImport(kind);
-      const write = async (options: ImportWrite) => {
-        asked.resolve();
-        await gate.promise;
-        return run.write(options);
-      };
-      return { ...run, write };
-    },
-  };
+  const slow = withWrite(store, async (run, how) => {
+    asked.resolve();
+    await gate.promise;
+    return run.write(how);
+  });
   return { slow, asked: asked.promise, open: gate.resolve };
 }
 
@@ -257,19 +204,46 @@ test('says that nothing is written when it is stopped before a partner was found
 });
 
 test('ends when the database stays unreachable, and says which lines are written', async (t) => {
-  const { database, feed, names, follow } = await openScene(t);
-  const reported = follow({ limitMs: 600, waiting: () => {} });
+  const { database, feed, names, options } = await openScene(t);
+  let isGone = false;
+  const store = withWrite(database.store, async (run, how) => {
+    if (isGone) throw new StoreUnavailable('It is gone.');
+    return run.write(how);
+  });
+  const brief = { ...options, limitMs: 600, waiting: () => {} };
   const failed = assert.rejects(
-    reported,
+    followRecords(store, readJsonLines(feed.chunks), brief),
     (error) => error instanceof OperatorError && /Lines up to 3 were written\. Send/.test(error.message),
   );
   await feed.send(brand(1), '', 'nonsense');
   await until(10_000, async () => (await names()).length === 1);
-  const unlock = await lockDatabase(database);
+  isGone = true;
   await feed.send(brand(2));
   await failed;
-  await unlock();
   assert.equal((await names()).length, 1);
+});
+
+test('waits for a lock of another command longer than for an outage', async (t) => {
+  const { database, feed, options } = await openScene(t);
+  let attempts = 0;
+  const locked = withWrite(database.store, async (run, how) => {
+    attempts += 1;
+    if (attempts < 4) throw new StoreLocked('It is locked.');
+    return run.write(how);
+  });
+  const waits: unknown[] = [];
+  const limitMs = 1.5 * ingestBounds.followRetryMs;
+  const waiting = (...given: unknown[]) => waits.push(given);
+  const following = followRecords(locked, readJsonLines(feed.chunks), {
+    ...options,
+    limitMs,
+    waiting,
+    answering: () => waits.push('answers'),
+  });
+  await feed.send(brand(1));
+  await feed.end();
+  assert.deepEqual([(await following).written, attempts], [1, 4]);
+  assert.deepEqual(waits, [['It is locked.', undefined], 'answers']);
 });
 
 test('begins no new run when it gives up on a locked database', async (t) => {

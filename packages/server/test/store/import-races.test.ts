@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { StoreLocked } from '../../src/store/port.ts';
 import { counted, plainBalance, writeRows } from './suite/records.ts';
 
 const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
@@ -59,4 +60,15 @@ test('two imports of one record at the same time keep the newer one', async (t) 
   );
   const again = await writeRows(store, 'balances', [newer]);
   assert.deepEqual(again, counted({ unchanged: 1 }));
+});
+
+test('a feed that meets the lock of another import fails soon, so that it can report it', async (t) => {
+  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const file = await store.beginImport('balances', { pace: 'fast' });
+  await file.stage([old]);
+  await file.countMissing();
+  const feed = await store.beginImport('balances', { pace: 'feed' });
+  await feed.stage([deletion]);
+  await assert.rejects(feed.write({ mode: 'keep' }), StoreLocked);
+  await Promise.all([feed.end(), file.end()]);
 });

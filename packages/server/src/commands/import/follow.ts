@@ -28,8 +28,10 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
   const stop = new AbortController();
   const options = {
     stop,
-    waiting: (reason: string, forMs: number) =>
-      output.remark(`${reason} Retrying for up to ${forMs / 1_000} s.`),
+    waiting: (reason: string, forMs: number | undefined) => {
+      const limit = forMs === undefined ? 'until it is free' : `for up to ${forMs / 1_000} s`;
+      output.remark(`${reason} Retrying ${limit}.`);
+    },
     answering: () => output.remark('The database answers again. The import continues.'),
   };
   const addAudit = auditing(store, audit, createRetry(options), status);

@@ -1,18 +1,19 @@
 import { DatabaseError } from 'pg';
 import { OperatorError } from '../../../lib/operator-error.ts';
-import { AlreadyExists, StoreUnavailable } from '../../port.ts';
+import { AlreadyExists, StoreLocked, StoreUnavailable } from '../../port.ts';
 
 const uniqueViolation = '23505';
 const insufficientPrivilege = '42501';
+const lockNotAvailable = '55P03';
 /** The class of errors about a value, whose messages repeat the value. */
 const dataException = '22';
 
 /**
  * SQLSTATEs, by class or in full, of a server that cannot answer now: no connection, rolled back by a
- * conflict, out of memory or disk, canceled or shutting down, lock not available, I/O error, and a write to a
- * server that has become a standby.
+ * conflict, out of memory or disk, canceled or shutting down, I/O error, and a write to a server that has
+ * become a standby.
  */
-const unavailable = ['08', '40', '53', '57', '55P03', '58', '25006'];
+const unavailable = ['08', '40', '53', '57', '58', '25006'];
 
 /**
  * SQLSTATEs after which a connection is not reused: no connection, shutting down, I/O error, and a read-only
@@ -43,6 +44,7 @@ export function translated(error: unknown): Error {
     const remedy = 'Grant this privilege to the role, or use the role that owns the database.';
     return new OperatorError(`The database denies access: ${message}. ${remedy}`);
   }
+  if (code === lockNotAvailable) return new StoreLocked('Another import or command locks these records.');
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   if (unavailable.some((known) => code.startsWith(known))) {
     return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);

@@ -1,5 +1,6 @@
 import { finished } from 'node:stream/promises';
 import { ingestBounds } from '../../../bounds/ingest.ts';
+import { postgresBounds } from '../../../bounds/postgres.ts';
 import { toTime } from '../../../lib/times.ts';
 import {
   AlreadyExists,
@@ -35,6 +36,9 @@ const types: Readonly<Record<string, string>> = {
 
 /** Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. */
 const writeSettings = `set local work_mem = '64MB'`;
+
+/** A feed retries by itself: it must report that it waits, and react to signals meanwhile. */
+const feedSettings = `set local lock_timeout = ${postgresBounds.feedLockMs}`;
 
 const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
 
@@ -95,7 +99,7 @@ function createRun(
   let sending = Promise.resolve();
 
   async function beginOnce(): Promise<void> {
-    if (!isBegun) await query(`${begin}; ${writeSettings}`);
+    if (!isBegun) await query(`${begin}; ${writeSettings}; ${pace === 'feed' ? feedSettings : ''}`);
     isBegun = true;
   }
 

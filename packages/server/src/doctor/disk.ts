@@ -25,7 +25,7 @@ function checkOne(places: readonly Place[]): Finding {
 
 const makeRoom = 'Delete files that are not needed, prune old receipts, or use a larger disk.';
 
-/** A disk of 1 TB with 5 % left has room for a long time, so that a share alone says little. */
+/** A share alone is not enough: 5 % of a disk of 1 TB last for a long time. */
 export function judgeDisk(what: string, freeBytes: number, allBytes: number): Finding {
   const free = `${(freeBytes / 1_048_576).toFixed(0)} MB`;
   if (freeBytes < doctorBounds.diskFullBytes) {

@@ -97,7 +97,7 @@ async function openWriter(store: Imports, kind: ImportKind) {
       if (isOld && !isClosed && isOutage(error)) return write(rows);
       throw error;
     } finally {
-      // A write that was given up may begin a run after the close, whose connection would keep the process.
+      // A write that timed out may begin a run after the close. Its connection would keep the process alive.
       if (isClosed) await endRun();
     }
   }

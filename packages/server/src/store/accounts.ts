@@ -46,7 +46,7 @@ export type Grant = {
   readonly updated_at: string;
 };
 
-/** At least one of partner and customer. */
+/** Needs a partner, a customer or both. */
 export interface GrantsQuery {
   readonly partnerId?: string | undefined;
   readonly customerId?: string | undefined;
@@ -125,14 +125,19 @@ export interface NumberedEntry extends AuditEntry {
   readonly seq: number;
 }
 
-export interface AuditQuery extends Partial<Record<'actor' | 'action' | 'target', string | undefined>> {
+/** A page of a list, newest first. */
+export interface NewestQuery<R> {
   readonly since?: string | undefined;
-  /** Only entries before this time. */
+  /** Only records before this time. */
   readonly until?: string | undefined;
-  /** Only entries older than this one, the last of the previous page. */
-  readonly after?: NumberedEntry | undefined;
+  /** Only records older than this one, the last of the previous page. */
+  readonly after?: R | undefined;
   readonly limit: number;
 }
+
+export interface AuditQuery
+  extends NewestQuery<NumberedEntry>,
+    Partial<Record<'actor' | 'action' | 'target', string | undefined>> {}
 
 /** The audit log. Each change adds its own entry, in the same transaction. */
 export interface AuditLog {

@@ -3,7 +3,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Metric } from '../observability/metric.ts';
-import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, Partner } from './accounts.ts';
+import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, NewestQuery, Partner } from './accounts.ts';
 import type { Served } from './served.ts';
 
 export * from './accounts.ts';
@@ -109,14 +109,14 @@ export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 export type ImportCounts = Readonly<Record<'written' | 'unchanged' | 'stale' | 'deleted', number>>;
 
 export interface ImportResult extends ImportCounts {
-  /** Lines of grants that would change what never changes, with the fields, in no order. */
+  /** Lines that would change a fixed field of a grant, each with these fields. In no order. */
   readonly rejected: readonly { readonly line: number; readonly fields: readonly string[] }[];
 }
 
 export interface ImportWrite {
   /** `try` counts and rolls back. `keep` commits and clears the staged rows, so that the run can go on. */
   readonly mode: 'keep' | 'try';
-  /** Write the other rows although some are rejected. Otherwise nothing is written then. */
+  /** Write the other rows even if some are rejected. Otherwise nothing is written. */
   readonly skipsRejected?: boolean;
   /** Adds an entry to the audit log if a record was written or deleted. */
   readonly audit?: ImportAudit | undefined;
@@ -191,19 +191,13 @@ export interface Receipt {
   readonly outcome: string;
 }
 
-export interface ReceiptsQuery {
+export interface ReceiptsQuery extends NewestQuery<Receipt> {
   readonly requestId?: string | undefined;
   readonly partnerId?: string | undefined;
   /** Only together with `partnerId`: the partner's receipts are searched for it. */
   readonly keyId?: string | undefined;
   readonly customerId?: string | undefined;
   readonly outcome?: string | undefined;
-  readonly since?: string | undefined;
-  /** Only receipts before this time. */
-  readonly until?: string | undefined;
-  /** Only receipts older than this one, the last of the previous page. */
-  readonly after?: Receipt | undefined;
-  readonly limit: number;
 }
 
 export interface KeyUse {

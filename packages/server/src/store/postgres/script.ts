@@ -1,7 +1,7 @@
 /** Quoted text, comments and semicolons: the parts of a script that decide where a statement ends. */
 const part = /--[^\n]*|\/\*.*?\*\/|'[^']*'|"[^"]*"|(\$\w*\$).*?\1|;|./gs;
 
-/** The statements of an SQL script, without comments. A semicolon inside of quotes ends none. */
+/** The statements of an SQL script, without comments. A semicolon in quotes does not end one. */
 export function statementsOf(script: string): string[] {
   const statements = [''];
   for (const [text] of script.matchAll(part)) {

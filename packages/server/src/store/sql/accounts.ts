@@ -61,7 +61,7 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
   };
 }
 
-/** Changes nothing of the key, but locks it: a revocation is then either seen here, or comes after us. */
+/** Locks the key without a change: a concurrent revocation is either seen here, or waits. */
 const lockKey = `update api_keys set last_four = last_four where id = $1 returning ${keyColumns}`;
 
 function* rotation(

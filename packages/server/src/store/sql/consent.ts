@@ -1,7 +1,7 @@
 /** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
 import type { Grant } from '../port.ts';
 
-/** What changes in a grant. */
+/** A stored grant without its key. */
 export type StoredGrant = Pick<
   Grant,
   'partner_id' | 'action' | 'status' | 'created_at' | 'updated_at' | 'expires_at'

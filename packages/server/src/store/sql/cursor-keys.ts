@@ -53,7 +53,6 @@ function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number
   return next === undefined ? Number.POSITIVE_INFINITY : sealsFromMs(next) + cursorsBounds.cursorKeyRestMs;
 }
 
-/** Plans a rotation. */
 export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, old: 'keep' | 'discard') {
   const living = livingKeys(stored, nowMs);
   const kept = old === 'keep' ? stored.slice(0, living.length) : [];

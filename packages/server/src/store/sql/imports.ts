@@ -39,7 +39,7 @@ export function upsert(kind: RecordKind, rows: string, condition: string): strin
     where ${condition}`;
 }
 
-/** Whether two tables have the same primary key in a row. */
+/** Whether rows of two tables have the same primary key. */
 export function sameId(kind: ImportKind, left: string, right: string): string {
   return importColumns[kind].identity.map((column) => `${left}.${column} = ${right}.${column}`).join(' and ');
 }
@@ -78,7 +78,10 @@ export function notStaged(kind: RecordKind): string {
   return `${ofPartners} not exists (select 1 from staged s where ${sameId(kind, 's', kind)})`;
 }
 
-/** Counts the records of `notStaged`, and all records that it is about: of each partner, or of all customers. */
+/**
+ * Counts the records of `notStaged`, and all stored records that it chooses from. `share` is the greatest
+ * missing share of a partner, or the share of all balances.
+ */
 export function countMissing(kind: RecordKind): string {
   const [owner, stored] =
     kind === 'brands'

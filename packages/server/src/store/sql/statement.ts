@@ -41,7 +41,7 @@ export function createConditions() {
       }
       return used;
     },
-    /** The time from `since` on and before `until`. */
+    /** Adds the time span: from `since` on, and before `until`. */
     addSpan: (since: string | undefined, until: string | undefined): void => {
       add(since, (value) => `at >= ${value}`);
       add(until, (value) => `at < ${value}`);

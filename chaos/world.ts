@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
 import { openStore } from '../packages/server/src/store/engines.ts';
 import type { ApiKey, Grant, Store } from '../packages/server/src/store/port.ts';
 
-const byChaos = { actor: 'chaos', action: 'chaos' };
+export const byChaos = { actor: 'chaos', action: 'chaos' };
 
 export const publicUrl = 'https://network.example';
 export const partners = ['acme', 'zenith'] as const;

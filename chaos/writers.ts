@@ -13,6 +13,7 @@ import {
   brandOf,
   brandsWith,
   brandText,
+  byChaos,
   customersOf,
   deletionOf,
   ensureKey,
@@ -23,8 +24,6 @@ import {
   type PartnerId,
   partners,
 } from './world.ts';
-
-const byChaos = { actor: 'chaos', action: 'chaos' };
 
 interface Writing {
   readonly url: string;

@@ -30,7 +30,7 @@ function lockOf({ databasePath }: CommandLine): () => void {
   };
 }
 
-test('a revocation waits for a locked database, says so, and succeeds unless it is interrupted', async (t) => {
+test('a revocation waits for a locked database, says so, and succeeds unless interrupted', async (t) => {
   const line = await withPartners(t, ['acme']);
   await line.inside(async (store) => {
     for (const [index, id] of ['k1', 'k2', 'k3'].entries()) {

@@ -7,11 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { fillFixture } from '../../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
-import type { Store } from '../../../src/store/port.ts';
 import { backUpSqlite } from '../../../src/store/sqlite/backup.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { assertFinding, findingsOf } from '../../doctor/examined.ts';
 import { mountSmallDisk } from '../../faults/scene/small-disk.ts';
+import { exported } from '../suite/exports.ts';
 
 const receipt = {
   at: '2026-01-01T00:00:00.000Z',
@@ -20,14 +20,6 @@ const receipt = {
   key_id: 'KEY_0',
   outcome: 'GRANTED',
 };
-
-async function linesOf(store: Store): Promise<string> {
-  let text = '';
-  await store.exportRecords({ kind: 'balances', partnerId: '' }, async (lines) => {
-    text += lines;
-  });
-  return text;
-}
 
 /** A database with the fixture and a receipt on a disk that cannot be written. */
 async function onReadOnlyDisk(t: TestContext, prepare: (path: string) => void) {
@@ -38,7 +30,7 @@ async function onReadOnlyDisk(t: TestContext, prepare: (path: string) => void) {
   const store = openSqlite(path, 'sandbox', 'create');
   await fillFixture(store);
   await store.recordReceipts([receipt]);
-  const lines = await linesOf(store);
+  const lines = await exported(store, 'balances');
   await store.close();
   prepare(path);
   const remounted = spawnSync('mount', ['-o', 'remount,ro', disk.folder], { encoding: 'utf8' });
@@ -58,7 +50,7 @@ for (const [what, prepare] of [
     t.after(() => store.close());
     assert.equal((await store.listPartners()).length, 3);
     assert.equal((await store.listReceipts({ limit: 2 })).length, 1);
-    assert.equal(await linesOf(store), made.lines);
+    assert.deepEqual(await exported(store, 'balances'), made.lines);
     const by = { actor: 'test', action: 'partners create' };
     const partner = { id: 'new', name: 'new', created_at: receipt.at };
     await assert.rejects(
@@ -80,7 +72,7 @@ for (const [what, prepare] of [
     await backUpSqlite(made.path, 'sandbox', copy, () => () => {});
     const restored = openSqlite(copy, 'sandbox', 'command');
     t.after(() => restored.close());
-    assert.equal(await linesOf(restored), made.lines);
+    assert.deepEqual(await exported(restored, 'balances'), made.lines);
     assert.equal((await restored.listReceipts({ limit: 2 })).length, 1);
     assert.deepEqual(readdirSync(join(made.path, '..')), made.files);
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { byTest } from '../../../../testkit/fixtures/fixture.ts';
 import type { ImportBegin, ImportRow, Store } from '../../../src/store/port.ts';
+import { exported } from './exports.ts';
 import {
   brandRow,
   counted,
@@ -27,15 +28,9 @@ function deletion(id: string, deletedOn: number): ImportRow {
   return { customer_id: 'alice', id, deleted_at: day(deletedOn) };
 }
 
-async function exported(store: Store): Promise<string[]> {
-  let text = '';
-  await store.exportRecords({ kind: 'balances' }, async (lines) => {
-    text += lines;
-  });
-  const records = text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
+/** The id, amount and day of each balance. */
+async function stored(store: Store): Promise<string[]> {
+  const records = (await exported(store, 'balances')).map((line) => JSON.parse(line));
   return records.map(({ id, amount, updated_at }) => `${id} ${amount} ${Number(updated_at.slice(8, 10))}`);
 }
 
@@ -72,7 +67,7 @@ const wayTests = ways.map(({ name, options, isReversed }): [string, StoreTests[s
       { ...plainBalance('alice', 'f', 2), updated_at: day(20), is_timed: 0 },
     ]);
     assert.deepEqual(result, counted({ written: 3, unchanged: 2, stale: 1 }));
-    assert.deepEqual(await exported(store), ['a 1 10', 'b 2 10', 'c 1 10', 'd 1 11', 'e 1 10', 'f 2 20']);
+    assert.deepEqual(await stored(store), ['a 1 10', 'b 2 10', 'c 1 10', 'd 1 11', 'e 1 10', 'f 2 20']);
   },
 ]);
 
@@ -86,7 +81,7 @@ export const orderTests: StoreTests = {
       await writeRows(store, 'balances', lines),
       counted({ written: 3, unchanged: 1, stale: 1 }),
     );
-    assert.deepEqual(await exported(store), ['a 3 3', 'b 1 1']);
+    assert.deepEqual(await stored(store), ['a 3 3', 'b 1 1']);
   },
 
   'a deletion removes a record that is not newer, and late updates do not bring it back': async (open) => {
@@ -97,11 +92,11 @@ export const orderTests: StoreTests = {
       await write(deletion('a', 10), deletion('b', 9), deletion('x', 10)),
       counted({ deleted: 1, stale: 1, unchanged: 1 }),
     );
-    assert.deepEqual(await exported(store), ['b 1 10', 'c 1 10']);
+    assert.deepEqual(await stored(store), ['b 1 10', 'c 1 10']);
     assert.deepEqual(await write(timed('a', 2, 10), timed('x', 2, 9)), counted({ stale: 2 }));
     assert.deepEqual(await write(deletion('a', 10)), counted({ unchanged: 1 }));
     assert.deepEqual(await write(timed('a', 2, 11)), counted({ written: 1 }));
-    assert.deepEqual(await exported(store), ['a 2 11', 'b 1 10', 'c 1 10']);
+    assert.deepEqual(await stored(store), ['a 2 11', 'b 1 10', 'c 1 10']);
     assert.deepEqual(await write(deletion('a', 10)), counted({ stale: 1 }));
   },
 
@@ -112,7 +107,7 @@ export const orderTests: StoreTests = {
     for (const id of ['a', 'b', 'c']) await run.stage([timed(id, 1, 5)]);
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 2, stale: 1 }));
     await run.end();
-    assert.deepEqual(await exported(store), ['a 1 5', 'c 1 5']);
+    assert.deepEqual(await stored(store), ['a 1 5', 'c 1 5']);
   },
 
   'deletes and writes one id in the order of the lines': async (open) => {
@@ -122,7 +117,7 @@ export const orderTests: StoreTests = {
     assert.deepEqual(created, counted({ written: 2, deleted: 1 }));
     const revived = await write(deletion('a', 3), timed('a', 2, 4), timed('a', 3, 3), timed('b', 2, 2));
     assert.deepEqual(revived, counted({ unchanged: 1, written: 2, stale: 1 }));
-    assert.deepEqual(await exported(store), ['a 2 4', 'b 2 2']);
+    assert.deepEqual(await stored(store), ['a 2 4', 'b 2 2']);
   },
 
   'deletes brands of one partner only': async (open) => {
@@ -145,7 +140,7 @@ export const orderTests: StoreTests = {
     await run.stage([deletion('a', 2), timed('b', 1, 1)]);
     assert.deepEqual(await run.write({ mode: 'try' }), counted({ deleted: 1, written: 1 }));
     await run.end();
-    assert.deepEqual(await exported(store), ['a 1 1']);
+    assert.deepEqual(await stored(store), ['a 1 1']);
     assert.deepEqual(await writeRows(store, 'balances', [timed('a', 2, 2)]), counted({ written: 1 }));
   },
 
@@ -196,7 +191,7 @@ export const orderTests: StoreTests = {
     assert.deepEqual(await run.countMissing(), { missing: 2, stored: 3, share: 2 / 3 });
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ unchanged: 1, deleted: 2 }));
     await run.end();
-    assert.deepEqual(await exported(store), ['a 1 1']);
+    assert.deepEqual(await stored(store), ['a 1 1']);
   },
 
   'an import that began before a revocation and commits after it does not undo it': async (open) => {

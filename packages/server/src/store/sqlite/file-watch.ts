@@ -80,9 +80,9 @@ function watchDatabase(path: string) {
         }
       }
       lookForWrites();
-      return isOverwritten
-        ? `${path} was overwritten by another program. Stop the service, and restore a backup.`
-        : undefined;
+      if (!isOverwritten) return undefined;
+      const remedy = 'Stop the service, check the file, and restore a backup if it is damaged.';
+      return `${path} was overwritten by another program. ${remedy}`;
     },
     close: () => closeSync(index),
   };

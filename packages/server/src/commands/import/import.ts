@@ -94,7 +94,7 @@ interface Deletions {
   readonly yes?: boolean;
 }
 
-/** Asks before --delete-missing deletes more than a fifth of what is stored, for brands of a partner's. */
+/** Asks before --delete-missing deletes more than a fifth of all balances, or of the brands of a partner. */
 function confirmation(kind: ImportKind, isConfirmed: boolean) {
   return async ({ missing, stored, share }: Missing): Promise<void> => {
     const isFew = share * ingestBounds.deleteFreelyFraction <= 1;

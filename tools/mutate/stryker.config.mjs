@@ -12,7 +12,7 @@ export default {
     '!packages/server/src/limiter/redis/inspect.ts',
     'packages/server/src/ingest/record-check.ts',
     'packages/server/src/store/sql/{consent,imports}.ts',
-    'packages/server/src/store/sqlite/imports/{grants,records,writes}.ts',
+    'packages/server/src/store/sqlite/imports/{grants,records}.ts',
   ],
   testRunner: 'tap',
   tap: {

@@ -39,19 +39,23 @@ const ways: readonly {
   readonly name: string;
   readonly options: ImportBegin;
   readonly isReversed: boolean;
+  /** All rows at once: the embedded database then writes without a thread. */
+  readonly isOneBatch?: boolean;
 }[] = [
+  { name: 'a small file', options: { pace: 'fast' }, isReversed: false, isOneBatch: true },
   { name: 'a feed', options: {}, isReversed: false },
   { name: 'a file in order', options: { pace: 'fast' }, isReversed: false },
   { name: 'a file out of order', options: { pace: 'fast' }, isReversed: true },
 ];
 
-const wayTests = ways.map(({ name, options, isReversed }): [string, StoreTests[string]] => [
+const wayTests = ways.map(({ name, options, isReversed, isOneBatch }): [string, StoreTests[string]] => [
   `${name} does not replace newer records, and takes newer times`,
   async (open) => {
     const store = await openWith(open, 'acme');
     const write = async (rows: readonly ImportRow[]) => {
       const run = await store.beginImport('balances', options);
-      for (const row of isReversed ? rows.toReversed() : rows) await run.stage([row]);
+      if (isOneBatch) await run.stage(rows);
+      else for (const row of isReversed ? rows.toReversed() : rows) await run.stage([row]);
       const result = await run.write({ mode: 'keep' });
       await run.end();
       return result;
@@ -94,6 +98,7 @@ export const orderTests: StoreTests = {
     );
     assert.deepEqual(await stored(store), ['b 1 10', 'c 1 10']);
     assert.deepEqual(await write(timed('a', 2, 10), timed('x', 2, 9)), counted({ stale: 2 }));
+    assert.deepEqual(await write(timed('x', 2, 9), deletion('y', 1)), counted({ stale: 1, unchanged: 1 }));
     assert.deepEqual(await write(deletion('a', 10)), counted({ unchanged: 1 }));
     assert.deepEqual(await write(timed('a', 2, 11)), counted({ written: 1 }));
     assert.deepEqual(await stored(store), ['a 2 11', 'b 1 10', 'c 1 10']);
@@ -103,11 +108,38 @@ export const orderTests: StoreTests = {
   'a remembered deletion also holds back a fast import': async (open) => {
     const store = await openWith(open, 'acme');
     await writeRows(store, 'balances', [deletion('b', 10)]);
-    const run = await store.beginImport('balances', { pace: 'fast' });
-    for (const id of ['a', 'b', 'c']) await run.stage([timed(id, 1, 5)]);
-    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 2, stale: 1 }));
+    for (const [batches, updatedOn] of [
+      [['a', 'b', 'c'], 5],
+      [['abc'], 6],
+    ] as const) {
+      const run = await store.beginImport('balances', { pace: 'fast' });
+      for (const ids of batches) await run.stage([...ids].map((id) => timed(id, 1, updatedOn)));
+      assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 2, stale: 1 }));
+      await run.end();
+      assert.deepEqual(await stored(store), [`a 1 ${updatedOn}`, `c 1 ${updatedOn}`]);
+    }
+  },
+
+  'takes the newer time of a grant, again and again in one run': async (open) => {
+    const store = await openWith(open, 'acme');
+    const run = await store.beginImport('grants');
+    for (const updatedOn of [2, 3, 4]) {
+      await run.stage([{ ...grant, updated_at: day(updatedOn), is_timed: 1 }]);
+      assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
+    }
     await run.end();
-    assert.deepEqual(await stored(store), ['a 1 5', 'c 1 5']);
+    assert.deepEqual(await store.findGrants(grant.id), [{ ...grant, updated_at: day(4) }]);
+  },
+
+  'brings nothing of an erased customer back that is not newer': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'grants', [grant]);
+    await store.eraseCustomer(grant.customer_id, byTest);
+    const late = { ...grant, id: 'never seen', updated_at: day(1), is_timed: 1 };
+    const newer = { ...late, updated_at: new Date(Date.now() + 60_000).toISOString() };
+    assert.deepEqual(await writeRows(store, 'grants', [grant, late]), counted({ stale: 2 }));
+    assert.deepEqual(await writeRows(store, 'balances', [timed('a', 1, 1)]), counted({ stale: 1 }));
+    assert.deepEqual(await writeRows(store, 'grants', [newer]), counted({ written: 1 }));
   },
 
   'deletes and writes one id in the order of the lines': async (open) => {

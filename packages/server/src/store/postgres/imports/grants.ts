@@ -55,7 +55,9 @@ export function createGrantWrites(query: Query): KindWrites {
         for (const row of rows) {
           const id = JSON.stringify([row.customer_id, row.id]);
           if (last.id !== id) last = { id, grant: storedOf(row) };
-          const verdict = row.is_gone ? stale : judge(last.grant, lineOf(row));
+          // A grant that is stored is newer than the erasure, and every line may end it.
+          const isErased = row.is_gone && last.grant === undefined;
+          const verdict = isErased ? stale : judge(last.grant, lineOf(row));
           if (verdict.outcome === 'stale') merged.stale += 1;
           else if (verdict.outcome === 'rejected') {
             rejected.push({ line: Number(row.line), fields: verdict.fields });

@@ -34,9 +34,11 @@ export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
       for (const row of lines.iterate()) {
         const id = [row.customer_id as string, row.id as string] as const;
         const stored = find.get(...id);
-        const verdict = row.is_gone
-          ? stale
-          : judge(stored && (withoutNulls(stored) as StoredGrant), lineOf(row));
+        // A grant that is stored is newer than the erasure, and every line may end it.
+        const verdict =
+          row.is_gone && stored === undefined
+            ? stale
+            : judge(stored && (withoutNulls(stored) as StoredGrant), lineOf(row));
         if (verdict.outcome === 'stale') tally.stale += 1;
         else if (verdict.outcome === 'rejected') {
           rejected.push({ line: Number(row.line), fields: verdict.fields });

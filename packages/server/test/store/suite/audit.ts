@@ -152,7 +152,7 @@ export const auditTests: StoreTests = {
     const late = [{ ...balance, ...timed, updated_at: ahead }, plainBalance('alice', 'never seen')];
     assert.partialDeepStrictEqual(await writeRows(store, 'balances', late), { written: 0, stale: 2 });
     assert.partialDeepStrictEqual(await writeRows(store, 'grants', [grant]), { written: 0, stale: 1 });
-    // A new consent that was given after the erasure can be revoked, even if the erasure is ahead of the clock.
+    // A consent that was given after the erasure can be revoked, even if the erasure is ahead of the clock.
     await store.createGrant({ ...grant, customer_id: 'alice', id: 'new' }, byTest);
     const revoked = [{ ...grant, customer_id: 'alice', id: 'new', status: 'REVOKED' }];
     assert.partialDeepStrictEqual(await writeRows(store, 'grants', revoked), { written: 1, stale: 0 });

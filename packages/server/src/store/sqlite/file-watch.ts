@@ -49,6 +49,8 @@ export function watchFiles(databases: readonly string[]) {
   };
 }
 
+const restore = 'stop the service, move all database files away, and restore a backup';
+
 function watchDatabase(path: string) {
   const files = [path, `${path}-wal`, `${path}-shm`];
   const opened = files.map((file) => identityOf(statOf(file)));
@@ -74,10 +76,10 @@ function watchDatabase(path: string) {
     faultOf(): string | undefined {
       for (const [position, file] of files.entries()) {
         const now = identityOf(statOf(file));
-        if (now === undefined) return `${file} was removed or moved. Put it back, or restart the service.`;
-        if (now !== opened[position]) {
-          return `${file} was replaced by another file. Restart the service to use that file.`;
-        }
+        if (now === undefined) return `${file} was removed or moved. Put it back. If it is lost, ${restore}.`;
+        // Not "restart": SQLite would apply the log of the old file to the new file, and damage it.
+        if (now !== opened[position])
+          return `${file} was replaced by another file. Do not restart: ${restore}.`;
       }
       lookForWrites();
       if (!isOverwritten) return undefined;

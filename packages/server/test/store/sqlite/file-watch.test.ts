@@ -59,7 +59,9 @@ for (const suffix of ['', '-wal', '-receipts', '-receipts-shm']) {
     renameSync(file, away);
     await reported();
     assert.ok(performance.now() - startMs < 1_000);
-    assert.deepEqual(reports, [`${file} was removed or moved. Put it back, or restart the service.`]);
+    const remedy =
+      'Put it back. If it is lost, stop the service, move all database files away, and restore a backup.';
+    assert.deepEqual(reports, [`${file} was removed or moved. ${remedy}`]);
     await assertLost(store, /was removed or moved/, suffix.startsWith('-receipts'));
     renameSync(away, file);
     await store.ping();
@@ -76,7 +78,7 @@ test('notices a removed file, and another database in its place', async (t) => {
   rmSync(path);
   await assertLost(store, /test\.db was removed/);
   renameSync(join(folder, 'other.db'), path);
-  await assertLost(store, /test\.db was replaced by another file\. Restart the service/);
+  await assertLost(store, /test\.db was replaced by another file\. Do not restart: stop the service/);
   assert.equal(reports.length, 1);
 });
 

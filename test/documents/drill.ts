@@ -67,6 +67,7 @@ export function createDrill(clone: Clone) {
 
     followAudit: async (page: Page, revoked: IssuedKey) => {
       await page.next(new RegExp(`keys revoke +${revoked.id}.*"action":"keys revoke"`, 's'));
+      await page.next(/"target":"PARTNER_ACME"/);
       await clone.run('npx partner-network grants create --partner PARTNER_ACME --customer CUSTOMER_9');
       await page.next(/^Erased customer CUSTOMER_9: deleted 0 balances and 1 grant\. /);
       page.end();

@@ -7,7 +7,8 @@ export const yes = flag('do not ask for confirmation');
 /** Asks before a step that cannot be undone. Without a terminal there is nobody to ask: --yes is needed. */
 export async function confirm(consequence: string, isConfirmed: boolean): Promise<void> {
   if (isConfirmed) return;
-  if (!process.stdin.isTTY) throw new ConclusiveError(`${consequence} Pass --yes to confirm it.`);
+  if (!process.stdin.isTTY)
+    throw new ConclusiveError(`${consequence} Nothing was changed: pass --yes to confirm it.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // Closed by Ctrl-C or Ctrl-D, which count as no.
   const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('')));

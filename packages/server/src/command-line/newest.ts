@@ -13,6 +13,11 @@ export function timeSpan(what: string) {
   };
 }
 
+/** An age is counted back from now, so that `--since 1h --until 2h` is in the wrong order. */
+export function spanConflicts({ since = '', until = '9' }: { since?: string; until?: string }): string[] {
+  return since < until ? [] : ['--since must be before --until: exchange them.'];
+}
+
 export function newest(what: string) {
   const { listShown, listShownAtMost } = commandLineBounds;
   const help = `highest number of ${what} to show, the newest first`;
@@ -43,5 +48,5 @@ export async function printNewest<R>(
   if (isJson) await document.end(']');
   else if (shown === 0) output.answer(`No ${what} found.`);
   if (shown === limit && (await list(last, 1)).length > 0)
-    output.remark(`These are the newest ${limit} ${what}. There are more: raise --limit to see them.`);
+    output.remark(`There are more ${what}: raise --limit (now ${limit}) to see older ones.`);
 }

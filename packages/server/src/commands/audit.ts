@@ -1,6 +1,6 @@
 import { lengths } from '@partner-network/contract/limits';
 import { commandLineBounds } from '../bounds/command-line.ts';
-import { newest, printNewest, timeSpan } from '../command-line/newest.ts';
+import { newest, printNewest, spanConflicts, timeSpan } from '../command-line/newest.ts';
 import { optional, plainText } from '../command-line/options.ts';
 import { type Column, neverShortened } from '../command-line/table.ts';
 import type { NumberedEntry } from '../store/port.ts';
@@ -19,6 +19,7 @@ export const listAudit = onDatabase({
     ...timeSpan('changes'),
     limit: newest('changes'),
   },
+  conflicts: spanConflicts,
   run: async (store, values, _words, output) => {
     const { actor, action, target, since, until } = values;
     const list = (after: NumberedEntry | undefined, limit: number) =>

@@ -20,7 +20,8 @@ export const eraseCustomer = changing('customers erase', {
       value: { customer_id: id, balances, grants },
       text:
         `Erased customer ${id}: deleted ${counted(balances, 'balance')} and ${counted(grants, 'grant')}. ` +
-        'Late updates do not bring them back. Receipts stay until they are pruned.',
+        'Late updates do not bring them back, but a line without updated_at counts as new. ' +
+        'Receipts stay until they are pruned.',
     };
   },
 });

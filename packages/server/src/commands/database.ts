@@ -160,7 +160,7 @@ export async function requirePartner(store: Store, id: string): Promise<Partner>
 
 export async function requireKey(store: Store, id: string): Promise<ApiKey> {
   const key = await store.findKeyById(id);
-  return key ?? missing(`key ${id}`, '"partner-network keys list --partner ID" lists the keys of a partner.');
+  return key ?? missing(`key ${id}`, '"partner-network keys list" lists all keys.');
 }
 
 export function missing(what: string, remedy: string): never {

@@ -96,7 +96,10 @@ export const revokeGrant = changing('grants revoke', {
     all: flag('revoke all grants of the customer'),
   },
   conflicts: ({ customer, all }, [id = '']) => {
-    if (!all) return id === '' ? ['GRANT_ID is missing.'] : [];
+    if (!all)
+      return id === ''
+        ? ['GRANT_ID is missing. To revoke all grants of a customer, pass --customer and --all.']
+        : [];
     if (id !== '') return ['--all revokes all grants of a customer: omit GRANT_ID.'];
     return customer === undefined ? ['--all needs --customer.'] : [];
   },

@@ -98,14 +98,14 @@ export const listKeys = onDatabase({
 export const findKey = onDatabase({
   arguments: [{ name: '-', help: 'the key is read from standard input, because others can see arguments' }],
   options: {},
-  conflicts: (_values, [source = standardInput]) =>
+  conflicts: (_values, [source]) =>
     source === standardInput ? [] : ['Pass - and write the key to standard input: others can see arguments.'],
   run: async (store) => {
     const text = (await firstTextOf(standardInput, longestInput)).trim();
     const environment = environmentOfKey(text);
     if (environment === undefined) {
       throw new OperatorError(
-        'Standard input is not an API key. Write one whole key to it, and nothing else.',
+        'Standard input is not an API key, or a character of it is wrong. Write one whole key, and nothing else.',
       );
     }
     if (environment !== store.environment) {
@@ -114,7 +114,8 @@ export const findKey = onDatabase({
       );
     }
     const found = await store.findKey(digestOfKey(text));
-    if (found === undefined) throw new OperatorError('This database does not have this key.');
+    if (found === undefined)
+      throw new OperatorError('This database does not have this key. Check --database.');
     const [key] = await described(store, [await requireKey(store, found.id)]);
     const {
       id,

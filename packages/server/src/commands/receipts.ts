@@ -3,7 +3,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { receiptsBounds } from '../bounds/receipts.ts';
 import { counted } from '../command-line/amounts.ts';
 import { confirm, yes } from '../command-line/confirm.ts';
-import { newest, printNewest, timeSpan } from '../command-line/newest.ts';
+import { newest, printNewest, spanConflicts, timeSpan } from '../command-line/newest.ts';
 import { durationMs, flag, optional, Problem, plainText, required } from '../command-line/options.ts';
 import { type Column, issuedIdCells, neverShortened } from '../command-line/table.ts';
 import { toTime } from '../lib/times.ts';
@@ -36,6 +36,7 @@ export const listReceipts = onDatabase({
     ...timeSpan('requests'),
     limit: newest('receipts'),
   },
+  conflicts: spanConflicts,
   run: async (store, values, _words, output) => {
     const { partner, key, customer, since, until } = values;
     if (partner !== undefined) await requirePartner(store, partner);
@@ -64,7 +65,11 @@ const columns: readonly Column<Receipt>[] = [
 
 export const pruneReceipts = changing('receipts prune', {
   options: {
-    'older-than': required('DURATION', durationMs, 'age from which receipts are removed, such as 400d'),
+    'older-than': required(
+      'DURATION',
+      durationMs,
+      'age from which receipts are removed, such as 400d; under 30d the command asks',
+    ),
     'dry-run': flag('count the receipts and remove nothing'),
     yes,
   },

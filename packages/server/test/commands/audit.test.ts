@@ -81,7 +81,7 @@ test('the actor is the flag or the variable; a list is filtered by the flag alon
   const { stdout } = await line.run(['audit', 'list', '--actor', 'deploy']);
   assert.match(stdout, /^TIME +ACTOR +ACTION +TARGET +DETAILS\n\S+ +deploy +partners disable +acme +\{\}\n$/);
   const more = await line.run(['audit', 'list', '--limit', '2']);
-  assert.match(more.stderr, /^These are the newest 2 changes\. There are more/);
+  assert.match(more.stderr, /^There are more changes: raise --limit \(now 2\)/);
   assert.equal((await line.run(['audit', 'list', '--actor', 'x'])).stdout, 'No changes found.\n');
 });
 
@@ -89,6 +89,8 @@ test('says what is wrong with a time and with an actor', async (t) => {
   const line = await withPartners(t, ['acme']);
   const list = ['audit', 'list', '--since', 'yesterday', '--until', '2026-02-30T00:00:00Z'];
   assertFailed(await line.run(list), 2, /--since must be a time, such as/, /--until must be a time, such as/);
+  const reversed = ['audit', 'list', '--since', '1h', '--until', '2h'];
+  assertFailed(await line.run(reversed), 2, /^--since must be before --until: exchange them\./);
   const disable = ['partners', 'disable', 'acme', '--actor'];
   assertFailed(await line.run([...disable, 'x'.repeat(257)]), 2, /^--actor must have 1 to 256 characters/);
   assert.equal((await line.json<Entry[]>('audit', 'list')).length, 1);
@@ -103,7 +105,7 @@ test('erases a customer once it is confirmed, and reports an unknown customer', 
   assertFailed(
     await line.run(erase),
     1,
-    /^This deletes all balances and grants of customer alice for good\. Pass/,
+    /^This deletes all balances and grants of customer alice for good\. Nothing was changed: pass/,
   );
   assert.deepEqual(await line.json(...erase, '--yes'), { customer_id: 'alice', balances: 0, grants: 2 });
   assert.deepEqual(await line.json('grants', 'list', '--customer', 'alice'), []);

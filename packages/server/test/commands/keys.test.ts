@@ -257,9 +257,13 @@ test('finds a key from standard input, and never prints it', async (t) => {
     stdout,
     new RegExp(`^Key ${id} belongs to partner acme\\.\nIt is active\\. Last use: ${usedAt}\\. `),
   );
-  assertFailed(await find(newApiKey('production'), '-'), 1, /^This database does not have this key\.\n$/);
+  assertFailed(
+    await find(newApiKey('production'), '-'),
+    1,
+    /^This database does not have this key\. Check --database\.\n$/,
+  );
   assertFailed(await find(newApiKey('sandbox'), '-'), 1, /key of the sandbox environment/);
-  assertFailed(await find(`${key} ${key}`, '-'), 1, /^Standard input is not an API key\./);
+  assertFailed(await find(`${key} ${key}`, '-'), 1, /^Standard input is not an API key, or /);
   const asArgument = await find('', key);
   assertFailed(asArgument, 2, /^Pass - and write the key to standard input/);
   for (const text of [found.stdout, stdout, asArgument.stderr]) assert.ok(!text.includes(key.slice(8, 40)));

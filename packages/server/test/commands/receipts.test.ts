@@ -127,7 +127,7 @@ test('lists receipts newest first, by partner, customer and time, up to a limit'
   assert.deepEqual(await list('--since', '60h'), [yesterday, ofNobody]);
   assert.deepEqual(await list('--since', yesterday.at, '--partner', 'zenith'), []);
   const { stderr } = await line.run(['receipts', 'list', '--limit', '2']);
-  assert.match(stderr, /^These are the newest 2 receipts\. There are more: raise --limit/);
+  assert.match(stderr, /^There are more receipts: raise --limit \(now 2\)/);
   const { stdout } = await line.run(['receipts', 'list', '--partner', 'zenith']);
   const [heading, row, ...rest] = stdout.trimEnd().split('\n');
   const headings = 'TIME,PARTNER,CUSTOMER,OUTCOME,REQUEST ID,KEY,GRANT';
@@ -190,7 +190,7 @@ test('removes receipts that are less than 30 days old only with --yes', limits, 
   assertFailed(
     await line.run(prune),
     1,
-    /^This removes 1 receipt from before .* Pass --yes to confirm it\.\n$/,
+    /^This removes 1 receipt from before .* Nothing was changed: pass --yes to confirm it\.\n$/,
   );
   assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 2);
   assert.deepEqual(await line.json(...prune, '--yes'), { removed: 1 });

@@ -99,9 +99,11 @@ function confirmation(kind: ImportKind, isConfirmed: boolean) {
   return async ({ missing, stored, share }: Missing): Promise<void> => {
     const isFew = share * ingestBounds.deleteFreelyFraction <= 1;
     const ofOne =
-      share - missing / stored > 0.005 ? `, and ${Math.round(share * 100)} % of one partner's` : '';
+      share - missing / stored > 0.005
+        ? `, and ${Math.round(share * 100)} % of the brands of one partner`
+        : '';
     await confirm(
-      `The file lacks ${missing} of ${stored} stored ${kind}${ofOne}. They would be deleted.`,
+      `This deletes ${missing} of ${stored} stored ${kind}${ofOne}: the file does not contain them.`,
       isConfirmed || isFew,
     );
   };

@@ -60,7 +60,7 @@ test('--delete-missing deletes what the file lacks, and asks before it deletes m
   assertFailed(
     many,
     1,
-    /^The file lacks 2 of 8 stored balances\. They would be deleted\. Pass --yes to confirm it\.\n$/,
+    /^This deletes 2 of 8 stored balances: the file does not contain them\. Nothing was changed: pass --yes /,
   );
   const tried = await missing(file(...ids.slice(4)), '--dry-run');
   assert.deepEqual(nonZero(JSON.parse(tried.stdout)), { read: 6, unchanged: 6, deleted: 2 });
@@ -101,7 +101,7 @@ test('imports and exports brands of several partners in one file', async (t) => 
   assertFailed(
     await line.run(['import', 'brands', kept, '--delete-missing']),
     1,
-    /^The file lacks 1 of 13 stored brands, and 50 % of one partner's\. They would be deleted\. Pass --yes /,
+    /^This deletes 1 of 13 stored brands, and 50 % of the brands of one partner: the file does not /,
   );
 });
 

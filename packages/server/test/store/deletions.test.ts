@@ -29,16 +29,3 @@ for (const engine of ['sqlite', 'postgres']) {
     assert.equal(await countStale(store, 'a'), 0);
   });
 }
-
-test('a feed that began long ago remembers its deletions as of now', async (t) => {
-  const { store } = await openTestDatabase(t, 'empty', async () => {}, 'sqlite');
-  const nowMs = Date.now();
-  t.mock.timers.enable({ apis: ['Date'], now: nowMs - 100 * dayMs });
-  const run = await store.beginImport('balances');
-  t.mock.timers.setTime(nowMs);
-  await run.stage([deletion('a')]);
-  await run.write({ mode: 'keep' });
-  await run.end();
-  await writeRows(store, 'balances', [deletion('b')]);
-  assert.equal(await countStale(store, 'a'), 1);
-});

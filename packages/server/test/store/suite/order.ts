@@ -142,6 +142,16 @@ export const orderTests: StoreTests = {
     assert.deepEqual(await writeRows(store, 'grants', [newer]), counted({ written: 1 }));
   },
 
+  'a small file may begin with a deletion': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [timed('a', 1, 1)]);
+    const run = await store.beginImport('balances', { pace: 'fast' });
+    await run.stage([deletion('a', 2), timed('b', 1, 1)]);
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ deleted: 1, written: 1 }));
+    await run.end();
+    assert.deepEqual(await stored(store), ['b 1 1']);
+  },
+
   'deletes and writes one id in the order of the lines': async (open) => {
     const store = await openWith(open, 'acme');
     const write = (...rows: ImportRow[]) => writeRows(store, 'balances', rows);

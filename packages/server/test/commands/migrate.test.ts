@@ -42,7 +42,7 @@ test('other commands create no database, and print the path where it is missing'
     assertFailed(
       await line.run(words),
       1,
-      /^The database \/.* does not exist\. Create it with "partner-network migrate"/,
+      /^The database \/.* does not exist\. Correct --database and --environment, or create it /,
     );
   }
 });

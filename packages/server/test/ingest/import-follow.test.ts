@@ -137,7 +137,7 @@ test('continues when the database is back, and loses nothing', async (t) => {
   await feed.send(brand(2, { id: null }), brand(3));
   await feed.end();
   assert.equal((await report).written, 3);
-  const lock = 'The embedded database cannot answer now (database is locked).';
+  const lock = 'The embedded database cannot answer now (another command, such as an import, locks it).';
   // A new connection is made without a message.
   assert.deepEqual(reported, process.env.TEST_ENGINE === 'postgres' ? [] : [lock, 'it answers']);
   assert.equal((await names()).length, 3);

@@ -168,9 +168,9 @@ test(
   async (t) => {
     const line = commandLine(t);
     const serving = ['serve', '--port', '0', '--ops-port', '0'];
-    const missing = `The database ${line.databasePath} does not exist. Create it with "partner-network migr`;
+    const missing = `The database ${line.databasePath} does not exist. Correct --database and --env`;
     const finished = await line.run(serving);
-    assertFailed(finished, 1);
+    assertFailed(finished, 1, /"partner-network migrate" and the same settings\.\n$/);
     assert.ok(finished.stderr.startsWith(missing), finished.stderr);
     assert.deepEqual(readdirSync(line.folder), []);
     writeFileSync(line.databasePath, '');

@@ -21,9 +21,10 @@ export function translated(error: unknown): unknown {
     return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
   }
   if (!unavailable.has(code & 0xff)) return error;
-  const reason = `The embedded database cannot answer now (${(error as Error).message}).`;
-  const kind = locked.has(code & 0xff) ? StoreLocked : StoreUnavailable;
-  return new kind(reason, { cause: error });
+  const isLocked = locked.has(code & 0xff);
+  const reason = isLocked ? 'another command, such as an import, locks it' : (error as Error).message;
+  const Kind = isLocked ? StoreLocked : StoreUnavailable;
+  return new Kind(`The embedded database cannot answer now (${reason}).`, { cause: error });
 }
 
 /** Translates an error and rolls an open transaction back. */

@@ -75,7 +75,9 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     if (error instanceof OperatorError) throw error;
     if (purpose === 'revocation' && translated(error) instanceof StoreLocked) throw translated(error);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`Cannot open the database ${path}: ${reason}.`, { cause: error });
+    throw new OperatorError(`Cannot open the database ${path}: ${reason}. Check --database.`, {
+      cause: error,
+    });
   }
 }
 
@@ -89,7 +91,8 @@ export function refuseMissing(path: string, purpose: Purpose): void {
   if (obstacle !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${obstacle}.`);
   if (!mayCreate(purpose) && !existsSync(path)) {
     throw new OperatorError(
-      `The database ${path} does not exist. Create it with "partner-network migrate", or correct --database.`,
+      `The database ${path} does not exist. Correct --database and --environment, or create it with ` +
+        '"partner-network migrate" and the same settings.',
     );
   }
 }

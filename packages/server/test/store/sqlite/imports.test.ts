@@ -24,7 +24,7 @@ for (const [days, staleLines] of [
   [89, 1],
   [91, 0],
 ] as const) {
-  test(`a deletion that a long feed wrote ${days} days ago makes ${staleLines} late lines stale`, async (t) => {
+  test(`a deletion that a feed wrote ${days} days ago makes ${staleLines} late lines stale`, async (t) => {
     const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 'create');
     t.after(() => store.close());
     const nowMs = Date.now();

@@ -150,7 +150,7 @@ test('an operator sets up, imports, serves, rotates and revokes, all with comman
 
   const statuses = (listed: Listed[]) => listed.map(({ id, status }) => [id, status]);
   assert.deepEqual(statuses(await json('keys list --partner acme')), [
-    [first.id, 'expired'],
+    [first.id, 'revoked'],
     [second.id, 'revoked'],
   ]);
   assert.deepEqual(statuses(await json('grants list --partner acme')), [

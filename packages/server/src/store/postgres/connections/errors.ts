@@ -44,11 +44,10 @@ export function translated(error: unknown): Error {
     const remedy = 'Grant this privilege to the role, or use the role that owns the database.';
     return new OperatorError(`The database denies access: ${message}. ${remedy}`);
   }
-  if (code === lockNotAvailable) return new StoreLocked('Another import or command locks these records.');
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
-  if (unavailable.some((known) => code.startsWith(known))) {
-    return new StoreUnavailable(`The database cannot answer now (${message}, ${code}).`);
-  }
+  const reason = `The database cannot answer now (${message}, ${code}).`;
+  if (code === lockNotAvailable) return new StoreLocked(reason);
+  if (unavailable.some((known) => code.startsWith(known))) return new StoreUnavailable(reason);
   return new Error(`The database refused a statement (${message}, ${code}).`);
 }
 

@@ -1,4 +1,4 @@
-/** Whether the instance at the operations address can write its receipts, by its metrics. */
+/** Whether the instance at the operations address is ready and can write its receipts. */
 import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '../bounds/doctor.ts';
@@ -13,6 +13,10 @@ export async function checkReceipts(config: Pick<ServeConfig, 'ops-host' | 'ops-
   const first = await countsAt(url);
   if (first === undefined) {
     return skipped(`No instance answers at ${url}, so receipts that wait cannot be counted.`);
+  }
+  if (!(await isReady(url))) {
+    const remedy = 'Read its log, which names the cause.';
+    return failed(`The instance at ${url} is not ready: it answers 503.`, remedy);
   }
   if (first.waiting === 0) return judgeReceipts(first, first);
   // An instance writes its receipts every 250 ms.
@@ -31,6 +35,12 @@ export function judgeReceipts(first: Counts, second: Counts): Finding {
     return warning(`${second.dropped} ${what}.`, remedy);
   }
   return ok('The instance at the operations address writes its receipts.');
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(doctorBounds.doctorAnswerMs);
+  const answer = await fetch(`${url}/readyz`, { signal }).catch(() => undefined);
+  return answer?.ok ?? false;
 }
 
 /** The sum over all workers. Undefined if no instance answers, or if another program does. */

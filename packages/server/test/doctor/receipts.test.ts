@@ -7,9 +7,10 @@ import { assertFinding } from './examined.ts';
 
 /** An operations address whose metrics are these texts, one after the other. */
 async function operations(t: TestContext, ...texts: string[]) {
-  const server = createServer((_request, response) =>
-    response.end(texts.length > 1 ? texts.shift() : texts[0]),
-  );
+  const server = createServer(({ url }, response) => {
+    if (url === '/readyz') response.writeHead(texts.includes('not ready') ? 503 : 200).end();
+    else response.end(texts.length > 1 ? texts.shift() : texts[0]);
+  });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
   return { 'ops-host': '127.0.0.1', 'ops-port': (server.address() as AddressInfo).port };
@@ -30,6 +31,11 @@ test('receipts that wait and are not written are a fault; a busy instance has no
   assertFinding(await checkReceipts(await operations(t, metrics(0, 5))), 'ok', /writes/);
   const lost = judgeReceipts({ waiting: 0, written: 5, dropped: 3 }, { waiting: 0, written: 5, dropped: 3 });
   assertFinding(lost, 'warning', /^3 receipts were lost/, /log/);
+});
+
+test('an instance that is not ready is a fault', async (t) => {
+  const finding = await checkReceipts(await operations(t, metrics(0, 5), 'not ready'));
+  assertFinding(finding, 'failed', /^The instance at http:\S+ is not ready: it answers 503\.$/, /log/);
 });
 
 test('without an instance at the operations address, nothing is claimed', async (t) => {

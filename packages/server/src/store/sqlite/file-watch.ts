@@ -2,7 +2,7 @@
  * Notices that the files of an open database were replaced, removed or overwritten. SQLite does not: it goes
  * on with the file that it opened, while other programs use the new file.
  */
-import { type BigIntStats, closeSync, openSync, readSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { storeBounds } from '../../bounds/store.ts';
 import { StoreUnavailable } from '../port.ts';
 
@@ -86,7 +86,16 @@ function watchDatabase(path: string) {
       const remedy = 'Stop the service, check the file, and restore a backup if it is damaged.';
       return `${path} was overwritten by another program. ${remedy}`;
     },
-    close: () => closeSync(index),
+    close(): void {
+      closeSync(index);
+      const now = identityOf(statOf(path));
+      if (now === undefined || now === opened[0]) return;
+      // SQLite would apply the log of the old file to the new file, and damage it.
+      for (const [position, file] of files.entries()) {
+        if (position > 0 && identityOf(statOf(file)) === opened[position])
+          renameSync(file, `${file}-replaced`);
+      }
+    },
   };
 }
 

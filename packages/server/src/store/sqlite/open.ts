@@ -49,6 +49,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       emptyLog(db);
       watch = watchFiles([path, receiptsPath]);
     }
+    if (purpose === 'feed') watch = watchFiles([path]);
     return {
       environment,
       location: path,
@@ -60,7 +61,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       rotateCursorKey: createRotation(plainSql(db)),
       ...createMoves(plainSql(db)),
       ...createAuditLog(plainSql(db)),
-      ...createImports(db, path),
+      ...createImports(db, path, () => watch?.requireNow()),
       exportRecords: createExport(path),
       ...receipts,
       close: async () => {

@@ -1,14 +1,15 @@
 /** `serve` notices that its files were replaced, removed or overwritten, and writes nothing to lost files. */
 import assert from 'node:assert/strict';
-import { copyFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { copyFileSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { fillFixture } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, fillFixture } from '../../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/port.ts';
 import { backUpSqlite } from '../../../src/store/sqlite/backup.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { plainBalance } from '../suite/records.ts';
 
 const page = { partnerId: 'acme', referenceId: undefined, after: '', limit: 1 };
 const receipt = {
@@ -80,6 +81,35 @@ test('notices a removed file, and another database in its place', async (t) => {
   renameSync(join(folder, 'other.db'), path);
   await assertLost(store, /test\.db was replaced by another file\. Do not restart: stop the service/);
   assert.equal(reports.length, 1);
+});
+
+test('keeps the log of a replaced file away from the new file', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, other] = [join(folder, 'test.db'), join(folder, 'other.db')];
+  for (const file of [path, other]) await filled(file);
+  const store = openSqlite(path, 'sandbox', 'serve');
+  await store.setPartnerDisabled('acme', receipt.at, byTest);
+  renameSync(other, path);
+  await store.close();
+  const files = readdirSync(folder);
+  assert.deepEqual([files.includes('test.db-wal'), files.includes('test.db-wal-replaced')], [false, true]);
+  const again = openSqlite(path, 'sandbox', 'serve');
+  assert.equal((await again.findPartner('acme'))?.disabled_at, undefined);
+  await again.close();
+});
+
+test('a feed counts no lines as written to a file that was replaced or removed', async (t) => {
+  const path = join(temporaryFolder(t), 'test.db');
+  await filled(path);
+  const feed = openSqlite(path, 'sandbox', 'feed');
+  t.after(() => feed.close());
+  const run = await feed.beginImport('balances', { pace: 'feed' });
+  await run.stage([plainBalance('alice', 'new')]);
+  assert.equal((await run.write({ mode: 'keep' })).written, 1);
+  await run.stage([plainBalance('alice', 'newer')]);
+  rmSync(path);
+  await assert.rejects(run.write({ mode: 'keep' }), /test\.db was removed/);
+  await run.end();
 });
 
 test('counts no receipts as written if the file goes while they are written', async (t) => {

@@ -22,8 +22,9 @@ export type ImportRequest = { readonly segment: string } | { readonly write: Imp
 /**
  * Slow imports and single batches are written by this thread. From the second batch of a file on, another
  * thread writes while this one reads on: starting it takes as long as writing a few thousand rows.
+ * `requireFiles` throws if the files of the database were replaced: rows written there would be lost.
  */
-export function createImports(db: DatabaseSync, path: string): Imports {
+export function createImports(db: DatabaseSync, path: string, requireFiles: () => void): Imports {
   return {
     beginImport: async (kind, options = {}) => {
       const checkOrder = createOrderCheck(kind);
@@ -48,7 +49,12 @@ export function createImports(db: DatabaseSync, path: string): Imports {
           if (writer !== undefined) await opened();
         },
         countMissing: async () => (await opened()).countMissing(),
-        write: async (write) => (await opened()).write(write),
+        write: async (write) => {
+          requireFiles();
+          const result = await (await opened()).write(write);
+          requireFiles();
+          return result;
+        },
         end: async () => writer?.end(),
       };
     },

@@ -41,10 +41,8 @@ export function emptyDatabase(t: Lifetime, options = ''): Promise<string> {
   return createDatabase(t, `template0 ${options}`);
 }
 
-/** A database that sorts by the rules of English by default, not by bytes. */
-export function emptyDatabaseOfWords(t: Lifetime): Promise<string> {
-  return emptyDatabase(t, `locale_provider icu icu_locale 'en'`);
-}
+/** Options of a database that sorts by the rules of English by default, not by bytes. */
+export const sortedByWords = `locale_provider icu icu_locale 'en'`;
 
 const templates = new Map<string, Promise<string>>();
 
@@ -53,10 +51,11 @@ export async function databaseLike(
   t: Lifetime,
   name: string,
   fill: (url: string) => Promise<void>,
+  options = '',
 ): Promise<string> {
   let template = templates.get(name);
   if (template === undefined) {
-    template = emptyDatabase(wholeFile).then((url) => fill(url).then(() => url));
+    template = emptyDatabase(wholeFile, options).then((url) => fill(url).then(() => url));
     templates.set(name, template);
   }
   return createDatabase(t, new URL(await template).pathname.slice(1));

@@ -9,7 +9,7 @@ import { run } from '../../../../testkit/fixtures/run.ts';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { createReads } from '../../../src/store/sqlite/reads.ts';
-import { storeSuite } from '../suite/suite.ts';
+import { type OpenStore, openingSuite, storeSuite } from '../suite/suite.ts';
 
 const paths = new WeakMap<TestContext, string>();
 
@@ -20,11 +20,14 @@ function pathOf(t: TestContext): string {
   return path;
 }
 
-storeSuite('the embedded database', async (t, environment) => {
+const open: OpenStore = async (t, environment) => {
   const store = openSqlite(pathOf(t), environment, 'create');
   t.after(() => store.close());
   return store;
-});
+};
+
+openingSuite('opening the embedded database', open);
+storeSuite('the embedded database', open);
 
 function rawConnection(t: TestContext): DatabaseSync {
   const db = new DatabaseSync(pathOf(t));

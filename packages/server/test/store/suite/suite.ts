@@ -14,12 +14,16 @@ import { receiptTests } from './receipts.ts';
 import type { StoreTests } from './records.ts';
 
 /** Opens the test's database. Called again in the same test, it opens the same database once more. */
-type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
+export type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
 
-/** The promises of every engine, except those of imports. */
+/** The promises about opening. The database does not exist yet, or is empty. */
+export function openingSuite(name: string, open: OpenStore): void {
+  suiteOf(name, open, openingTests);
+}
+
+/** The promises of every engine, except those of opening and of imports. */
 export function storeSuite(name: string, open: OpenStore): void {
   suiteOf(name, open, {
-    ...openingTests,
     ...pageTests,
     ...accountTests,
     ...cursorKeyTests,

@@ -108,7 +108,7 @@ async function assertExact(t: TestContext, servers: readonly ServedSandbox[], ti
   );
   assert.ok(most <= rate + local, `${most} in a second`);
   const isIdleMachine = local === 0 && longestStallMs < 50 && calls.every(({ status }) => status !== 503);
-  assert.ok(average >= (isIdleMachine ? 49.5 : 30), `${average} a second`);
+  assert.ok(average >= (isIdleMachine ? 48 : 30), `${average} a second`);
 }
 
 test(

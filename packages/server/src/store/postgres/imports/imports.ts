@@ -219,8 +219,9 @@ function newBatch(): Batch {
 }
 
 /** The columns `is_timed` and `deleted_at`. */
-function tailOf({ is_timed, deleted_at = '\\N' }: ImportRow): string {
-  return `\t${is_timed === 1 ? 't' : 'f'}\t${deleted_at}`;
+function tailOf({ is_timed, deleted_at }: ImportRow): string {
+  if (deleted_at !== undefined) return `\tf\t${deleted_at}`;
+  return is_timed === 1 ? '\tt\t\\N' : '\tf\t\\N';
 }
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -64,9 +64,11 @@ test('a heartbeat a second reports the instances, which are at least the set num
   assert.deepEqual([count('heartbeat'), link.knownInstances()], [1, 2]);
   await pass(10);
   assert.deepEqual([count('heartbeat'), link.knownInstances()], [2, 5]);
-  await pass(2 * heartbeatMs);
-  redis.replies.heartbeat = ':3';
-  await pass(heartbeatMs);
+  // One at a time: a heartbeat is left out while the last one has no reply yet.
+  for (const reply of [':5', ':5', ':3']) {
+    redis.replies.heartbeat = reply;
+    await pass(heartbeatMs);
+  }
   assert.deepEqual([count('heartbeat'), link.knownInstances()], [5, 3]);
   assert.deepEqual(logged(), []);
 });

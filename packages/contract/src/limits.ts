@@ -15,7 +15,10 @@ export const lengths = {
   cursor: 1024,
   imageUrl: { min: 8, max: 8000 },
   metadataKeys: 50,
-  /** UTF-8 bytes of all keys and values of a brand, so that a page of 100 brands has about 5 MB at most. */
+  /**
+   * UTF-8 bytes of all keys and values of a brand, so that a page of 100 brands has about 5 MB at most.
+   * Quotes and backslashes take two bytes in JSON: a page full of them has about 8 MB.
+   */
   metadataBytes: 32_768,
   /** Code points of a value in older databases: an import line has at most 1 MiB. */
   metadataValue: 1_048_576,

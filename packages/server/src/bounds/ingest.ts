@@ -27,7 +27,7 @@ export const ingestBounds = {
   followAuditMs: 3_600_000,
   /** Milliseconds between two reports of a feed's lag. */
   followLagMs: 60_000,
-  /** Milliseconds for which a feed retries while the database is unreachable or locked. */
+  /** Milliseconds for which a feed retries while the database is unreachable. A lock has no such limit. */
   followRetryLimitMs: 30_000,
   /** Milliseconds between two attempts. */
   followRetryMs: 500,

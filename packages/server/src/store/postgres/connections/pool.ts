@@ -28,6 +28,8 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
   readonly isServing: boolean;
   /** The `application_name` of its connections, if it differs from the name in the address. */
   readonly name?: string;
+  /** How long a caller waits for a connection. */
+  readonly waitMs?: number;
 }
 
 export type Rows = readonly Row[];
@@ -62,13 +64,15 @@ class PooledConnection extends Connection {
  *     idle -> busy        a caller takes the connection that became idle last
  *     any -> closed       it broke, is older than its lifetime, was idle for too long, or the server was lost
  */
-export function createPool({ source, connections: max, keepsSession, isServing, name }: PoolSettings) {
+export function createPool(settings: PoolSettings) {
+  const { source, connections: max, keepsSession, isServing, name } = settings;
+  const { waitMs = postgresBounds.postgresPoolWaitMs } = settings;
   /** All connections that are opening, busy or idle, oldest first. */
   const all = new Set<PooledConnection>();
   const idle: PooledConnection[] = [];
   const waitSeconds = createHistogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]);
   let waitTimeouts = 0;
-  const waiting = createWaitQueue<PooledConnection>(postgresBounds.postgresPoolWaitMs, () => {
+  const waiting = createWaitQueue<PooledConnection>(waitMs, () => {
     waitTimeouts += 1;
     return new StoreUnavailable('All connections to the database are in use.');
   });

@@ -105,11 +105,11 @@ test('npm run sbom names every package that runs in production, and no other', (
   const { bomFormat, specVersion, metadata, components, dependencies } = productionSbom();
   assert.deepEqual(
     [bomFormat, specVersion, metadata.component.name],
-    ['CycloneDX', '1.5', 'partner-network'],
+    ['CycloneDX', '1.5', 'partner-network-workspace'],
   );
   const parts = components
     .map((part) => part['bom-ref'])
-    .filter((part) => !part.startsWith('@partner-network/'));
+    .filter((part) => !/^(@partner-network\/|partner-network@)/.test(part));
   const running = others
     .filter(([, { dev }]) => !dev)
     .map(([place, { version }]) => `${nameOf(place)}@${version}`);

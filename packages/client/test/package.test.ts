@@ -51,7 +51,7 @@ test('the README names the commands that build and pack the client, and their fi
     'npm pack ./packages/client/dist --pack-destination "$HOME"',
     `npm install "$HOME/${packed.filename}"`,
   ]);
-  assert.equal(scripts['client:build'], 'node scripts/client-build.ts');
+  assert.equal(scripts['client:build'], 'node scripts/packages/client.ts');
 });
 
 test('the package depends on nothing and runs nothing when it is installed', () => {

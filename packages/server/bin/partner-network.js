@@ -5,19 +5,44 @@ import './require-node-24.js';
 
 // Imported only now: an older Node would trip over what it does not have before it could say so.
 const { enableCompileCache, registerHooks } = await import('node:module');
+const { accessSync, constants, existsSync, statSync } = await import('node:fs');
 
-// Compiled code is kept for the next start, among the dependencies and not in a folder that others can write.
-// Threads find it by the variable only. A thread that has to strip types itself takes 40 ms and 19 MB more.
-process.env.NODE_COMPILE_CACHE ||= `${import.meta.dirname}/../../../node_modules/.cache/partner-network`;
-enableCompileCache(process.env.NODE_COMPILE_CACHE);
+// The sources exist in a checkout only. The package has them as JavaScript, in the same layout.
+const isCheckout = existsSync(new URL('../src/main.ts', import.meta.url));
+const main = new URL(isCheckout ? '../src/main.ts' : '../dist/packages/server/src/main.js', import.meta.url);
+
+// Compiled code is kept for the next start. Threads find it by the variable only. A thread that has to strip
+// types itself takes 40 ms and 19 MB more.
+const cache = process.env.NODE_COMPILE_CACHE || cacheFolder();
+if (cache) {
+  process.env.NODE_COMPILE_CACHE = cache;
+  enableCompileCache(cache);
+}
+
+/** Among the dependencies, or in our package if only this user can write it: a cache contains code. */
+function cacheFolder() {
+  if (isCheckout) return `${import.meta.dirname}/../../../node_modules/.cache/partner-network`;
+  const folder = `${import.meta.dirname}/..`;
+  const { uid, mode } = statSync(folder);
+  if (uid !== process.geteuid?.() || mode & 0o022) return undefined;
+  try {
+    accessSync(folder, constants.W_OK);
+    return `${folder}/.cache`;
+  } catch {
+    return undefined;
+  }
+}
 
 // Our files name each other in full, so there is nothing to search for. Node would, for a seventh of a start.
+const ending = isCheckout ? '.ts' : '.js';
+const format = isCheckout ? 'module-typescript' : 'module';
+const ours = new URL('./', main).href;
 registerHooks({
   resolve: (name, context, search) =>
-    name.startsWith('.') && name.endsWith('.ts')
-      ? { url: new URL(name, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
+    name.startsWith('.') && name.endsWith(ending) && (isCheckout || context.parentURL?.startsWith(ours))
+      ? { url: new URL(name, context.parentURL).href, format, shortCircuit: true }
       : search(name, context),
 });
 
-const { main } = await import('../src/main.ts');
-process.exitCode = await main(process.argv.slice(2), process.env);
+const program = await import(main.href);
+process.exitCode = await program.main(process.argv.slice(2), process.env);

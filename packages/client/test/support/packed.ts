@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildClient } from '../../../../scripts/client-build.ts';
+import { buildClient } from '../../../../scripts/packages/client.ts';
 
 export interface PackedClient {
   /** A folder for programs that import `@partner-network/client`. */

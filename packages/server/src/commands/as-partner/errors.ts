@@ -1,6 +1,11 @@
-import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
+import {
+  ApiError,
+  ConnectionError,
+  PartnerNetworkError,
+  TimeoutError,
+} from '../../../../client/src/index.ts';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { echo } from '../../lib/text.ts';

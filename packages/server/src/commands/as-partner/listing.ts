@@ -1,7 +1,8 @@
 /** The commands that a partner runs: they list records over HTTP with an API key, without a database. */
-import { type ListBrandsParams, type PageList, PartnerNetwork } from '@partner-network/client';
+
 import { pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
+import { type ListBrandsParams, type PageList, PartnerNetwork } from '../../../../client/src/index.ts';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { type Command, command } from '../../command-line/command.ts';
 import { growingJson, jsonText } from '../../command-line/json.ts';

@@ -5,6 +5,9 @@ import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
 
+/** The version of the API, not of a release. Raise it with every change of the OpenAPI document. */
+export const apiVersion = '1.0.0';
+
 /** The default address of a sandbox. The documents name it. */
 export const sandboxOrigin = 'http://127.0.0.1:8080';
 export const sandboxAddress = sandboxOrigin + basePath;

@@ -2,7 +2,7 @@
 import { type Environment, environments, keyPrefixes } from '../environments.ts';
 import { retryableStatuses } from '../errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
-import { basePath, type ListingName, type Operation, operations } from '../operations.ts';
+import { apiVersion, basePath, type ListingName, type Operation, operations } from '../operations.ts';
 import { scopeMeanings } from '../scopes.ts';
 import { capitalized } from '../sentence.ts';
 import { listingTexts, samplesOf } from './listings.ts';
@@ -65,8 +65,7 @@ const inWords = (list: readonly number[]) => new Intl.ListFormat('en-GB').format
 
 const info = {
   title: 'Partner Network',
-  // The version of the interface, not of the server. Its first number is in the path.
-  version: '1.0.0',
+  version: apiVersion,
   summary: 'List your brands, and the balances of customers who gave you a grant.',
   description: [
     'Two read-only listings: your brands, and the balances of customers who gave you a grant.',

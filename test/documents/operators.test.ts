@@ -119,7 +119,7 @@ test('import.md, feeds.md and export.md import and export data while the service
 
 test('observe.md shows health, metrics, and who read which balances', async () => {
   const page = pageOf('observe.md');
-  await page.next(/^alive\nready\n$/);
+  await page.next(/^alive\nready\nThe instance at \S+ is ready\.\n$/);
   await page.next(/^partner_network_receipts_written_total \d+$/m);
   await page.next(/CUSTOMER_1 .*GRANTED.*"outcome":"GRANTED"/s);
   await page.next(/^Removed 0 receipts from before/);

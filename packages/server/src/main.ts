@@ -74,6 +74,14 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
       ...from(() => import('./commands/migrate.ts'), {
         migrate: ['migrate', 'Create the database, or update its schema'],
       }),
+      ...from(() => import('./commands/ready.ts'), {
+        ready: [
+          'ready',
+          'Exit with status 0 if an instance is ready, for health checks',
+          'partner-network ready --ops-port 9091',
+          'partner-network ready --wait 60',
+        ],
+      }),
       ...from(() => import('./commands/doctor.ts'), {
         doctor: ['doctor', 'Check what serve needs, and say how to fix each fault'],
       }),
@@ -89,7 +97,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
   {
     heading: 'For operators, to manage partners, keys, grants and customers',
     commands: [
-      ...from(() => import('./commands/partners.ts'), {
+      ...from(() => import('./commands/partners/partners.ts'), {
         createPartner: ['partners create', 'Create a partner'],
         listPartners: ['partners list', 'List all partners'],
         disablePartner: ['partners disable', "Refuse all of a partner's keys"],
@@ -143,7 +151,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
         exportBalances: ['export balances', 'Print all balances, for an import'],
         exportGrants: ['export grants', 'Print all grants, for an import'],
       }),
-      ...from(() => import('./commands/partners-move.ts'), {
+      ...from(() => import('./commands/partners/move.ts'), {
         exportPartners: ['partners export', 'Print all partners with the digests of their keys'],
         importPartners: ['partners import', 'Import the output of "partners export"; all keys keep working'],
       }),

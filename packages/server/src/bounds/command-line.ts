@@ -16,6 +16,12 @@ export const commandLineBounds = {
   pathCharacters: 4_096,
   /** Milliseconds without an answer after which a terminal shows what the command waits for. */
   silentWaitMs: 1_000,
+  /** Milliseconds that `ready` waits for an answer. */
+  readyAnswerMs: 3_000,
+  /** Pause before `ready --wait` asks again, ms. */
+  readyRetryMs: 100,
+  /** Longest time that `ready --wait` can wait, in seconds. */
+  mostReadyWaitSeconds: 3_600,
   /** Milliseconds between two updates of a terminal's progress line. */
   progressMs: 100,
   /** Errors of an answer that are shown, at most: an answer of another server may have any number. */

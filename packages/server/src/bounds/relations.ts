@@ -2,6 +2,7 @@
 import { brandsPerSecond, lengths, maxErrors } from '@partner-network/contract/limits';
 import { operations } from '@partner-network/contract/operations';
 import { authBounds as auth } from './auth.ts';
+import { commandLineBounds as commandLine } from './command-line.ts';
 import { cursorsBounds as cursors } from './cursors.ts';
 import { doctorBounds as doctor } from './doctor.ts';
 import { httpBounds as http } from './http.ts';
@@ -22,6 +23,7 @@ const knownParameters = Math.max(...operations.map(({ parameters }) => Object.ke
 /** Each relation by the promise that depends on it. */
 const relations: Readonly<Record<string, boolean>> = {
   'a request is answered within 2 s': http.answerMs < 2_000,
+  '`ready` waits for the answer of a slow instance': commandLine.readyAnswerMs > http.answerMs,
   'headers are a part of the request': http.headersTimeoutMs <= http.requestTimeoutMs,
   'the longest reference_id fits': http.requestHeadBytes > lengths.referenceId * 12 + 1024,
   'the errors of all known parameters fit into a response': knownParameters <= maxErrors,

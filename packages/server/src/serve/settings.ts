@@ -155,8 +155,8 @@ export function ratesOf(config: Values<RateSettings>): Readonly<Partial<Record<L
   return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]]));
 }
 
-/** The flags for probes, metrics and the stop. */
-const operationsSettings = {
+/** The flags for the address of probes and metrics. */
+export const operationsAddress = {
   'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'address of health checks and metrics'),
   'ops-port': setting(
     'PORT',
@@ -165,6 +165,11 @@ const operationsSettings = {
     9090,
     'port of health checks and metrics',
   ),
+};
+
+/** The flags for probes, metrics and the stop. */
+const operationsSettings = {
+  ...operationsAddress,
   'drain-delay': setting(
     'SECONDS',
     'DRAIN_DELAY',

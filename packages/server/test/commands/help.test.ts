@@ -19,6 +19,7 @@ const commands = {
   sandbox: '--port --data --actor',
   serve: serving,
   migrate: onDatabase,
+  ready: '--ops-host --ops-port --wait --pid --json',
   backup: `FILE ${onDatabase}`,
   doctor: `${serving} --json`,
   'partners create': `--name --id ${changing}`,

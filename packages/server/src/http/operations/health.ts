@@ -5,8 +5,9 @@ import { openFileLimit, operatorsWithin } from '../../lib/open-files.ts';
 import type { MetricRead } from '../../observability/metric.ts';
 import type { Reads } from '../../store/port.ts';
 import { anyOtherPath, type Exchange, type Route } from '../handle.ts';
-import { Refusal, refusal } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 import { addressOf, createHttpServer, listen, serveRoutes } from '../server/server.ts';
+import { drainingDetail } from './draining.ts';
 import { metricsRoute } from './metrics.ts';
 
 /** Starts the listener for operators: /healthz, /readyz and /metrics. */
@@ -20,7 +21,7 @@ export async function startHealth(
   let isDraining = false;
 
   async function readiness({ headers }: Exchange): Promise<string> {
-    if (isDraining) throw refusal('SERVICE_UNAVAILABLE');
+    if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
     await store.ping();
     return plainText('ready', headers);
   }

@@ -1,10 +1,10 @@
 import { lengths } from '@partner-network/contract/limits';
-import type { Command } from '../command-line/command.ts';
-import { optional, plainText, required } from '../command-line/options.ts';
-import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
-import { newId } from '../lib/ids.ts';
-import { OperatorError } from '../lib/operator-error.ts';
-import { toTime } from '../lib/times.ts';
+import type { Command } from '../../command-line/command.ts';
+import { optional, plainText, required } from '../../command-line/options.ts';
+import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
+import { newId } from '../../lib/ids.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { toTime } from '../../lib/times.ts';
 import {
   changing,
   explainConflict,
@@ -13,7 +13,7 @@ import {
   partnerId,
   requirePartner,
   waitingFor,
-} from './database.ts';
+} from '../database.ts';
 
 const partnerName = plainText(lengths.partnerName);
 

@@ -1,16 +1,16 @@
 /** Moves partners and their keys from one database to another; every key keeps working. */
 import type { Environment } from '@partner-network/contract/environments';
-import { ingestBounds } from '../bounds/ingest.ts';
-import { counted } from '../command-line/amounts.ts';
-import { flag } from '../command-line/options.ts';
-import type { Output } from '../command-line/output.ts';
-import { readPartner } from '../ingest/partners.ts';
-import { readJsonLines } from '../ingest/read/json-lines.ts';
-import { OperatorError } from '../lib/operator-error.ts';
-import type { MoveCounts, MovedCounts, PartnerWithKeys } from '../store/port.ts';
-import { changing, explainConflict, onDatabase, printingLines, remarkNothing } from './database.ts';
-import { bytesOf } from './import/input.ts';
-import { remarkFaults } from './import/report.ts';
+import { ingestBounds } from '../../bounds/ingest.ts';
+import { counted } from '../../command-line/amounts.ts';
+import { flag } from '../../command-line/options.ts';
+import type { Output } from '../../command-line/output.ts';
+import { readPartner } from '../../ingest/partners.ts';
+import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { MoveCounts, MovedCounts, PartnerWithKeys } from '../../store/port.ts';
+import { changing, explainConflict, onDatabase, printingLines, remarkNothing } from '../database.ts';
+import { bytesOf } from '../import/input.ts';
+import { remarkFaults } from '../import/report.ts';
 
 export const exportPartners = printingLines(
   onDatabase({

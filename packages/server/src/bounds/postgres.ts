@@ -9,6 +9,8 @@ export const postgresBounds = {
   postgresPoolWaitMs: 250,
   /** Timeout of opening a connection, in ms. */
   postgresConnectMs: 1_000,
+  /** The same for a command and the start of the service, which can wait for a busy server. */
+  commandConnectMs: 5_000,
   /** Default number of connections of one process to one server. */
   postgresConnections: 10,
   /** Largest number of connections that an operator can set. */

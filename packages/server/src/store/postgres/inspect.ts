@@ -100,7 +100,7 @@ async function inspectReplica(
   primary: Reached | undefined,
 ): Promise<Finding> {
   const address = addressOf(url);
-  const reached = await reach(url);
+  const reached = await reach(url, postgresBounds.postgresConnectMs);
   if ('reason' in reached) {
     const { reason, code } = reached;
     return failed(`The replica at ${address} cannot be reached (${reason}).`, remedyOf(code));

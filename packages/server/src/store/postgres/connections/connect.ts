@@ -31,7 +31,10 @@ export async function connectToPrimary(urls: readonly string[]): Promise<Reached
 export async function searchPrimary(
   urls: readonly string[],
 ): Promise<{ primary: Reached | undefined; misses: readonly Miss[] }> {
-  const results = await Promise.all(urls.map(reachPrimary));
+  // With several addresses, one that is dead must not delay the start.
+  const { commandConnectMs, postgresConnectMs } = postgresBounds;
+  const connectMs = urls.length > 1 ? postgresConnectMs : commandConnectMs;
+  const results = await Promise.all(urls.map((url) => reachPrimary(url, connectMs)));
   // A replaced primary may not know that it was replaced and still accept writes: the latest promotion wins.
   const [primary, ...replaced] = results
     .filter((result) => 'connection' in result)
@@ -45,19 +48,19 @@ export function withoutPrimary(misses: readonly Miss[]): string {
   return `Cannot open the database at ${where.join(' or ')}.`;
 }
 
-async function reachPrimary(url: string): Promise<Reached | Miss> {
-  const result = await reach(url);
+async function reachPrimary(url: string, connectMs: number): Promise<Reached | Miss> {
+  const result = await reach(url, connectMs);
   if ('reason' in result || result.server.role === 'primary') return result;
   result.connection.abandon();
   return { address: addressOf(url), reason: 'it is a standby; name the primary', code: 'standby' };
 }
 
-export async function reach(url: string): Promise<Reached | Miss> {
+export async function reach(url: string, connectMs: number): Promise<Reached | Miss> {
   let connection: Connection | undefined;
   try {
-    connection = new Connection({ connectionString: url });
+    connection = new Connection({ connectionString: url, connectionTimeoutMillis: connectMs });
     await connection.connect();
-    return { url, connection, server: await identify(connection, postgresBounds.postgresConnectMs) };
+    return { url, connection, server: await identify(connection, connectMs) };
   } catch (error) {
     connection?.abandon();
     const { message, code } = error as NodeJS.ErrnoException;

@@ -83,6 +83,7 @@ export function createPool(settings: PoolSettings) {
   const config = {
     // A pooler forwards no session settings: docs/how-to/operators/postgres-connections.md sets them.
     ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
+    ...(!isServing && { connectionTimeoutMillis: postgresBounds.commandConnectMs }),
     ...(isServing && keepsSession && { statement_timeout: postgresBounds.postgresStatementMs }),
   };
 

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { httpBounds } from '../packages/server/src/bounds/http.ts';
-import { amongAllOnly } from '../packages/server/test/faults/scene/all-faults.ts';
+import { longRunOnly } from '../packages/testkit/fixtures/long-run.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
 import { listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
 import {
@@ -106,7 +106,7 @@ test('every answer has a request id, which the log contains without the query', 
 });
 
 test('every request is answered during two restarts behind the balancer', {
-  skip: withoutHaproxy || amongAllOnly,
+  skip: withoutHaproxy || longRunOnly,
 }, async (t) => {
   const { tookMs, failures, logs } = await rollThrough(t, {
     restarts: 2,

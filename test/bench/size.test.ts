@@ -4,10 +4,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { longRunOnly } from '../../packages/testkit/fixtures/long-run.ts';
 import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
 import { root } from '../sources.ts';
 
-const skip = process.env.TEST_DATABASE_URL ? false : withoutOwnServers();
+const skip = longRunOnly || (process.env.TEST_DATABASE_URL ? false : withoutOwnServers());
 const positions = ['first', 'middle', 'last'];
 
 /** Rejects if the exit status is not 0. */

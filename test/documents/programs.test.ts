@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { isLongRun } from '../../packages/testkit/fixtures/long-run.ts';
 import { read, root } from '../sources.ts';
 
 const { scripts } = JSON.parse(read('package.json'));
@@ -15,15 +16,17 @@ const run = (name: string, flag: string) =>
   promisify(execFile)(process.execPath, [join(root, scripts[name].replace('node ', '')), flag]);
 
 test('every program has --help, and refuses unknown flags with status 2', async () => {
+  const started = ['rolling', 'client:runtimes'];
   const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
   const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes', 'openapi:tools'];
-  for (const name of ['bench', ...benches, ...others]) {
+  // A start takes most of a second.
+  for (const name of isLongRun ? ['bench', ...benches, ...others] : started) {
     const { stdout } = await run(name, '--help');
     assert.ok(stdout.startsWith(`Usage: npm run ${name} -- [FLAGS]\n`), stdout);
     assert.match(stdout, /\n {2}--help +this text\n$/);
   }
   const refused = { code: 2, stderr: 'There is no flag --bogus.\n' };
-  for (const name of ['rolling', 'client:runtimes']) await assert.rejects(run(name, '--bogus'), refused);
+  for (const name of started) await assert.rejects(run(name, '--bogus'), refused);
 });
 
 test('a program that gets a signal twice, as from npm and a terminal, removes what it made', async (t) => {

@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import { longRunOnly } from '../fixtures/long-run.ts';
 import { connectTo, databaseLike, emptyDatabase, startPostgres, withoutOwnServers } from './postgres.ts';
 
-const skip = withoutOwnServers();
+const skip = longRunOnly || withoutOwnServers();
 
 async function note(client: pg.Client, text: string): Promise<void> {
   await client.query('create table if not exists notes (text text)');

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import type { Lifetime } from '../fixtures/lifetime.ts';
+import { longRunOnly } from '../fixtures/long-run.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
 
@@ -29,6 +30,9 @@ export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
 
 /** Options of a test that stops its Redis, or needs it for itself. */
 export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
+
+/** The same, for a test that takes too long for `npm test`. */
+export const longWithOwnRedis = { timeout: 60_000, skip: skipWithoutOwn || longRunOnly };
 
 /** A Redis that other tests may use at the same time. */
 export async function redisUrl(t: TestContext): Promise<string> {

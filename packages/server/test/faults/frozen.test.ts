@@ -5,10 +5,10 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { metricOf } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { areAllTried, faultTest } from './scene/all-faults.ts';
+import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
-const freezeMs = areAllTried ? 30_000 : 6_000;
+const freezeMs = 30_000;
 
 /** Memory and open files of a process, on Linux only. */
 function resourcesOf(pid: number): { megabytes: number; files: number } | undefined {
@@ -20,30 +20,33 @@ function resourcesOf(pid: number): { megabytes: number; files: number } | undefi
   };
 }
 
-faultTest(`a database that is frozen for ${freezeMs / 1_000} s is a 503 until it is thawed`, async (t) => {
-  const server = await startFilled(t);
-  const served = await serveOn(t, server.url());
-  const load = await startLoad(t, served);
+rareFaultTest(
+  `a database that is frozen for ${freezeMs / 1_000} s is a 503 until it is thawed`,
+  async (t) => {
+    const server = await startFilled(t);
+    const served = await serveOn(t, server.url());
+    const load = await startLoad(t, served);
 
-  server.freeze();
-  const frozenMs = performance.now();
-  await load.next(({ sentMs, isRight }) => sentMs > frozenMs && !isRight);
-  const before = resourcesOf(served.pid);
-  await until(2_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
-  await wait(freezeMs - (performance.now() - frozenMs));
-  const after = resourcesOf(served.pid);
-  const thawedMs = performance.now();
-  server.thaw();
-  await load.resumes(thawedMs);
-  const judged = await load.stop();
-  t.diagnostic(JSON.stringify({ before, after }));
+    server.freeze();
+    const frozenMs = performance.now();
+    await load.next(({ sentMs, isRight }) => sentMs > frozenMs && !isRight);
+    const before = resourcesOf(served.pid);
+    await until(2_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+    await wait(freezeMs - (performance.now() - frozenMs));
+    const after = resourcesOf(served.pid);
+    const thawedMs = performance.now();
+    server.thaw();
+    await load.resumes(thawedMs);
+    const judged = await load.stop();
+    t.diagnostic(JSON.stringify({ before, after }));
 
-  const during = judged.filter(({ sentMs, endedMs }) => sentMs > frozenMs && endedMs < thawedMs);
-  assert.ok(during.length > 100 && during.every(({ isRight }) => !isRight));
-  if (before !== undefined && after !== undefined) {
-    assert.ok(after.files < before.files + 10 && after.megabytes < before.megabytes + 50);
-  }
-});
+    const during = judged.filter(({ sentMs, endedMs }) => sentMs > frozenMs && endedMs < thawedMs);
+    assert.ok(during.length > 100 && during.every(({ isRight }) => !isRight));
+    if (before !== undefined && after !== undefined) {
+      assert.ok(after.files < before.files + 10 && after.megabytes < before.megabytes + 50);
+    }
+  },
+);
 
 faultTest(
   'with a frozen database the service still answers waiting clients, and ends with status 0',

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Page, Route } from 'playwright-core';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { longRunOnly } from '../../../testkit/fixtures/long-run.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 
@@ -40,6 +41,7 @@ test('the reference, for every reader', needsChromium, async (t) => {
 
   await t.test(
     'the page can be read before the library has loaded, and the reader keeps the place',
+    { skip: longRunOnly },
     async () => {
       const page = await pageOf(browser);
       const held = Promise.withResolvers<Route>();
@@ -77,20 +79,26 @@ test('the reference, for every reader', needsChromium, async (t) => {
     assert.deepEqual(await violations(page), []);
   });
 
-  await t.test('the full page and its form have no accessibility violations', async () => {
-    const page = await pageOf(browser);
-    await page.goto(address);
-    await seeAll(page);
-    assert.deepEqual(await violations(page), []);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.locator('body.dark-mode').waitFor();
-    await page.setViewportSize(phone);
-    await seeAll(page);
-    assert.deepEqual(await violations(page, 'section[id*="/GET/"]'), []);
-    await page.getByRole('button', { name: 'Test Request' }).first().click();
-    await page.getByRole('dialog', { name: 'API Client' }).waitFor();
-    assert.deepEqual(await violations(page, '[role="dialog"]'), []);
-  });
+  await t.test(
+    'the full page and its form have no accessibility violations',
+    {
+      skip: longRunOnly,
+    },
+    async () => {
+      const page = await pageOf(browser);
+      await page.goto(address);
+      await seeAll(page);
+      assert.deepEqual(await violations(page), []);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.locator('body.dark-mode').waitFor();
+      await page.setViewportSize(phone);
+      await seeAll(page);
+      assert.deepEqual(await violations(page, 'section[id*="/GET/"]'), []);
+      await page.getByRole('button', { name: 'Test Request' }).first().click();
+      await page.getByRole('dialog', { name: 'API Client' }).waitFor();
+      assert.deepEqual(await violations(page, '[role="dialog"]'), []);
+    },
+  );
 
   await t.test('"Test Request" of the second operation opens after four key presses', async () => {
     const page = await pageOf(browser);

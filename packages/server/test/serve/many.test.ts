@@ -8,7 +8,12 @@ import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
 import { fixtureLine, metricOf, type ServedSandbox, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { needsOwnRedis, type OwnRedis, startRedis } from '../../../testkit/servers/redis.ts';
+import {
+  longWithOwnRedis,
+  needsOwnRedis,
+  type OwnRedis,
+  startRedis,
+} from '../../../testkit/servers/redis.ts';
 
 const rate = 50;
 
@@ -120,7 +125,7 @@ test(
   },
 );
 
-test('a server that hangs or dies does not reduce the rate', needsOwnRedis, async (t) => {
+test('a server that hangs or dies does not reduce the rate', longWithOwnRedis, async (t) => {
   const servers = await serveMany(t, await startRedis(t), 3);
   const [hanging, dying, last] = servers as [ServedSandbox, ServedSandbox, ServedSandbox];
   await untilInstancesAre(servers, 3);
@@ -132,7 +137,7 @@ test('a server that hangs or dies does not reduce the rate', needsOwnRedis, asyn
 
 test(
   'a partner within its share sees no 429 when Redis dies, hangs and returns',
-  needsOwnRedis,
+  longWithOwnRedis,
   async (t) => {
     const redis = await startRedis(t);
     const servers = await serveMany(t, redis, 2);

@@ -7,7 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { mostWithinASecond, type Span } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { startProxy } from '../../../../testkit/servers/proxy.ts';
-import { needsOwnRedis, redisClient, startRedis } from '../../../../testkit/servers/redis.ts';
+import {
+  longWithOwnRedis,
+  needsOwnRedis,
+  redisClient,
+  startRedis,
+} from '../../../../testkit/servers/redis.ts';
 import type { Decided } from '../../../src/limiter/port.ts';
 import { openLimiter, openLimiterInstances, type TestLimiter } from './limiters.ts';
 
@@ -60,7 +65,7 @@ async function untilRedisDecides(t: TestContext, limiter: TestLimiter): Promise<
 for (const loss of ['killed', 'frozen'] as const) {
   test(
     `${loss} under load: each instance admits its share, and twice the rate is never exceeded`,
-    needsOwnRedis,
+    longWithOwnRedis,
     async (t) => {
       const redis = await startRedis(t);
       const limiters = await openLimiterInstances(t, redis.url, 4);

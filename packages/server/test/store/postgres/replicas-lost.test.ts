@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openServing } from '../../../../testkit/fixtures/database.ts';
+import { longRunOnly } from '../../../../testkit/fixtures/long-run.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import {
   caughtUp,
@@ -120,7 +121,9 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     assertFinding(alone, 'ok', /is a standby\. Its primary was not checked/);
   });
 
-  test('a standby of another cluster or database is not used, even if its log is ahead', async (t) => {
+  test('a standby of another cluster or database is not used, even if its log is ahead', {
+    skip: longRunOnly,
+  }, async (t) => {
     const stranger = await startPostgres(t, {}, freshCluster());
     await fillOn(stranger);
     const { primary, standbys } = replicated;
@@ -135,7 +138,9 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     assert.deepEqual(pagesOfReplicas(store), [0, 0, 20]);
   });
 
-  test('a standby of a replaced primary is not used with the new primary', async (t) => {
+  test('a standby of a replaced primary is not used with the new primary', {
+    skip: longRunOnly,
+  }, async (t) => {
     const old = await startPostgres(t);
     await fillOn(old);
     const standby = await startStandby(t, old);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { future, keys } from '../../../../testkit/fixtures/fixture.ts';
-import { recorded } from '../../../../testkit/fixtures/recorded-span.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import {
   caughtUp,
@@ -10,6 +9,7 @@ import {
   type PostgresServer,
   withoutOwnServers,
 } from '../../../../testkit/servers/postgres.ts';
+import { recorded } from '../../../../testkit/watch/recorded-span.ts';
 import { digestOfKey } from '../../../src/auth/api-key.ts';
 import {
   database,

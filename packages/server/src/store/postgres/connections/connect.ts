@@ -31,7 +31,7 @@ export async function connectToPrimary(urls: readonly string[]): Promise<Reached
 export async function searchPrimary(
   urls: readonly string[],
 ): Promise<{ primary: Reached | undefined; misses: readonly Miss[] }> {
-  // With several addresses, one that is dead must not delay the start.
+  // A dead address among several must not delay the start.
   const { commandConnectMs, postgresConnectMs } = postgresBounds;
   const connectMs = urls.length > 1 ? postgresConnectMs : commandConnectMs;
   const results = await Promise.all(urls.map((url) => reachPrimary(url, connectMs)));

@@ -6,7 +6,7 @@ import {
   type BrandsPage,
   PartnerNetwork,
   PartnerNetworkError,
-} from '@partner-network/client';
+} from '../packages/client/src/index.ts';
 import type { Chance } from '../packages/testkit/model/chance.ts';
 import type { PageRequest, Recorder } from './recorder.ts';
 import {

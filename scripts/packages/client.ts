@@ -1,17 +1,17 @@
 /**
- * `npm run client:build`: builds the published package in packages/client/dist. The repository itself runs
- * packages/client/src. The JavaScript stays readable, so there are no source maps.
+ * Builds what the package `@partner-network/client` contains, in packages/client/dist. npm runs it before it
+ * packs. The repository itself runs packages/client/src. The JavaScript stays readable, without source maps.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const client = join(root, 'packages/client');
 
-/** Replaces the content of the folder with the package. */
+/** Replaces the content of the folder. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   for (const [format, file] of [
@@ -29,9 +29,6 @@ export async function buildClient(folder: string): Promise<void> {
     });
   }
   writeDeclarations(join(folder, 'types'));
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
-  copyFileSync(join(client, 'README.md'), join(folder, 'README.md'));
-  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
 /**
@@ -49,27 +46,4 @@ function writeDeclarations(folder: string): void {
   }
 }
 
-/** The manifest of the workspace is private, so that the sources cannot be published by mistake. */
-function publishedManifest(): object {
-  const manifest = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
-  const { private: _unpublished, exports: _sources, ...kept } = manifest;
-  return {
-    ...kept,
-    main: './index.cjs',
-    types: './types/index.d.cts',
-    exports: {
-      '.': {
-        import: { types: './types/index.d.ts', default: './index.js' },
-        require: { types: './types/index.d.cts', default: './index.cjs' },
-      },
-      './package.json': './package.json',
-    },
-    files: ['index.js', 'index.cjs', 'types'],
-  };
-}
-
-if (import.meta.main) {
-  const folder = join(client, 'dist');
-  await buildClient(folder);
-  console.log(`The package is in ${relative(process.cwd(), folder)}.`);
-}
+if (import.meta.main) await buildClient(join(client, 'dist'));

@@ -29,8 +29,9 @@ export function buildServer(folder: string): void {
   for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
     cpSync(join(root, file), join(folder, file));
   }
-  const { version } = JSON.parse(readFileSync(join(root, server, 'package.json'), 'utf8'));
-  write(join(folder, server, 'package.json'), `${JSON.stringify({ type: 'module', version })}\n`);
+  const manifest = readFileSync(join(root, server, 'package.json'), 'utf8');
+  const { type, version, peerDependencies } = JSON.parse(manifest);
+  write(join(folder, server, 'package.json'), `${JSON.stringify({ type, version, peerDependencies })}\n`);
 }
 
 function write(file: string, text: string): void {

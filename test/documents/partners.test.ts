@@ -3,7 +3,7 @@
  * comments. They run against a sandbox, in a folder with nothing but the installed packages.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -12,6 +12,7 @@ import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
+import { buildClient } from '../../scripts/packages/client.ts';
 import { page as toolsPage, steps as toolsSteps } from '../../tools/openapi/page.ts';
 import { pageFor, pagesFor, proseOf, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
@@ -115,7 +116,12 @@ let sandbox: RunningScript | undefined;
 before(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-partner-'));
   partner = await openTerminal(folder);
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const client = join(folder, 'node_modules/@partner-network/client');
+  await buildClient(join(client, 'dist'));
+  copyFileSync(join(root, 'packages/client/package.json'), join(client, 'package.json'));
+  for (const name of ['.bin', '@types']) {
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  }
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   const settings = { extends: join(root, 'tsconfig.json'), include: ['*.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));

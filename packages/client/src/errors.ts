@@ -101,7 +101,24 @@ const names = {
   RateLimitError,
   ServerError,
 };
-for (const [name, kind] of Object.entries(names)) kind.prototype.name = name;
+/** On a prototype: the names of its class and of that class's bases, in every copy of this package. */
+const lineage = Symbol.for('@partner-network/client/lineage');
+for (const [name, kind] of Object.entries(names)) {
+  const { [lineage]: bases = [] } = kind.prototype as { [lineage]?: readonly string[] };
+  Object.assign(kind.prototype, { name, [lineage]: [name, ...bases] });
+}
+
+/**
+ * `instanceof` also knows the errors of another copy: a program that imports and requires this package has
+ * two. A class that a program derives has no lineage of its own, and knows its own instances only.
+ */
+Object.defineProperty(PartnerNetworkError, Symbol.hasInstance, {
+  value(this: typeof PartnerNetworkError, error: { readonly [lineage]?: readonly string[] } | undefined) {
+    const { prototype } = this;
+    const isOwn = Function.prototype[Symbol.hasInstance].call(this, error);
+    return isOwn || (Object.hasOwn(prototype, lineage) && !!error?.[lineage]?.includes(prototype.name));
+  },
+});
 
 const byCategory: ReadonlyMap<string | undefined, typeof ApiError> = new Map([
   ['INVALID_REQUEST_ERROR', InvalidRequestError],

@@ -5,6 +5,16 @@
  * The comparison ignores `readonly`, which does not go over the wire. It treats `undefined` as absent: a
  * parameter that is undefined is not sent.
  */
+
+import type * as contract from '@partner-network/contract/errors';
+import type { ListingName, listBalances, listBrands, Parameter } from '@partner-network/contract/operations';
+import type {
+  balanceSchema,
+  brandSchema,
+  errorRecordSchema,
+  nextCursor,
+} from '@partner-network/contract/records';
+import type { XStatic } from 'typebox/schema';
 import type {
   Balance,
   BalancesPage,
@@ -16,16 +26,7 @@ import type {
   ListBalancesParams,
   ListBrandsParams,
   PartnerNetwork,
-} from '@partner-network/client';
-import type * as contract from '@partner-network/contract/errors';
-import type { ListingName, listBalances, listBrands, Parameter } from '@partner-network/contract/operations';
-import type {
-  balanceSchema,
-  brandSchema,
-  errorRecordSchema,
-  nextCursor,
-} from '@partner-network/contract/records';
-import type { XStatic } from 'typebox/schema';
+} from '../src/index.ts';
 
 /** True only for identical types. Types with different optional fields can be assignable both ways. */
 type Same<A, B> =

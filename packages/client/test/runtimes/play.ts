@@ -49,7 +49,7 @@ export async function playOnCommandLine(
 export function browserFiles({ installed }: PackedClient): Files {
   return {
     '/page.html': '<!doctype html><title>The client in a page</title><link rel="icon" href="data:,">',
-    '/client.js': readFileSync(join(installed, 'index.js'), 'utf8'),
+    '/client.js': readFileSync(join(installed, 'dist/index.js'), 'utf8'),
     '/scenario.js': scenario,
     '/worker.js': `
       import * as client from './client.js';

@@ -2,7 +2,7 @@
  * What the client must do in each supported runtime. This file runs in all of them, as JavaScript, so it uses
  * only what all of them have.
  */
-import type * as Client from '@partner-network/client';
+import type * as Client from '../../src/index.ts';
 
 export interface Stage {
   /** The address of the service, and an address that accepts requests and never answers. */

@@ -10,7 +10,7 @@ import {
   PartnerNetwork,
   PartnerNetworkError,
   type PartnerNetworkOptions,
-} from '@partner-network/client';
+} from '../../src/index.ts';
 
 const options: PartnerNetworkOptions = {
   apiKey: 'pn_test_…',

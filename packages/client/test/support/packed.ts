@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildClient } from '../../../../scripts/packages/client.ts';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export interface PackedClient {
   /** A folder for programs that import `@partner-network/client`. */
@@ -16,16 +18,12 @@ export interface PackedClient {
 }
 
 /** The folder is removed when this process ends. */
-export async function packClient(): Promise<PackedClient> {
+export function packClient(): PackedClient {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const built = join(folder, 'built');
-  await buildClient(built);
-  const words = ['pack', built, '--json', '--silent', '--pack-destination', folder];
-  const [packed] = Object.values(JSON.parse(execFileSync('npm', words, { encoding: 'utf8' })));
-  const { filename } = packed as { filename: string };
+  const words = ['pack', '-w', '@partner-network/client', '--silent', '--pack-destination', folder];
+  const filename = execFileSync('npm', words, { cwd: root, encoding: 'utf8' }).trim();
   const path = join(folder, filename);
-  rmSync(built, { recursive: true });
   const installed = join(folder, 'node_modules/@partner-network/client');
   mkdirSync(installed, { recursive: true });
   const program = { private: true, dependencies: { '@partner-network/client': '*' } };

@@ -39,7 +39,7 @@ export function helpOfAll(groups: readonly CommandGroup[], columns: number): str
     '',
     ...wrap('"partner-network COMMAND --help" describes a command and its flags.', columns),
     ...wrap('"partner-network --version" prints the version.', columns),
-    ...wrap('In a checkout, put npx before each command.', columns),
+    ...wrap('If your shell does not find partner-network, put npx before it.', columns),
   ].join('\n');
 }
 

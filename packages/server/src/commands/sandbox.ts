@@ -54,6 +54,7 @@ Try it:
 
   ${call('/balances?customer_id=CUSTOMER_1001&type=CHECKING')}
 
-docs/reference/partners/sandbox.md lists more demo keys, customers and grants. Press Ctrl-C to stop.
+${publicUrl}/docs#tag/sandbox lists more demo keys, customers and grants.
+Press Ctrl-C to stop.
 `;
 }

@@ -5,6 +5,8 @@ import { doctorBounds } from '../bounds/doctor.ts';
 import { isPublicAddress } from '../images/public-address.ts';
 import { asOne, type Finding, failed, ok, warning } from '../lib/finding.ts';
 import { databaseConfig, everyInterface, isOnePort, type ServeConfig } from '../serve/settings.ts';
+import { loadTracing } from '../tracing/load.ts';
+import { tracesOf } from '../tracing/settings.ts';
 
 /** Checks settings against each other. Parsing has already checked each setting alone. */
 export async function checkSettings(config: ServeConfig): Promise<Finding> {
@@ -44,6 +46,10 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
       const detail = `--${name}-rate ${rate} is above the rate of the specification, ${defaultRate}.`;
       faults.push(warning(detail, `Remove --${name}-rate, unless you agreed on it with your partners.`));
     }
+  }
+  const isUntraceable = tracesOf(config) && (await loadTracing().catch((error: Error) => error));
+  if (isUntraceable instanceof Error) {
+    faults.push(failed(isUntraceable.message, 'Install it, or unset OTEL_EXPORTER_OTLP_ENDPOINT.'));
   }
   return faults.length > 0 ? asOne(faults) : ok(`All settings are valid for ${environment}.`);
 }

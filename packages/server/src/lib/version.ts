@@ -1,6 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in our package.json. */
+interface Manifest {
+  readonly version: string;
+  /** What an operator installs to send traces. */
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** Our package.json. */
+export function ownManifest(): Manifest {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+}
+
 export function ownVersion(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+  return ownManifest().version;
 }

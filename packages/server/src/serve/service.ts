@@ -13,6 +13,7 @@ import { createJournal } from '../receipts/journal.ts';
 import { openStore } from '../store/engines.ts';
 import type { Store } from '../store/port.ts';
 import type { Served } from '../store/served.ts';
+import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/open-telemetry.ts';
 import { createApp, type Parts } from './app.ts';
 import type { ServiceSettings } from './settings.ts';
@@ -49,6 +50,8 @@ export async function openService(
 ): Promise<Serving> {
   const { environment, database, rates, instances, redis } = settings;
   const { host, port } = settings.listener;
+  // Without a collector, OpenTelemetry is not loaded. Before the database, which a start may upgrade.
+  const { openTracing } = settings.tracing ? await loadTracing() : {};
   const store = given.store ?? (await openStore(database, environment, 'serve', settings.storeOptions));
   if (given.store === undefined) opened.defer(store.close);
   store.onFileFault?.((fault) => {
@@ -57,8 +60,6 @@ export async function openService(
   });
   const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
   opened.defer(rateLimit.close);
-  // Without a collector, OpenTelemetry is not loaded.
-  const { openTracing } = settings.tracing ? await import('../tracing/open-telemetry.ts') : {};
   const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);

@@ -41,8 +41,11 @@ test('greets with its base URL, its reference, a demo key and calls that work', 
   }
   const reference = /^ *Reference +(http:\/\/127\.0\.0\.1:\d+\/docs)$/m.exec(stdout)?.[1];
   assert.equal((await fetch(String(reference))).status, 200);
-  const { demoKey } = (await (await fetch(`${reference}/guides.json`)).json()) as { demoKey: string };
+  const shown = await (await fetch(`${reference}/guides.json`)).json();
+  const { demoKey, guides } = shown as { demoKey: string; guides: { name: string }[] };
   assert.equal(demoKey, key);
+  const names = guides.map(({ name }) => `${reference}#tag/${name}`);
+  assert.ok(names.some((address) => stdout.includes(`\n${address} lists more demo keys`)));
   signal('SIGTERM');
   assert.equal(await ended, 0);
 });

@@ -12,7 +12,7 @@ const unneeded = [
   /internal\/deps\/undici/,
   /node_modules\/(pg|pg-copy-streams|ioredis|@opentelemetry)\//,
   /contract\/src\/openapi/,
-  /src\/commands\/(?!serve\.ts)/,
+  /src\/commands\/(?!serve\.[jt]s)/,
   /src\/(store\/postgres|ingest|images|demo|doctor|serve\/workers)\//,
   /src\/reference\/guides/,
 ];
@@ -25,7 +25,7 @@ test('loads nothing that the first response does not need', { timeout: 30_000 },
   served.signal('SIGINT');
   await served.ended;
   const loaded: string[] = JSON.parse(served.texts().stderr.trimEnd().split('\n').at(-1)!);
-  for (const needed of [/serve\/app\.ts$/, /^NativeModule http$/]) {
+  for (const needed of [/serve\/app\.[jt]s$/, /^NativeModule http$/]) {
     assert.ok(
       loaded.some((name) => needed.test(name)),
       `no loaded module matches ${needed}`,

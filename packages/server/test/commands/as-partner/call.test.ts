@@ -1,8 +1,8 @@
 /** The messages of a partner's command, without a process for each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConnectionError, PartnerNetwork, TimeoutError } from '@partner-network/client';
 import { sandboxAddress } from '@partner-network/contract/operations';
+import { ConnectionError, PartnerNetwork, TimeoutError } from '../../../../client/src/index.ts';
 import { keys } from '../../../../testkit/fixtures/fixture.ts';
 import { answering, answeringEach } from '../../../../testkit/fixtures/partner.ts';
 import { freePort } from '../../../../testkit/servers/free-port.ts';

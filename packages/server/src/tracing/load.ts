@@ -1,0 +1,16 @@
+import { OperatorError } from '../lib/operator-error.ts';
+import { ownManifest } from '../lib/version.ts';
+
+/** Loads OpenTelemetry. It is two thirds of what would be installed, so our package does not bring it. */
+export async function loadTracing() {
+  try {
+    return await import('./open-telemetry.ts');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const packages = Object.entries(ownManifest().peerDependencies).map((names) => names.join('@'));
+    throw new OperatorError(
+      'Traces need OpenTelemetry, which is not installed. Where partner-network is installed, ' +
+        `and with -g if that is global, run "npm install ${packages.join(' ')}".`,
+    );
+  }
+}

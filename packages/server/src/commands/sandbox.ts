@@ -6,7 +6,7 @@ import { command } from '../command-line/command.ts';
 import { defaulted, plainText } from '../command-line/options.ts';
 import { demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
-import { drainOn, stopSignal } from '../lib/signals.ts';
+import { createStopSignal, drainOn } from '../lib/signals.ts';
 import { createLog } from '../observability/log.ts';
 import { openService } from '../serve/service.ts';
 import { listenSettings, logLevel, resolveSandbox } from '../serve/settings.ts';
@@ -20,7 +20,7 @@ export const sandbox = command({
     actor,
   },
   run: async (values, _words, output) => {
-    const signal = stopSignal();
+    const stop = createStopSignal();
     const settings = resolveSandbox(values, join(values.data, 'sandbox.db'));
     const log = createLog(settings.logLevel);
     const store = await openStore(settings.database, settings.environment, 'create');
@@ -30,9 +30,12 @@ export const sandbox = command({
       await store.close();
     }
     await using opened = new AsyncDisposableStack();
-    const service = await openService(settings, log, opened, { demoKey: demoKeys[0].text });
+    const service = await openService(settings, log, opened, {
+      demoKey: demoKeys[0].text,
+      beforeRequests: stop.listen,
+    });
     output.answer(greeting(service.publicUrl));
-    await drainOn(signal, 0, service, log);
+    await drainOn(stop.signal, 0, service, log);
     await opened.disposeAsync();
     output.answer('Stopped.');
   },

@@ -1,4 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { constants } from 'node:os';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 const stops = ['SIGINT', 'SIGTERM'] as const;
@@ -21,12 +22,20 @@ export function onInterrupt(work: () => void): () => void {
   return onStop((signal) => {
     work();
     process.kill(process.pid, signal);
+    // Process 1 is not ended by a signal, so it gets the status that a shell would show.
+    process.exit(128 + constants.signals[signal]);
   });
 }
 
-/** Resolves at the first stop signal. Without a listener, a signal would kill the process. */
-export function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => void onStop(resolve));
+/** The first stop signal after `listen`. A signal before that ends the process. */
+export function createStopSignal() {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const listen = async () => {
+    // Process 1 is not ended by the system. It gets an earlier signal in the next turn of the event loop.
+    await nextTurn();
+    onStop(resolve);
+  };
+  return { listen, signal: promise };
 }
 
 interface Draining {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { serveBounds } from '../bounds/serve.ts';
 import type { Output } from '../command-line/output.ts';
 import { startHealth } from '../http/operations/health.ts';
-import { drainOn, stopSignal } from '../lib/signals.ts';
+import { createStopSignal, drainOn } from '../lib/signals.ts';
 import { ownVersion } from '../lib/version.ts';
 import { createLog } from '../observability/log.ts';
 import { readMetrics } from '../observability/metric.ts';
@@ -12,17 +12,23 @@ import type { Served } from '../store/served.ts';
 import type { Serving } from './service.ts';
 import type { ServeSettings } from './settings.ts';
 
-type Open = (settings: ServeSettings, log: Logger, opened: AsyncDisposableStack) => Promise<Serving>;
+type Open = (
+  settings: ServeSettings,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  given: { readonly beforeRequests: () => Promise<void> },
+) => Promise<Serving>;
 
 /** Opens the service and its operations address, and closes both after a stop signal. */
 export async function serveUntilStopped(settings: ServeSettings, open: Open, output: Output): Promise<void> {
   const { environment, database, workers, drainDelaySeconds } = settings;
-  const signal = stopSignal();
+  const stop = createStopSignal();
   const log = createLog(settings.logLevel);
   // Closed last, so that readiness probes get a 503 until everything else is closed.
   await using operations = new AsyncDisposableStack();
   await using opened = new AsyncDisposableStack();
-  const serving = await open(settings, log, opened);
+  // Until then a signal ends the process, also in the middle of a long upgrade, which is rolled back.
+  const serving = await open(settings, log, opened, { beforeRequests: stop.listen });
   const { publicUrl, address, database: served } = serving;
 
   const build = buildInfo(environment, database.engine);
@@ -60,7 +66,7 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
     health.drain();
     serving.drain();
   };
-  const signaledMs = await drainOn(signal, drainDelaySeconds, { ...serving, drain }, log);
+  const signaledMs = await drainOn(stop.signal, drainDelaySeconds, { ...serving, drain }, log);
   await opened.disposeAsync();
   log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
 }

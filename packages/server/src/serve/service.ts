@@ -33,12 +33,14 @@ export interface Serving {
   unanswered?(): number;
 }
 
-interface Choices {
+export interface Choices {
   /** A store that the caller has opened and closes. */
   readonly store?: Store;
   /** The rate limit of a worker without Redis, which its supervisor decides. */
   readonly rateLimit?: OpenLimiters | undefined;
   readonly demoKey?: string;
+  /** Called before the first request can arrive. */
+  readonly beforeRequests?: () => Promise<void>;
 }
 
 /** Opens the parts of a process that answers requests, and listens. The HTTP server is closed first. */
@@ -91,6 +93,7 @@ export async function openService(
   };
   // Before `listen`: a worker can get a connection before `listen` resolves.
   const http = serveRoutes(server, await routesOf(parts, tracing), log, { room, overload, requests });
+  await given.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);
   const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(

@@ -6,7 +6,7 @@ import { joinedMetrics, readMetrics } from '../../observability/metric.ts';
 import { watchThisProcess } from '../../observability/process-metrics.ts';
 import { openStore } from '../../store/engines.ts';
 import { StoreUnavailable } from '../../store/port.ts';
-import type { Serving } from '../service.ts';
+import type { Choices, Serving } from '../service.ts';
 import type { ServeSettings } from '../settings.ts';
 import { startWorkerPool } from './worker-pool.ts';
 
@@ -15,6 +15,7 @@ export async function openWorkers(
   settings: ServeSettings,
   log: Logger,
   opened: AsyncDisposableStack,
+  given: Pick<Choices, 'beforeRequests'>,
 ): Promise<Serving> {
   const { environment, database, workers, listener } = settings;
   const store = await openStore(database, environment, 'serve', {
@@ -31,6 +32,7 @@ export async function openWorkers(
     workers,
     { admit: ({ operation, partnerId }) => rateLimit.limiters[operation]!.admit(partnerId) },
     log,
+    given.beforeRequests,
   );
   if (pool === undefined)
     throw new OperatorError('The first worker did not start. Correct the problem that it reported.');

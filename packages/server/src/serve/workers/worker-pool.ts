@@ -17,7 +17,12 @@ const stopMs =
   tracingBounds.tracesCloseMs;
 
 /** Starts workers, and replaces a worker that ends before `stop`. Undefined if the first does not start. */
-export async function startWorkerPool(count: number, answers: Answers, log: Logger) {
+export async function startWorkerPool(
+  count: number,
+  answers: Answers,
+  log: Logger,
+  onFirstListening?: () => Promise<void>,
+) {
   const workers = new Map<Worker, Ask>();
   const listening = new Set<Worker>();
   const replacements = new Set<NodeJS.Timeout>();
@@ -68,6 +73,7 @@ export async function startWorkerPool(count: number, answers: Answers, log: Logg
   // The first starts alone: a problem that would stop all of them is reported once.
   port = await start();
   if (port === undefined) return undefined;
+  await onFirstListening?.();
   await Promise.all(Array.from({ length: count - 1 }, start));
 
   return {

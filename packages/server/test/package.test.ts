@@ -1,0 +1,208 @@
+/** The service as operators install it: packed, installed in a folder that nobody can write, and run. */
+import assert from 'node:assert/strict';
+import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { installTools } from '../../../tools/install.ts';
+import { installServer, packServer } from '../../testkit/package/installed.ts';
+import { programsOnPath } from '../../testkit/servers/programs.ts';
+import { ownManifest } from '../src/lib/version.ts';
+
+installTools('release');
+const { lintPackage } = await import('../../../tools/release/package.js');
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** An unprivileged user, if this process may become one. */
+const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+
+let folder: string;
+let tarball: string;
+let installed: string;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'partner-network-package-'));
+  tarball = packServer(folder);
+  installed = installServer(tarball, folder);
+  // Another user has to read it, and to write to a folder for data.
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, 'home'));
+  chmodSync(join(folder, 'home'), 0o777);
+});
+after(() => {
+  execFileSync('chmod', ['-R', 'u+w', folder]);
+  rmSync(folder, { recursive: true });
+});
+
+const variables = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+const command = () => join(installed, 'bin/partner-network.js');
+
+function run(words: readonly string[], env: object = {}, node?: string): SpawnSyncReturns<string> {
+  const program = node === undefined ? [command()] : [node, command()];
+  return spawnSync(program[0]!, [...program.slice(1), ...words], {
+    cwd: join(folder, 'home'),
+    env: { ...variables, ...env },
+    encoding: 'utf8',
+    ...user,
+  });
+}
+
+const readme = () => readFileSync(join(installed, 'README.md'), 'utf8');
+
+/** Everything in the package, as paths below its folder. */
+const packed = () => execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n').sort();
+
+test('the package contains the sources as JavaScript, the files that they read, and nothing else', () => {
+  const sources = globSync('packages/{contract,client,server}/src/**/*.ts', { cwd: root });
+  const others = [
+    'packages/server/assets/brand-placeholder.png',
+    ...['LICENSE-scalar.txt', 'guides.html', 'icon.svg', 'library.js.br', 'library.json', 'page.html'].map(
+      (name) => `packages/server/assets/reference/${name}`,
+    ),
+    'packages/server/assets/reference/start.js',
+    'packages/server/assets/reference/style.css',
+    'packages/server/package.json',
+    ...globSync('packages/server/src/**/{*.lua,*migrations/*.sql}', { cwd: root }),
+    ...globSync('docs/*/partners/*.md', { cwd: root }),
+    'docs/reference/partners/partner-network.postman_collection.json',
+  ];
+  const own = ['LICENSE', 'README.md', 'bin/partner-network.js', 'bin/require-node-24.js', 'package.json'];
+  const built = [...sources.map((file) => file.replace(/\.ts$/, '.js')), ...others];
+  assert.deepEqual(
+    packed(),
+    [...own, ...built.map((file) => `dist/${file}`)].map((f) => `package/${f}`).sort(),
+  );
+});
+
+test('no file of the package names a folder of this machine', () => {
+  for (const path of [root.replace(/\/$/, ''), homedir(), tmpdir()].filter((name) => name.length > 4)) {
+    const found = spawnSync('grep', ['-rlF', path, installed], { encoding: 'utf8' });
+    assert.equal(found.stdout, '', path);
+  }
+});
+
+test('the manifest asks for Node 24 and for what runs, and publint finds no problem', async () => {
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(
+    [manifest.name, manifest.version, manifest.private],
+    ['partner-network', version, undefined],
+  );
+  assert.deepEqual([manifest.license, manifest.engines], ['MIT', { node: '>=24' }]);
+  assert.deepEqual(Object.keys(manifest.scripts), ['prepack']);
+  assert.deepEqual(Object.keys(manifest.dependencies), ['ioredis', 'pg', 'pg-copy-streams', 'pino']);
+  for (const name of Object.keys(manifest.peerDependencies)) {
+    assert.match(name, /^@opentelemetry\//);
+    assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });
+  }
+  assert.deepEqual(await lintPackage(new Uint8Array(readFileSync(tarball))), []);
+});
+
+test('compiled code is kept in a package of its own user, and in no other', () => {
+  const cache = join(installed, '.cache');
+  const start = () => execFileSync(command(), ['--version'], { env: variables, encoding: 'utf8' });
+  const { version } = ownManifest();
+  chmodSync(installed, 0o777);
+  assert.equal(start(), `${version}\n`);
+  assert.ok(!existsSync(cache), 'others can write the package');
+  chmodSync(installed, 0o755);
+  assert.equal(start(), `${version}\n`);
+  assert.ok(existsSync(cache));
+  rmSync(cache, { recursive: true });
+});
+
+test('an unprivileged user runs a read-only package, whose sandbox has its guides', async (t) => {
+  execFileSync('chmod', ['-R', 'a-w', join(folder, 'node_modules')]);
+  const before = packed().length;
+  const { error } = run(['--version']);
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'EACCES') {
+    return t.skip('The unprivileged user cannot read this Node.');
+  }
+  const sandbox = spawn(command(), ['sandbox', '--port', '0'], {
+    cwd: join(folder, 'home'),
+    env: variables,
+    ...user,
+  });
+  t.after(() => sandbox.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [sandbox.stdout, sandbox.stderr]) stream.on('data', (text) => (said += text));
+  while (!said.includes('Press Ctrl-C')) {
+    await Promise.race([once(sandbox.stdout, 'data'), once(sandbox, 'exit')]);
+    assert.equal(sandbox.exitCode, null, said);
+  }
+  const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(said) ?? [];
+  assert.ok(
+    readme().includes(`\`\`\`sh\n${call.replace(/:\d+\//, ':8080/')}\n\`\`\``),
+    'the README has this call',
+  );
+  assert.match(execFileSync('sh', ['-c', `${call} -s`], { encoding: 'utf8' }), /"Golden Bakery"/);
+
+  const reference = /Reference (\S+)/.exec(said)?.[1];
+  const text = async (path: string) => (await fetch(`${reference}${path}`)).text();
+  const { guides } = JSON.parse(await text('/guides.json'));
+  assert.equal(guides.length, globSync('docs/*/partners/*.md', { cwd: root }).length);
+  const page = await text('');
+  const [, library = ''] = /src="docs(\/library-[^"]+)"/.exec(page) ?? [];
+  assert.ok((await text(library)).length > 1_000_000);
+  assert.ok(page.includes('List brands'));
+
+  sandbox.kill('SIGTERM');
+  assert.deepEqual(await once(sandbox, 'exit'), [0, null], said);
+  const now = globSync('**/*', { cwd: installed, withFileTypes: true }).filter((file) => file.isFile());
+  assert.equal(now.length, before, 'it wrote into its package');
+});
+
+test('without OpenTelemetry, an endpoint ends the start and doctor with the command to install it', () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const { status, stdout, stderr } = run(['serve'], env);
+  const [, install = ''] = /run "(npm install .*)"\.\n$/.exec(stderr) ?? [];
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^Traces need OpenTelemetry, which is not installed\. /);
+  for (const [name, version] of Object.entries(ownManifest().peerDependencies)) {
+    assert.ok(install.includes(` ${name}@${version}`), install);
+  }
+  assert.ok(readme().includes(`\n${install}\n`));
+  const [settings] = JSON.parse(run(['doctor', '--json'], env).stdout);
+  assert.deepEqual([settings.name, settings.status], ['settings', 'failed']);
+  assert.ok(JSON.stringify(settings).includes(install));
+});
+
+test('the README names the packed file, and commands that work', () => {
+  const commands = [...readme().matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
+  const known = ['npx partner-network sandbox', 'npx partner-network migrate', 'npx partner-network serve'];
+  const install = `npm install ./${basename(tarball)}`;
+  assert.deepEqual(
+    commands.filter((line) => !/^curl|opentelemetry/.test(line)),
+    [install, ...known],
+  );
+  const { status, stdout } = run(['migrate']);
+  assert.deepEqual([status, stdout.startsWith('Created the production database')], [0, true]);
+});
+
+test('a stack trace names the line of the source', () => {
+  const fail = 'process.stdout.write = () => { throw new Error("probe"); }';
+  const { stderr } = run(['--version'], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fail)}`,
+  });
+  const [, file, line, column] = /dist\/(packages\S+)\.js:(\d+):(\d+)/.exec(stderr) ?? [];
+  const source = readFileSync(join(root, `${file}.ts`), 'utf8').split('\n')[Number(line) - 1];
+  assert.match(String(source?.slice(Number(column) - 1)), /^write\(/, stderr);
+});
+
+test('help speaks of the package, and an older Node is refused with a sentence', (t) => {
+  assert.doesNotMatch(run(['--help']).stdout, /checkout|npm (ci|start)/);
+  const others = programsOnPath(['node']).filter((path) => !path.includes('node_modules'));
+  const old = others.find(
+    (path) => Number.parseInt(execFileSync(path, ['-p', 'process.versions.node']).toString(), 10) < 24,
+  );
+  if (old === undefined) return t.diagnostic('This machine has no older Node.');
+  const { status, stdout, stderr } = run(['--version'], {}, old);
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /^Partner Network needs Node 24, but this is Node [\d.]+\. Install Node 24 or later\.\n$/,
+  );
+});

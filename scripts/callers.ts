@@ -12,9 +12,12 @@ export interface Call {
   readonly text: string;
 }
 
-/** A page of brands of the fixture, with the answer of the instance at this port. */
-export async function callForBrands(port: number): Promise<Call> {
-  const [path, key] = ['/network/v1/brands', keys.acme];
+type Page = Pick<Call, 'path' | 'key'>;
+
+export const pageOfFixture: Page = { path: '/network/v1/brands', key: keys.acme };
+
+/** A page of brands, with the answer of the instance at this port. */
+export async function callForBrands(port: number, { path, key }: Page = pageOfFixture): Promise<Call> {
   const headers = { Authorization: `Bearer ${key}` };
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
   return { port, path, key, text: await answer.text() };

@@ -2,6 +2,7 @@
 import { print, runProgram, say, wholeRun, withDefault } from '../bench/lib/program.ts';
 import { quantile } from '../bench/lib/statistics.ts';
 import { flag, wholeNumber } from '../packages/server/src/command-line/options.ts';
+import { newestPackage } from '../packages/testkit/releases/releases.ts';
 import { withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { failuresText } from './callers.ts';
 import { type Rolling, rollThrough } from './rolling-restarts.ts';
@@ -9,7 +10,10 @@ import { type Rolling, rollThrough } from './rolling-restarts.ts';
 const about = `
 Starts two instances behind HAProxy, with the configuration in docs/how-to/operators/haproxy.cfg, and callers
 that keep their connections and never retry. Restarts the instances in turn by SIGTERM, each when the
-balancer uses the previous one again. Ends with status 1 if a request does not get its right answer.`;
+balancer uses the previous one again. Ends with status 1 if a request does not get its right answer.
+
+With --upgrade, the instances are first of the last release in releases/, on Postgres. Then "migrate" of this
+version runs, and each restart replaces an instance by this version.`;
 
 async function roll(rolling: Rolling): Promise<boolean> {
   const { restarts, callers, isRetrying } = rolling;
@@ -37,8 +41,13 @@ await runProgram({
     callers: withDefault('N', wholeNumber(1, 10_000), 50, 'callers, each with its own connection'),
     rate: withDefault('N', wholeNumber(1, 100_000), 300, 'requests a second of all callers together'),
     'no-retries': flag('the balancer does not retry either'),
+    upgrade: flag('upgrade from the last release to this version'),
   },
-  missing: () => withoutHaproxy,
+  missing: ({ upgrade }) =>
+    withoutHaproxy ||
+    (upgrade &&
+      newestPackage() === undefined &&
+      'releases/ has no package: run "npm run release:keep" first.'),
   run: ({ restarts, callers, rate, ...flags }) =>
     roll({
       restarts,
@@ -46,5 +55,6 @@ await runProgram({
       perSecond: rate,
       drainDelaySeconds: flags['drain-delay'],
       isRetrying: !flags['no-retries'],
+      isUpgrade: flags.upgrade,
     }),
 });

@@ -26,22 +26,29 @@ export async function createInstance(t: Lifetime, name: string, logPath: string,
   /** Whether it is expected to run: an end is then "by itself". */
   let isWanted = false;
 
-  function launch(): void {
+  function launch(program: string | undefined): void {
     hasEnded = false;
-    running = startCommand(t, ['serve', ...words, ...flags], { stdout: log, stderr: log });
+    running = startCommand(t, ['serve', ...words, ...flags], {
+      ...(program !== undefined && { program }),
+      stdout: log,
+      stderr: log,
+    });
     running.ended.then(() => {
       hasEnded = true;
       if (isWanted) endings.push({ how: 'by itself', atMs: now() });
     });
   }
 
-  /** Resolves when it is ready. Starts it again if it cannot start, for example without its database. */
-  async function start(): Promise<void> {
-    launch();
+  /**
+   * Resolves when it is ready. Starts it again if it cannot start, for example without its database. By
+   * default it is of this version.
+   */
+  async function start(program?: string): Promise<void> {
+    launch(program);
     while (!(await isReady())) {
       if (hasEnded) {
         await wait(retryMs);
-        launch();
+        launch(program);
       }
       await wait(pollMs);
     }

@@ -48,7 +48,7 @@ function urlOf({ port }: { port: number }): string {
 
 async function serve(t: TestContext, variables: Record<string, string>): Promise<Served> {
   const primary = await proxyToServer(t);
-  const caller = await serveSandbox(t, urlOf(primary), ['--brands-rate', '0'], variables);
+  const caller = await serveSandbox(t, urlOf(primary), ['--brands-rate', '0'], { variables });
   const sent = () =>
     primary
       .sent()

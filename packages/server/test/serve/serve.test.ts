@@ -5,7 +5,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { placeOldSqlite } from '../../../testkit/old-databases/load.ts';
+import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 import { ownVersion } from '../../src/lib/version.ts';
 import { type MetricName, metricCatalogue } from '../../src/observability/catalogue.ts';
@@ -182,7 +182,7 @@ test(
 
 test('upgrades an older embedded database, and says so', limits, async (t) => {
   const { databasePath, database } = commandLine(t);
-  placeOldSqlite(databasePath, 1);
+  placeSqliteOf('0.0.0', databasePath);
   const { texts, says } = await serveSandbox(t, database);
   const { current } = databaseSchema;
   assert.ok(texts().stderr.includes(`${databasePath} (upgraded from schema 1 to ${current}); listening`));

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { commandLine, spawnCommand, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { placeOldSqlite } from '../../../testkit/old-databases/load.ts';
+import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { programsOnPath } from '../../../testkit/servers/programs.ts';
 
 const serving = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0', '--drain-delay', '0'];
@@ -85,7 +85,7 @@ test('process 1 drains when it serves, and reports an interrupted import', needs
 test('a signal during the start ends it without a stack trace, and an upgrade is whole or not begun', async (t) => {
   for (const ms of [0, 80, 160, 240]) {
     const { databasePath, database, inside } = commandLine(t);
-    placeOldSqlite(databasePath, 1);
+    placeSqliteOf('0.0.0', databasePath);
     const started = start(t, [...serving, '--database', database]);
     await wait(ms);
     started.signal('SIGTERM');

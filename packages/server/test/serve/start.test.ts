@@ -20,7 +20,7 @@ const unneeded = [
 test('loads nothing that the first response does not need', { timeout: 30_000 }, async (t) => {
   const { database } = await fixtureLine(t);
   const variables = { NODE_OPTIONS: `--import=${preload}` };
-  const served = await serveSandbox(t, database, [], variables);
+  const served = await serveSandbox(t, database, [], { variables });
   assert.equal((await served.brands('', { key: keys.acme })).status, 200);
   served.signal('SIGINT');
   await served.ended;
@@ -50,7 +50,7 @@ const printNewSpace = `
 test('serve keeps the space for new objects at 8 MiB, an eighth of what V8 allows', async (t) => {
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(printNewSpace)}` };
   const { database } = await fixtureLine(t);
-  const served = await serveSandbox(t, database, [], variables);
+  const served = await serveSandbox(t, database, [], { variables });
   served.signal('SIGINT');
   await served.says('stderr', /^new space: 8$/m);
 });

@@ -22,7 +22,7 @@ const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`
 type Variables = Readonly<Record<string, string>>;
 
 function serveWatched(t: TestContext, database: string, variables: Variables, ...flags: string[]) {
-  return serveSandbox(t, database, flags, { NODE_OPTIONS: watchLoading, ...variables });
+  return serveSandbox(t, database, flags, { variables: { NODE_OPTIONS: watchLoading, ...variables } });
 }
 
 async function serveFixture(t: TestContext, variables: Variables) {

@@ -1,0 +1,179 @@
+/** A release whose parts disagree is refused, with a sentence for each fault. */
+import assert from 'node:assert/strict';
+import { matchesGlob } from 'node:path';
+import { test } from 'node:test';
+import { disagreements, frozenFaults, migrationDigests } from '../../scripts/release/agreement.ts';
+import { breaksBetween } from '../../scripts/release/compatibility.ts';
+import { type Files, repository } from '../../scripts/release/repository.ts';
+
+/** The repository with other files. Undefined removes a file. */
+function withFiles(files: Files, changes: Readonly<Record<string, string | undefined>>): Files {
+  return {
+    list: (pattern) => {
+      const kept = files.list(pattern).filter((path) => !(path in changes));
+      const added = Object.keys(changes).filter(
+        (path) => changes[path] !== undefined && matchesGlob(path, pattern),
+      );
+      return [...kept, ...added].toSorted();
+    },
+    read: (path) => (path in changes ? changes[path] : files.read(path)),
+  };
+}
+
+/** The text of a file in which a text is replaced. */
+function replaced(
+  path: string,
+  from: string | RegExp,
+  to: string,
+  files = repository,
+): Record<string, string> {
+  const text = files.read(path)!;
+  assert.notEqual(text.replace(from, to), text, path);
+  return { [path]: text.replace(from, to) };
+}
+
+const version: string = JSON.parse(repository.read('package.json')!).version;
+const digestsNow = `${JSON.stringify(migrationDigests(repository), null, 2)}\n`;
+const kept = `releases/${version}`;
+
+/** The tree as if it were ready for its release. */
+const ready = withFiles(repository, {
+  'CHANGELOG.md': `# Changelog\n\n## [Unreleased]\n\n## [${version}] - 2026-11-16\n\n### Added\n\n- Much.\n`,
+  'SECURITY.md': `Version ${version.replace(/\.\d+$/, '')} is the newest.`,
+  [`${kept}/openapi.json`]: repository.read('docs/openapi.json'),
+  [`${kept}/migrations.json`]: digestsNow,
+  ...Object.fromEntries(
+    [`partner-network-${version}.tgz`, 'sqlite.db.gz', 'sqlite.db-receipts.gz', 'postgres.sql.gz'].map(
+      (name) => [`${kept}/${name}`, ''],
+    ),
+  ),
+});
+
+const faultsOf = (changes: Readonly<Record<string, string | undefined>>) =>
+  disagreements(withFiles(ready, changes));
+
+test('a release whose parts agree has no fault', () => assert.deepEqual(disagreements(ready), []));
+
+const store = 'packages/server/src/store';
+const client = 'packages/client/package.json';
+
+/** Each fault, and the files that have it. */
+const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
+  [`${client} has version 9.9.9, not ${version}.`]: replaced(
+    client,
+    `"version": "${version}"`,
+    '"version": "9.9.9"',
+  ),
+  'packages/server/package.json depends on @partner-network/contract 9.9.9, not .*': replaced(
+    'packages/server/package.json',
+    '"dependencies": {',
+    '"dependencies": { "@partner-network/contract": "9.9.9",',
+  ),
+  'package-lock.json is not that of the root: run "npm install".': replaced(
+    'package-lock.json',
+    version,
+    '9.9.9',
+  ),
+  'package-lock.json is not that of packages/server: .*': replaced(
+    'packages/server/package.json',
+    '"pg": "',
+    '"pg": "1',
+  ),
+  'SECURITY.md does not say that .* is the newest version.': { 'SECURITY.md': '' },
+  'CHANGELOG.md must begin with an empty section "\\[Unreleased\\]": .*': replaced(
+    'CHANGELOG.md',
+    '## [Unreleased]\n',
+    '## [Unreleased]\n\n### Added\n\n- More.\n',
+    ready,
+  ),
+  [`CHANGELOG.md has no section "\\[${version}\\] - DATE" after "\\[Unreleased\\]".`]: replaced(
+    'CHANGELOG.md',
+    '2026-11-16',
+    '2026-13-16',
+    ready,
+  ),
+  [`CHANGELOG.md does not say what ${version} brings.`]: replaced('CHANGELOG.md', '- Much.', '', ready),
+  'CHANGELOG.md has a heading "News": use one of Added, .*': replaced(
+    'CHANGELOG.md',
+    '### Added',
+    '### News',
+    ready,
+  ),
+  'docs/openapi.json is out of date: run "npm run docs".': replaced(
+    'docs/openapi.json',
+    'Two read-only',
+    '2 read-only',
+  ),
+  'docs/openapi.json has version 2.0.0, the contract 1.*': replaced(
+    'docs/openapi.json',
+    /("version": )"1[^"]*"/,
+    '$1"2.0.0"',
+  ),
+  'docs/openapi.json has version 2.0.0, but the path is /network/v1.': replaced(
+    'docs/openapi.json',
+    /("version": )"1[^"]*"/,
+    '$1"2.0.0"',
+  ),
+  [`${store}/sqlite/migrations/001_initial.sql is of 0.0.0: add a later file instead of a change.`]: {
+    [`${store}/sqlite/migrations/001_initial.sql`]: '',
+  },
+  [`${store}/postgres/migrations/002_faster_records.sql is of 0.0.0: .*`]: {
+    [`${store}/postgres/migrations/001_more.sql`]: '',
+  },
+  [`${kept}/postgres.sql.gz is missing: run "npm run release:keep".`]: {
+    [`${kept}/postgres.sql.gz`]: undefined,
+  },
+  [`${kept}/openapi.json is not of this tree: run "npm run release:keep".`]: {
+    [`${kept}/openapi.json`]: '{}',
+  },
+  [`${kept}/migrations.json is not of this tree: .*`]: { [`${kept}/migrations.json`]: '{}' },
+};
+
+for (const [sentence, changes] of Object.entries(faults)) {
+  test(`refuses: ${sentence}`, () => {
+    const found = faultsOf(changes);
+    assert.ok(
+      found.some((fault) => new RegExp(`^${sentence}$`).test(fault)),
+      found.join('\n'),
+    );
+  });
+}
+
+/** The tree as the version after a release that had other files. */
+function afterRelease(next: string, changes: Readonly<Record<string, string | undefined>>): string[] {
+  const files = withFiles(repository, changes);
+  return disagreements(
+    withFiles(files, replaced('package.json', `"version": "${version}"`, `"version": "${next}"`)),
+  );
+}
+
+test('a patch that changes the schema is refused', () => {
+  const older = { 'releases/7.0.0/migrations.json': '{}' };
+  const sentence = /^7\.0\.1 is a patch of 7\.0\.0, but it changes the schema\.$/m;
+  assert.match(afterRelease('7.0.1', older).join('\n'), sentence);
+  assert.doesNotMatch(afterRelease('7.1.0', older).join('\n'), sentence);
+});
+
+test('a change of the API needs another version of the API, and must not break clients', () => {
+  const released = repository.read('docs/openapi.json')!;
+  const [text] = Object.values(replaced('docs/openapi.json', '"maximum": 100', '"maximum": 200'));
+  const found = afterRelease('7.0.1', { 'releases/7.0.0/openapi.json': text }).join('\n');
+  assert.match(found, /^The API changed since 7\.0\.0: raise apiVersion above 1\.\d+\.\d+\.$/m);
+  const broken = 'GET /brands: the parameter limit has another "maximum": 200 is now 100.';
+  assert.ok(found.split('\n').includes(`The API breaks clients of 7.0.0: ${broken}`), found);
+  const same = afterRelease('7.0.1', { 'releases/7.0.0/openapi.json': released }).join('\n');
+  assert.doesNotMatch(same, /^The API/m);
+});
+
+test('released migrations have not changed, and the API breaks no client of a release', () => {
+  assert.deepEqual(frozenFaults(repository), []);
+  const document = JSON.parse(repository.read('docs/openapi.json')!);
+  for (const path of repository.list('releases/*/openapi.json')) {
+    const breaks = breaksBetween(JSON.parse(repository.read(path)!), document);
+    assert.deepEqual(
+      breaks.filter(({ isOfBeta }) => !isOfBeta),
+      [],
+      path,
+    );
+  }
+});

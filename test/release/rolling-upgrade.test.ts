@@ -1,0 +1,164 @@
+/**
+ * A rolling upgrade on Postgres: instances of the last release and of this version serve one database. The
+ * old program is the package of the release. `npm run rolling -- --upgrade` does the same under load.
+ */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { apiKeyOf } from '../../packages/server/src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
+import { openStore } from '../../packages/server/src/store/engines.ts';
+import { migrate, migrations, requireCurrent } from '../../packages/server/src/store/postgres/migrate.ts';
+import { byTest } from '../../packages/testkit/fixtures/fixture.ts';
+import { assertFailed, run } from '../../packages/testkit/fixtures/run.ts';
+import { type ServedSandbox, serveSandbox } from '../../packages/testkit/fixtures/served.ts';
+import { until } from '../../packages/testkit/fixtures/until.ts';
+import {
+  loadPostgresOf,
+  newestPackage,
+  placePackage,
+  schemaOf,
+} from '../../packages/testkit/releases/releases.ts';
+import { connectTo, emptyDatabase } from '../../packages/testkit/servers/postgres.ts';
+import { keepKey, keepSecret } from '../../packages/testkit/watch/logs.ts';
+
+const kept = newestPackage();
+const needsPackage = { skip: kept === undefined && 'releases/ has no package yet: npm run release:keep' };
+
+const key = apiKeyOf('sandbox', 'oldAcme'.padEnd(43, '0'));
+keepKey(key);
+keepSecret('customer', 'old-alice');
+
+/** The same for all instances, so that their pages have the same bytes. */
+const flags = ['--public-url', 'https://network.example', '--brands-rate', '0'];
+
+/** A database that the last release made, and an instance of that release that serves it. */
+async function startLastRelease(t: TestContext) {
+  const { release, file } = kept!;
+  const url = await emptyDatabase(t);
+  await loadPostgresOf(release, url);
+  const program = placePackage(t, file);
+  const old = await serveSandbox(t, url, flags, { program });
+  await old.says('stdout', new RegExp(`"version":"${release}",.*"msg":"started"`));
+  const client = await connectTo(t, url);
+  return { url, client, program, old, release };
+}
+
+type Old = Awaited<ReturnType<typeof startLastRelease>>;
+
+/** The texts of all pages. The instances take turns, so every cursor crosses from one to the next. */
+async function walk(...instances: readonly ServedSandbox[]): Promise<string[]> {
+  const records: string[] = [];
+  let query = '?limit=20';
+  for (let page = 0; ; page += 1) {
+    const { status, text } = await instances[page % instances.length]!.brands(query, { key });
+    assert.equal(status, 200, text);
+    const { brands, cursor } = JSON.parse(text);
+    records.push(...brands.map((brand: object) => JSON.stringify(brand)));
+    if (cursor === undefined) return records;
+    query = `?limit=20&cursor=${cursor}`;
+  }
+}
+
+const readBalances = (instance: ServedSandbox, grant: string, as = key) =>
+  instance.balances(`?customer_id=old-alice&type=CHECKING&grant_id=${grant}`, { key: as });
+
+/** Brands, balances, grants and receipts are right. */
+async function assertServes({ client }: Old, instance: ServedSandbox, brands: readonly string[]) {
+  assert.deepEqual(await walk(instance), brands);
+  const { status, text, headers } = await readBalances(instance, 'active');
+  assert.equal(status, 200, text);
+  assert.equal(JSON.parse(text).balances.length, 3);
+  assert.match((await readBalances(instance, 'consumed')).text, /GRANT_CONSUMED/);
+  await until(5_000, async () => {
+    const { rowCount } = await client.query('select from receipts where request_id = $1', [
+      headers['x-request-id'],
+    ]);
+    return rowCount === 1;
+  });
+}
+
+test('instances of the last release and of this version serve one database', needsPackage, async (t) => {
+  const scene = await startLastRelease(t);
+  const { url, old, release } = scene;
+  const brands = await walk(old);
+  assert.equal(brands.length, 124);
+  if (schemaOf(release, 'postgres') < migrations.current) {
+    const serving = [
+      'serve',
+      '--database',
+      url,
+      '--environment',
+      'sandbox',
+      '--port',
+      '0',
+      '--ops-port',
+      '0',
+    ];
+    assertFailed(await run(serving), 1, /run "partner-network migrate" first/);
+  }
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+  t.after(() => store.close());
+  await assertServes(scene, old, brands);
+  const next = await serveSandbox(t, url, flags);
+  await assertServes(scene, next, brands);
+  assert.deepEqual(await walk(old, next), brands);
+  assert.deepEqual(await walk(next, old), brands);
+
+  // What this version changes takes effect on both within a second.
+  const now = () => new Date().toISOString();
+  assert.ok(await store.revokeGrant('old-alice', 'active', now(), byTest));
+  assert.ok(await store.revokeKey('KEY_oldBrands', now(), byTest));
+  const revoked = apiKeyOf('sandbox', 'oldBrands'.padEnd(43, '0'));
+  for (const instance of [old, next]) {
+    await until(1_000, async () => /GRANT_REVOKED/.test((await readBalances(instance, 'active')).text));
+    await until(1_000, async () =>
+      /API_KEY_REVOKED/.test((await instance.brands('', { key: revoked })).text),
+    );
+  }
+});
+
+test(
+  'a later migration may add, and a migration that the last release needs is noticed',
+  needsPackage,
+  async (t) => {
+    const scene = await startLastRelease(t);
+    const { url, client, program, old } = scene;
+    const brands = await walk(old);
+    /** The migrations of this version, and more. */
+    const followedBy = (...texts: string[]) => ({
+      scripts: [...migrations.scripts, ...texts.map((text) => () => text)],
+      current: migrations.current + texts.length,
+    });
+    const additive = `
+    alter table brands add column country text collate "C";
+    alter table receipts add column country text;
+    create table later_records (id text primary key);`;
+    await assert.rejects(
+      requireCurrent(client, 'sandbox', followedBy(additive)),
+      /run "partner-network migrate" first/,
+    );
+    await migrate(client, 'sandbox', followedBy(additive));
+    await assertServes(scene, old, brands);
+    const serving = [
+      'serve',
+      '--database',
+      url,
+      '--environment',
+      'sandbox',
+      '--port',
+      '0',
+      '--ops-port',
+      '0',
+    ];
+    const { current } = followedBy(additive);
+    assertFailed(
+      await run(serving, { program }),
+      1,
+      new RegExp(
+        `^The database has schema ${current}, and this program supports up to \\d+: use the newer version`,
+      ),
+    );
+    await migrate(client, 'sandbox', followedBy(additive, 'alter table brands drop column record'));
+    await assert.rejects(assertServes(scene, old, brands), { name: 'AssertionError' });
+  },
+);

@@ -18,18 +18,10 @@ const run = (name: string, flag: string) =>
 test('every program has --help, and refuses unknown flags with status 2', async () => {
   const started = ['rolling', 'client:runtimes'];
   const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
-  const others = [
-    'chaos',
-    'fuzz',
-    'rolling',
-    'hostile',
-    'faults:import',
-    'client:runtimes',
-    'openapi:tools',
-    'tests:package',
-  ];
+  const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes', 'openapi:tools'];
+  const release = ['tests:package', 'release:check', 'release:keep'];
   // A start takes most of a second.
-  for (const name of isLongRun ? ['bench', ...benches, ...others] : started) {
+  for (const name of isLongRun ? ['bench', ...benches, ...others, ...release] : started) {
     const { stdout } = await run(name, '--help');
     assert.ok(stdout.startsWith(`Usage: npm run ${name} -- [FLAGS]\n`), stdout);
     assert.match(stdout, /\n {2}--help +this text\n$/);

@@ -1,0 +1,58 @@
+/** Checks the packages and the image that a release publishes, as they are built from this tree. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { installTools } from '../../tools/install.ts';
+import { packWithoutLibrary } from './keep.ts';
+import { pack, type published, root } from './repository.ts';
+
+const contentOf = (file: string) => gunzipSync(readFileSync(file));
+
+/** Packs a package and lints it. */
+export async function packageFaults(
+  name: (typeof published)[number],
+  version: string,
+  folder: string,
+): Promise<string[]> {
+  installTools('release');
+  const { checkTypes, lintPackage } = await import('../../tools/release/package.js');
+  const file = pack(name, folder);
+  const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
+  const { name: packed, version: found } = JSON.parse(manifest);
+  const tarball = new Uint8Array(readFileSync(file));
+  const [lint, types] = [await lintPackage(tarball), await checkTypes(tarball)];
+  return [
+    ...(packed === name && found === version
+      ? []
+      : [`The package ${name} says that it is ${packed} ${found}, not ${version}.`]),
+    ...lint.map((message) => `publint on ${name}: ${JSON.stringify(message)}.`),
+    ...types.problems.map((problem) => `attw on ${name}: ${JSON.stringify(problem)}.`),
+  ];
+}
+
+/** The package in releases/ must be what this tree packs. */
+export function keptPackageFaults(version: string, folder: string): string[] {
+  const kept = join(root, 'releases', version, `partner-network-${version}.tgz`);
+  if (!existsSync(kept)) return [];
+  const isEqual = contentOf(packWithoutLibrary(folder)).equals(contentOf(kept));
+  return isEqual ? [] : ['The package in releases/ is not of this tree: run "npm run release:keep".'];
+}
+
+/** Builds the image, and compares its labels with the version and the commit. */
+export function imageFaults(version: string, folder: string): string[] {
+  const output = join(folder, 'image');
+  const words = ['run', '--silent', 'image', '--', '--output', output];
+  execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const read = (...path: string[]) => JSON.parse(readFileSync(join(output, ...path), 'utf8'));
+  const blob = ({ digest }: { digest: string }) => read('blobs', ...digest.split(':'));
+  const [first] = read('index.json').manifests;
+  const { config } = blob(blob(first).config);
+  const labels: Readonly<Record<string, string>> = config.Labels ?? {};
+  const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  const expected = { version, revision };
+  return Object.entries(expected).flatMap(([name, value]) => {
+    const found = labels[`org.opencontainers.image.${name}`];
+    return found === value ? [] : [`The image's label "${name}" is ${found}, not ${value}.`];
+  });
+}

@@ -1,0 +1,109 @@
+/** Refuses a release whose parts disagree, and runs the tests that `npm test` leaves out. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
+import { flag } from '../../packages/server/src/command-line/options.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { disagreements, lastRelease, versionOf } from './agreement.ts';
+import { imageFaults, keptPackageFaults, packageFaults } from './artefacts.ts';
+import { breaksBetween } from './compatibility.ts';
+import { published, repository, root } from './repository.ts';
+
+const about = `
+Checks the version in package.json as a release. Run it when everything is committed. It reports all faults,
+one sentence each, and ends with status 1 if there is a fault:
+    1. the versions, the changelog, the lockfile, the OpenAPI document and releases/VERSION agree,
+    2. the API breaks no client of the last release,
+    3. both packages pass publint and attw, and the image has the right labels,
+    4. the long tests pass: on the sources, the package and the image, and a rolling upgrade under load.
+Run "npm test" as well: its tests of Postgres as the engine are not repeated here.`;
+
+/** Tests that take minutes. */
+const longRuns: readonly (readonly [script: string, ...words: string[]])[] = [
+  ['tests:long'],
+  ['tests:package'],
+  ['tests:image'],
+  ['rolling', '--upgrade', '--restarts', '4', '--rate', '100', '--callers', '20'],
+];
+
+const scripts: Readonly<Record<string, string>> = JSON.parse(repository.read('package.json')!).scripts;
+
+/** Runs a script. The end of its output is shown only if it fails. */
+async function runScript([script, ...words]: (typeof longRuns)[number]): Promise<string[]> {
+  const child = spawn('npm', ['run', '--silent', script, '--', ...words], {
+    cwd: root,
+    // Its own group, so that a stop also ends what npm started.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  wholeRun.after(() => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-20_000);
+    });
+  }
+  const [status] = await once(child, 'close');
+  if (status === 0) return [];
+  say(output.split('\n').slice(-60).join('\n'));
+  return [`"npm run ${[script, ...words].join(' ')}" failed: see its output above.`];
+}
+
+async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
+  const [version, folder] = [versionOf(repository), temporaryFolder(wholeRun)];
+  const faults: string[] = [];
+  const skipped: string[] = [];
+
+  async function step(name: string, faultsOf: () => string[] | Promise<string[]>): Promise<void> {
+    const startedMs = performance.now();
+    say(`… ${name}`);
+    const found = await Promise.resolve()
+      .then(faultsOf)
+      .catch((error: Error) => [`${name}: ${error.message.split('\n')[0]}`]);
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+    say(`${found.length === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
+    faults.push(...found);
+  }
+
+  await step('versions, changelog, lockfile, API and releases/ agree', () => disagreements(repository));
+  const last = lastRelease(repository, version, 'openapi.json');
+  if (last === undefined) skipped.push('the comparison of the API with the last release: this is the first');
+  else for (const text of changesOfBeta(last)) say(`  Allowed, because it is beta: ${text}`);
+  for (const name of published) {
+    await step(`package ${name}: contents, publint, attw`, () => packageFaults(name, version, folder));
+  }
+  await step('package in releases/ is of this tree', () => keptPackageFaults(version, folder));
+
+  const runs = longRuns.filter(([script]) => scripts[script] !== undefined);
+  if (scripts.image === undefined) skipped.push('the image: there is no "npm run image"');
+  else await step('image: version and revision', () => imageFaults(version, folder));
+  for (const [script] of longRuns.filter((run) => !runs.includes(run))) {
+    skipped.push(`"npm run ${script}", which does not exist`);
+  }
+  for (const run of runs) {
+    const name = `npm run ${run.join(' ')}`;
+    if (quick) skipped.push(`"${name}", because of --quick`);
+    else await step(name, () => runScript(run));
+  }
+
+  for (const text of skipped) say(`Skipped: ${text}.`);
+  for (const fault of faults) print(fault);
+  if (faults.length === 0) print(`${version} can be released.`);
+  return faults.length === 0;
+}
+
+function changesOfBeta(last: string): string[] {
+  const [old, next] = [`releases/${last}/openapi.json`, 'docs/openapi.json'].map((path) =>
+    JSON.parse(repository.read(path)!),
+  );
+  return breaksBetween(old, next).flatMap(({ isOfBeta, text }) => (isOfBeta ? text : []));
+}
+
+await runProgram({
+  usage: 'npm run release:check --',
+  about,
+  options: { quick: flag('leave out the tests that take minutes') },
+  run: check,
+});

@@ -74,7 +74,7 @@ test('CI runs the test command of the README', () => {
 test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
-  await page.next(/^Created the production database with schema 2\.\n$/);
+  await page.next(/^Created the production database \S+\/production\.db with schema 2\.\n$/);
   leaked = keyIn(await page.next(/^pn_live_/m));
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
@@ -208,7 +208,7 @@ test('upgrade.md backs up, and upgrades the schema while the service is stopped'
   await page.next(/^\d+\.\d+\.\d+\n$/);
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
-  await page.next(/^The production database already has the current schema, 2\.\n$/);
+  await page.next(/^The production database \S+ already has the current schema, 2\.\n$/);
   await page.next(/^✓ schema /m);
   await serveNext(page);
   assert.match(await drill.call(working, balances), /"amount":125050/);
@@ -221,7 +221,7 @@ test('move-to-postgres.md moves everything, and every key still works', async ()
   postgres = await emptyDatabase(wholeFile);
   const { onPostgres } = adaptTo(postgres);
   const page = pageOf('move-to-postgres.md');
-  await page.next(/^Created the production database with schema \d+\.$/m, onPostgres);
+  await page.next(/^Created the production database \S+ with schema \d+\.$/m, onPostgres);
   await page.next(/^$/);
   const moved = /^1 partner and \d keys? created, .*\n((\d+) read, \2 written(, 0 [a-z]+){4}\.\n){3}$/;
   await page.next(moved, onPostgres);

@@ -18,10 +18,10 @@ test('brings a new database to the current schema; a second run changes nothing'
 test('prints a sentence without --json', async (t) => {
   const line = commandLine(t);
   const first = await line.run(['migrate']);
-  assert.match(first.stdout, /^Created the production database with schema \d+\.\n$/);
+  assert.match(first.stdout, /^Created the production database \/\S+\/test\.db with schema \d+\.\n$/);
   const { status, stdout, stderr } = await line.run(['migrate']);
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-  assert.match(stdout, /already has the current schema, \d+\.\n$/);
+  assert.match(stdout, /test\.db already has the current schema, \d+\.\n$/);
 });
 
 test('every command fails with status 1 on a database of the other environment', async (t) => {

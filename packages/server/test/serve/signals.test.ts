@@ -82,7 +82,7 @@ test('process 1 drains when it serves, and reports an interrupted import', needs
   assert.equal(said, 'Interrupted: nothing was written.\n');
 });
 
-test('a signal during the start ends it without a stack trace, and an upgrade is whole or not begun', async (t) => {
+test('a signal during the start leaves no stack trace, and an upgrade whole or not begun', async (t) => {
   for (const ms of [0, 80, 160, 240]) {
     const { databasePath, database, inside } = commandLine(t);
     placeSqliteOf('0.0.0', databasePath);

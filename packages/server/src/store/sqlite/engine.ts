@@ -6,11 +6,15 @@ import type { BoundStatement, Sql } from '../sql/statement.ts';
 
 /** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
 const unavailable = new Set([5, 6, 10, 13, 14]);
-const locked = new Set([5, 6]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
 /** SQLITE_READONLY. */
 const readOnly = 8;
+
+/** SQLITE_BUSY or SQLITE_LOCKED. */
+export function isLocked(code: number): boolean {
+  return [5, 6].includes(code & 0xff);
+}
 
 /** Turns an error of SQLite into one of the port, and returns other errors unchanged. */
 export function translated(error: unknown): unknown {
@@ -21,9 +25,8 @@ export function translated(error: unknown): unknown {
     return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
   }
   if (!unavailable.has(code & 0xff)) return error;
-  const isLocked = locked.has(code & 0xff);
-  const reason = isLocked ? 'another command, such as an import, locks it' : (error as Error).message;
-  const Kind = isLocked ? StoreLocked : StoreUnavailable;
+  const reason = isLocked(code) ? 'another command, such as an import, locks it' : (error as Error).message;
+  const Kind = isLocked(code) ? StoreLocked : StoreUnavailable;
   return new Kind(`The embedded database cannot answer now (${reason}).`, { cause: error });
 }
 

@@ -14,12 +14,24 @@ export function receiptsFileOf(database: string): string {
 /** Opens a database file, or creates it. */
 export function openFile(path: string, purpose: Purpose): DatabaseSync {
   // Only the owner may read it: it holds key digests, cursor keys and balances.
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   // SQLite blocks the process while it waits for a lock.
   const isBrief = purpose === 'serve' || purpose === 'revocation';
   const timeout = isBrief ? storeBounds.sqliteServeBusyMs : storeBounds.sqliteCommandBusyMs;
   return new DatabaseSync(path, { timeout });
+}
+
+/** Creates a folder and the folders above it. Node's own recursive mkdir never ends in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Opens a file for reading without leaving a trace, also on a disk that is mounted read-only. */

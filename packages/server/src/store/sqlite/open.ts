@@ -16,6 +16,7 @@ import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf } from 
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { createImports } from './imports/imports.ts';
 import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
+import { cannotOpen } from './open-error.ts';
 import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 import { emptyLog, shrinkLog } from './space.ts';
@@ -73,12 +74,8 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     };
   } catch (error) {
     db?.close();
-    if (error instanceof OperatorError) throw error;
     if (purpose === 'revocation' && translated(error) instanceof StoreLocked) throw translated(error);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`Cannot open the database ${path}: ${reason}. Check --database.`, {
-      cause: error,
-    });
+    throw error instanceof OperatorError ? error : cannotOpen('the database', path, error);
   }
 }
 

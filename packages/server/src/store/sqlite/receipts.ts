@@ -10,6 +10,7 @@ import type { Sql } from '../sql/statement.ts';
 import { plainSql } from './engine.ts';
 import { isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
 import { migrate, receiptsSchema, requireCurrent } from './migrate.ts';
+import { cannotOpen } from './open-error.ts';
 import type { BatchWrite } from './receipts-thread.ts';
 import { allowRelease, emptyLog, releasePages, shrinkLog } from './space.ts';
 import { startThread } from './thread-call.ts';
@@ -108,8 +109,8 @@ function openReceipts(path: string, environment: Environment, purpose: Purpose):
     return db;
   } catch (error) {
     db?.close();
-    throw new OperatorError(`Cannot open the receipts ${path}: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw error instanceof OperatorError
+      ? new OperatorError(`Cannot open the receipts ${path}: ${error.message}`)
+      : cannotOpen('the receipts', path, error);
   }
 }

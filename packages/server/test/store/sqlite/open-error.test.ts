@@ -1,0 +1,87 @@
+/** What an operator reads when a database file cannot be opened or created. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
+import { assertFailed, run } from '../../../../testkit/fixtures/run.ts';
+import { programsOnPath } from '../../../../testkit/servers/programs.ts';
+import { OperatorError } from '../../../src/lib/operator-error.ts';
+import type { Purpose } from '../../../src/store/address.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { cannotOpen } from '../../../src/store/sqlite/open-error.ts';
+
+const onLinux = { skip: process.platform !== 'linux' && 'needs /proc and /dev/full of Linux' };
+
+/** Opens the file, and expects an error with this sentence. */
+function assertCannotOpen(path: string, said: RegExp, purpose: Purpose = 'migrate'): void {
+  assert.throws(
+    () => openSqlite(path, 'production', purpose),
+    (error) => error instanceof OperatorError && said.test(error.message) && !error.message.includes('\n'),
+  );
+}
+
+test('where nothing can be created, the file is not, and the answer comes at once', onLinux, () => {
+  const said =
+    /^Cannot open the database \/proc\/x\/y\/z\.db: nothing can be created in \/proc \(ENOENT\)\. /;
+  assertCannotOpen('/proc/x/y/z.db', said);
+});
+
+test('a full disk is named as such, also if it has no room for a log', onLinux, (t) => {
+  assertCannotOpen('/dev/full', /^Cannot open the database \/dev\/full: its disk is full\. Delete files /);
+  const path = join(temporaryFolder(t), 'test.db');
+  const noRoom = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 4874 });
+  assert.match(cannotOpen('the database', path, noRoom).message, /its disk is full/);
+});
+
+test('a folder and a locked database are named as such', async (t) => {
+  const path = join(temporaryFolder(t), 'test.db');
+  assertCannotOpen(dirname(path), /: it is a folder\. Correct the path\.$/);
+  await openSqlite(path, 'production', 'migrate').close();
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  other.exec('pragma journal_mode = delete; begin exclusive');
+  assertCannotOpen(path, /: another command, such as an import, locks it\. Run the command again/, 'serve');
+});
+
+test('receipts of a newer program are refused, and the file is named', async (t) => {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'production', 'migrate').close();
+  await openSqlite(path, 'production', 'serve').close();
+  const receipts = new DatabaseSync(`${path}-receipts`);
+  receipts.exec('pragma user_version = 999');
+  receipts.close();
+  assertCannotOpen(path, /^Cannot open the receipts \S+: .* schema 999.* use the newer version/, 'serve');
+});
+
+/** Runs a command as a user without rights. */
+const runner =
+  process.getuid?.() === 0
+    ? [programsOnPath(['setpriv'])[0] ?? '', '--reuid=65534', '--regid=65534', '--clear-groups']
+    : [];
+
+test('without write access, migrate, serve and sandbox name the place and the user', async (t) => {
+  const first = await run(['--version'], { runner }).catch(() => undefined);
+  if (first?.status !== 0) return t.skip('needs setpriv, and a checkout that other users may read');
+  const folder = join(temporaryFolder(t), 'data');
+  mkdirSync(folder);
+  await openSqlite(join(folder, 'test.db'), 'production', 'migrate').close();
+  if (runner.length === 0) chmodSync(join(folder, 'test.db'), 0o400);
+  chmodSync(folder, 0o555);
+  chmodSync(dirname(folder), 0o755);
+  const before = readdirSync(folder);
+  const user = `this user \\(${process.getuid?.() || 65534}\\)`;
+  for (const [place, ...words] of [
+    ['', 'sandbox', '--port', '0', '--data', join(folder, 'below')],
+    ['/test\\.db', 'serve', '--port', '0', '--ops-port', '0', '--database', `sqlite:${folder}/test.db`],
+    ['', 'migrate', '--database', `sqlite:${folder}/new.db`],
+  ]) {
+    assertFailed(
+      await run(words, { runner }),
+      1,
+      new RegExp(`^Cannot open .*: ${user} may not read and write ${folder}${place}\\. `),
+    );
+  }
+  assert.deepEqual(readdirSync(folder), before);
+});

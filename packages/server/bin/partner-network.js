@@ -44,10 +44,10 @@ function cacheFolder() {
 // Our files name each other in full, so there is nothing to search for. Node would, for a seventh of a start.
 const ending = isCheckout ? '.ts' : '.js';
 const format = isCheckout ? 'module-typescript' : 'module';
-const ours = new URL('./', main).href;
+const ours = new URL('../../', main).href;
 registerHooks({
   resolve: (name, context, search) =>
-    name.startsWith('.') && name.endsWith(ending) && (isCheckout || context.parentURL?.startsWith(ours))
+    name.startsWith('.') && name.endsWith(ending) && context.parentURL?.startsWith(ours)
       ? { url: new URL(name, context.parentURL).href, format, shortCircuit: true }
       : search(name, context),
 });

@@ -21,8 +21,7 @@ const otherVariables: readonly {
 }[] = [
   {
     names: ['NODE_COMPILE_CACHE'],
-    default: 'node_modules/.cache/partner-network',
-    help: 'Folder for compiled code, which makes the next start faster. Let only the service write to it.',
+    help: "Folder for compiled code, which makes the next start faster. Let only the service write to it. Without it, `.cache` in the package, if the service's user owns the package and nobody else can write there. In a checkout, `node_modules/.cache/partner-network`.",
   },
   {
     names: ['PGPASSWORD', 'PGPASSFILE'],

@@ -2,6 +2,8 @@
 export const storeBounds = {
   /** How long `serve` waits for a lock, ms. It blocks the process; with a write-ahead log it is rare. */
   sqliteServeBusyMs: 250,
+  /** How long the start of `serve` waits for a lock, ms: another instance may be starting. */
+  sqliteStartBusyMs: 2_000,
   /** How often `serve` checks that nobody replaced its files, ms. A check takes about 70 µs. */
   sqliteWatchMs: 250,
   /** Write-ahead log that is not shrunk, bytes: SQLite merges and reuses a log of 1,000 pages. */

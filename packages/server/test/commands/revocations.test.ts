@@ -121,6 +121,7 @@ test('says nothing of a failure if it is interrupted after the revocation', asyn
   const command = start(t, ['keys', 'revoke', 'KEY_1', ...through]);
   await command.says('stdout', /^Key KEY_1 is revoked\./);
   command.signal('SIGINT');
-  assert.equal(await command.ended, null);
+  // On a busy machine the command may give up on the connection before the signal arrives.
+  assert.ok([null, 0].includes(await command.ended));
   assert.equal(command.texts().stderr, '');
 });

@@ -14,7 +14,7 @@ import { importRecords } from '../../src/ingest/import.ts';
 import type { Reading } from '../../src/ingest/record-check.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
-import type { Store } from '../../src/store/port.ts';
+import { type Store, StoreUnavailable } from '../../src/store/port.ts';
 
 const records = 200;
 const events = 3_000;
@@ -39,6 +39,16 @@ function dying(store: Store, chance: Chance): Store {
   };
 }
 
+/** Reads again after a timeout, as a client does after a 503: a busy machine may need more than 2 s. */
+async function available<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return available(read);
+  }
+}
+
 function readsOf(store: Store): Reads {
   const query = (limit: number, after = '') => ({ limit, after });
   const pageOf = ({ records, next }: { records: string; next: string | undefined }) => ({
@@ -46,17 +56,23 @@ function readsOf(store: Store): Reads {
     next,
   });
   const balances = (partnerId: string, customerId: string, limit: number, after?: string, grantId?: string) =>
-    store.listBalances({
-      ...query(limit, after),
-      partnerId,
-      customerId,
-      grantId,
-      type: 'CHECKING',
-      at: createdAt,
-    });
+    available(() =>
+      store.listBalances({
+        ...query(limit, after),
+        partnerId,
+        customerId,
+        grantId,
+        type: 'CHECKING',
+        at: createdAt,
+      }),
+    );
   return {
     brands: async (partnerId, limit, after) =>
-      pageOf(await store.listBrands({ ...query(limit, after), partnerId, referenceId: undefined })),
+      pageOf(
+        await available(() =>
+          store.listBrands({ ...query(limit, after), partnerId, referenceId: undefined }),
+        ),
+      ),
     balances: async (customerId, limit, after) => {
       const answer = await balances(steadyPartner, customerId, limit, after);
       return 'page' in answer ? pageOf(answer.page) : assert.fail(answer.grant);

@@ -204,17 +204,21 @@ test('workers that end while the database is away come back with it, and are not
 test('with Redis, workers count there, and their metrics show it', needsRedis, async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '20', '--redis', await redisUrl(t));
   const answers: Called[] = [];
-  const ofRedis =
-    /limiter_decisions_total\{operation="brands",source="redis",outcome="admitted",worker="\d"\} (\d+)/g;
-  // On a busy machine Redis may be late, and workers decide locally.
+  const admitted =
+    /limiter_decisions_total\{operation="brands",source="(redis|local)",outcome="admitted",worker="\d"\} (\d+)/g;
+  let bySource = { redis: 0, local: 0 };
   await until(10_000, async () => {
     answers.push(...(await callOften(served, 30)));
     const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
-    const counted = [...metrics.matchAll(ofRedis)].map(([, count]) => Number(count));
-    assert.equal(counted.length, 2, metrics);
-    return counted[0]! + counted[1]! > 0;
+    const counted = [...metrics.matchAll(admitted)];
+    assert.equal(counted.length, 4, metrics);
+    bySource = { redis: 0, local: 0 };
+    for (const [, source, count] of counted) bySource[source as keyof typeof bySource] += Number(count);
+    return bySource.redis > 0;
   });
-  assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= 20);
+  // On a busy machine Redis may be late, and workers decide locally: then twice the rate may pass.
+  const most = bySource.local > 0 ? 40 : 20;
+  assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= most);
 });
 
 test('a problem that keeps workers from starting is reported once', limits, async (t) => {

@@ -15,7 +15,7 @@ export function shrinkLog(db: DatabaseSync, path: string): void {
   if (size > storeBounds.sqliteLogBytes) emptyLog(db);
 }
 
-/** Merges the write-ahead log into the file and empties it, if no other process uses it. */
+/** Merges the write-ahead log into the file and empties it, if no other process uses it. Later waits are brief. */
 export function emptyLog(db: DatabaseSync): void {
   try {
     db.exec(`pragma busy_timeout = ${storeBounds.sqliteServeBusyMs}; pragma wal_checkpoint(truncate)`);

@@ -205,7 +205,7 @@ test('with Redis, workers count there, and their metrics show it', needsRedis, a
   const served = await serveWith(t, 2, '--brands-rate', '20', '--redis', await redisUrl(t));
   const answers: Called[] = [];
   const admitted =
-    /limiter_decisions_total\{operation="brands",source="(redis|local)",outcome="admitted",worker="\d"\} (\d+)/g;
+    /decisions_total\{operation="brands",source="(\w+)",outcome="admitted",worker="\d"\} (\d+)/g;
   let bySource = { redis: 0, local: 0 };
   await until(10_000, async () => {
     answers.push(...(await callOften(served, 30)));

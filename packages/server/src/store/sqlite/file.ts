@@ -16,7 +16,7 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
   // Only the owner may read it: it holds key digests, cursor keys and balances.
   makeFolder(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
-  // SQLite blocks the process while it waits for a lock. After the start of `serve`, `emptyLog` sets the wait.
+  // SQLite blocks the process while it waits for a lock. Once `serve` has started, it waits 250 ms.
   const brief = { serve: storeBounds.sqliteStartBusyMs, revocation: storeBounds.sqliteServeBusyMs };
   const timeout = brief[purpose as keyof typeof brief] ?? storeBounds.sqliteCommandBusyMs;
   return new DatabaseSync(path, { timeout });

@@ -15,7 +15,10 @@ export function shrinkLog(db: DatabaseSync, path: string): void {
   if (size > storeBounds.sqliteLogBytes) emptyLog(db);
 }
 
-/** Merges the write-ahead log into the file and empties it, if no other process uses it. Later waits are brief. */
+/**
+ * Merges the write-ahead log into the file and empties it, if no other process uses it. From then on, the
+ * connection waits 250 ms for a lock.
+ */
 export function emptyLog(db: DatabaseSync): void {
   try {
     db.exec(`pragma busy_timeout = ${storeBounds.sqliteServeBusyMs}; pragma wal_checkpoint(truncate)`);

@@ -11,14 +11,20 @@ import { print, runProgram, say } from '../bench/lib/program.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-interface Component {
+export interface Component {
   readonly 'bom-ref': string;
+  readonly type: string;
   readonly name: string;
-  readonly version: string;
+  readonly version?: string;
+  readonly purl?: string;
+  readonly licenses: readonly (
+    | { readonly license: { readonly id: string } }
+    | { readonly expression: string }
+  )[];
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
 }
 
-interface Sbom {
+export interface Sbom {
   readonly bomFormat: string;
   readonly specVersion: string;
   readonly metadata: { readonly component: Component };
@@ -52,7 +58,7 @@ function referenceLibrary(): Component {
     purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
     hashes: [{ alg: 'SHA-512', content }],
     licenses: [{ license: { id: license } }],
-  } as Component;
+  };
 }
 
 export function productionSbom(): Sbom {
@@ -67,16 +73,18 @@ export function productionSbom(): Sbom {
   );
   const excluded = developmentPackages();
   const library = referenceLibrary();
-  const { component } = whole.metadata;
-  // npm names the root package after its folder.
-  const named = { ...component, name: component['bom-ref'].slice(0, component['bom-ref'].lastIndexOf('@')) };
+  // npm names our packages after their folders.
+  const named = (part: Component) => ({
+    ...part,
+    name: part['bom-ref'].slice(0, part['bom-ref'].lastIndexOf('@')),
+  });
   const dependencies = whole.dependencies
     .filter(({ ref }) => !excluded.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !excluded.has(other)) }));
   return {
     ...whole,
-    metadata: { ...whole.metadata, component: named },
-    components: [...whole.components.filter((part) => !excluded.has(part['bom-ref'])), library],
+    metadata: { ...whole.metadata, component: named(whole.metadata.component) },
+    components: [...whole.components.filter((part) => !excluded.has(part['bom-ref'])).map(named), library],
     dependencies: [...dependencies, { ref: library['bom-ref'], dependsOn: [] }],
   };
 }

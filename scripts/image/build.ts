@@ -1,0 +1,145 @@
+/** Makes the image of the packed package: what is in it, and how it runs. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { pack } from '../release/repository.ts';
+import { readBase, user } from './base.ts';
+import { dependenciesOf, filesOf, type Manifest } from './dependencies.ts';
+import type { Config, Image } from './layout.ts';
+import { imageSbom, licensesIn } from './sbom.ts';
+import { type Entry, executable, file, readTar } from './tar.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const modules = 'usr/lib/node_modules';
+const program = `/${modules}/partner-network/bin/partner-network.js`;
+
+/** Go's names of processors, which images use. */
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+const secondNs = 1e9;
+
+/**
+ * The folder `/` is the working directory, so `sqlite:data/production.db` is in `/data`. So are temporary files
+ * of SQLite, because the rest may be read-only. The operations address has no authentication, so it stays on
+ * the loopback interface unless OPS_HOST is set. It is not exposed: `docker run -P` would publish it.
+ */
+const runtimeConfig = (nodeFlags: readonly string[]): Config => ({
+  User: `${user}:${user}`,
+  WorkingDir: '/',
+  Env: ['PATH=/usr/bin', 'HOST=0.0.0.0', 'SQLITE_TMPDIR=/data'],
+  Entrypoint: ['/usr/bin/node', ...nodeFlags, program],
+  Cmd: ['serve'],
+  ExposedPorts: { '8080/tcp': {} },
+  Volumes: { '/data': {} },
+  StopSignal: 'SIGTERM',
+  // An extension of Docker, which other tools ignore.
+  Healthcheck: {
+    Test: ['CMD', 'partner-network', 'ready'],
+    Interval: 10 * secondNs,
+    Timeout: 5 * secondNs,
+    StartPeriod: 30 * secondNs,
+    Retries: 3,
+  },
+});
+
+/** `content` is what the package contains. */
+export function makeImage(content: readonly Entry[]): Image {
+  const nodePackage = `node-linux-${process.arch}`;
+  const architecture = architectures[process.arch];
+  const nodeFolder = join(root, 'node_modules', nodePackage);
+  if (process.platform !== 'linux' || architecture === undefined || !existsSync(nodeFolder)) {
+    throw new Error(
+      `node_modules has no ${nodePackage}. Run "npm ci" on Linux, on an x64 or arm64 processor.`,
+    );
+  }
+  const textOf = (path: string) => content.find((entry) => entry.path === path)?.content?.toString() ?? '';
+  const manifest: Manifest = JSON.parse(textOf('package.json'));
+  const base = readBase(nodeFolder);
+  const { created, revision } = sourceOf();
+  const sbom = imageSbom(created, nodePackage, base.libraries);
+  return {
+    architecture,
+    created,
+    tag: manifest.version,
+    labels: {
+      'org.opencontainers.image.title': manifest.name,
+      'org.opencontainers.image.description': manifest.description,
+      'org.opencontainers.image.version': manifest.version,
+      'org.opencontainers.image.licenses': licensesIn(sbom),
+      'org.opencontainers.image.created': created,
+      ...(revision && { 'org.opencontainers.image.revision': revision }),
+    },
+    config: runtimeConfig(flagsOf(textOf('bin/partner-network.js'))),
+    // The layers that change least come first: an upgrade of the package usually changes the last one alone.
+    layers: [
+      { about: 'Node and its shared libraries', entries: base.entries },
+      {
+        about: 'dependencies',
+        entries: dependenciesOf(root, manifest).flatMap(({ place }) =>
+          below(place.replace(/^node_modules/, modules), filesOf(join(root, place))),
+        ),
+      },
+      {
+        about: `${manifest.name} ${manifest.version}`,
+        entries: [
+          ...below(`${modules}/partner-network`, content),
+          executable('usr/bin/partner-network', `#!/usr/bin/node\nimport('${program}');\n`),
+          file('usr/share/sbom/partner-network.cdx.json', `${JSON.stringify(sbom, null, 2)}\n`),
+        ],
+      },
+    ],
+  };
+}
+
+const below = (folder: string, entries: readonly Entry[]) =>
+  entries.map((entry) => ({ ...entry, path: `${folder}/${entry.path}` }));
+
+/** The content of a package that npm packed; by default, of the package of this repository. */
+export function packageIn(archive = packedNow()): Entry[] {
+  return readTar(gunzipSync(archive)).map(({ path, mode, content }) => ({
+    path: path.replace(/^package\//, ''),
+    mode,
+    content: content!,
+  }));
+}
+
+function packedNow(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-image-'));
+  try {
+    return readFileSync(pack('partner-network', folder));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The flags of Node in the first line of the program. */
+function flagsOf(script: string): string[] {
+  const [, flags] = /^#!.* node (--.*)$/m.exec(script) ?? [];
+  if (flags === undefined) throw new Error('The first line of bin/partner-network.js has no flags of Node.');
+  return flags.split(' ');
+}
+
+/** When the sources changed last, and their commit. Both are part of the image, so the clock is not. */
+function sourceOf(): { readonly created: string; readonly revision: string | undefined } {
+  const git = (...words: string[]) => {
+    try {
+      return execFileSync('git', words, {
+        cwd: root,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim();
+    } catch {
+      return undefined;
+    }
+  };
+  const seconds = process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct');
+  if (seconds === undefined || !/^\d{1,10}$/.test(seconds)) {
+    throw new Error('The time of the sources is unknown. Set SOURCE_DATE_EPOCH to seconds since 1970.');
+  }
+  const revision = git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*');
+  return { created: new Date(Number(seconds) * 1000).toISOString().replace('.000', ''), revision };
+}

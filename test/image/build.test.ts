@@ -1,0 +1,88 @@
+/** `npm run image`: what tools read in the layout, and that it depends on the sources alone. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { makeClone } from '../documents/clone.ts';
+import { read, root } from '../sources.ts';
+import { imageIn, layout, openBundle, without } from './bundle.ts';
+
+const skip = layout === undefined && 'is part of npm run tests:image';
+const { version } = JSON.parse(read('packages/server/package.json'));
+
+test('another folder, umask, time zone and temporary folder give the same digest', { skip }, async (t) => {
+  const clone = await makeClone();
+  t.after(clone.remove);
+  const printed = await clone.run(`
+    umask 077
+    mkdir -p data/temporary
+    export TZ=Asia/Tokyo LC_ALL=C TMPDIR=$PWD/data/temporary
+    npm run --silent image -- --output data/image`);
+  const [manifest] = JSON.parse(readFileSync(join(layout!, 'index.json'), 'utf8')).manifests;
+  assert.equal(printed, `${manifest.digest}\n`);
+});
+
+test('skopeo reads the image: how it runs, and where it comes from', {
+  skip: skip || without('skopeo'),
+}, () => {
+  const skopeo = (...words: string[]) => JSON.parse(execFileSync('skopeo', words, { encoding: 'utf8' }));
+  const { config, created } = skopeo('inspect', '--config', `oci:${imageIn(layout!)}`);
+  assert.equal(config.User, '65532:65532');
+  assert.deepEqual(config.Entrypoint.slice(1, -1), ['--max-semi-space-size=4', '--no-parallel-scavenge']);
+  assert.deepEqual(config.Cmd, ['serve']);
+  assert.deepEqual(config.Volumes, { '/data': {} });
+  assert.deepEqual(Object.keys(config.ExposedPorts), ['8080/tcp']);
+  assert.ok(config.Env.includes('HOST=0.0.0.0'));
+  const label = (name: string) => config.Labels[`org.opencontainers.image.${name}`];
+  assert.equal(label('version'), version);
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();
+  assert.equal(label('revision').replace('-dirty', ''), git('rev-parse', 'HEAD'));
+  assert.equal(Date.parse(created) / 1000, Number(git('log', '-1', '--format=%ct')));
+  for (const license of ['MIT', 'Apache-2.0', 'LGPL-2.1-or-later']) {
+    assert.ok(label('licenses').split(' AND ').includes(license), license);
+  }
+});
+
+test('the SBOM in the image names each package and library in it', { skip: skip || without('umoci') }, () => {
+  const { rootfs } = openBundle({ after });
+  const inside = (path: string) => readFileSync(join(rootfs, path));
+  const sbom = JSON.parse(inside('usr/share/sbom/partner-network.cdx.json').toString());
+  const product: string = sbom.metadata.component['bom-ref'];
+  const refs: string[] = sbom.components.map((part: { 'bom-ref': string }) => part['bom-ref']);
+  const manifests = globSync('usr/lib/node_modules/{*,@*/*,**/node_modules/*}/package.json', { cwd: rootfs });
+  const packages = manifests.map((path) => JSON.parse(inside(path).toString()));
+  assert.ok(packages.length > 40);
+  const node = JSON.parse(read(`node_modules/node-linux-${process.arch}/package.json`));
+  assert.ok(refs.includes(`${node.name}@${node.version}`));
+  for (const { name, version } of packages) {
+    assert.ok([...refs, product].includes(`${name}@${version}`), name);
+  }
+  const libraries = globSync('{lib,lib64}/**/*.so.*', { cwd: rootfs });
+  assert.ok(libraries.length >= 5);
+  for (const path of libraries) {
+    const part = sbom.components.find(({ name }: { name: string }) => name === `/${path}`);
+    assert.equal(part.hashes[0].content, createHash('sha256').update(inside(path)).digest('hex'));
+  }
+  assert.equal(product, `partner-network@${version}`);
+  const used = sbom.dependencies.flatMap((use: { ref: string; dependsOn: string[] }) => [
+    use.ref,
+    ...use.dependsOn,
+  ]);
+  for (const ref of used) assert.ok([...refs, product].includes(ref), ref);
+});
+
+test('a wrong flag is status 2, and a folder that is not empty is status 1', { skip }, () => {
+  const build = (...words: string[]) =>
+    spawnSync(process.execPath, ['scripts/image/main.ts', ...words], { cwd: root, encoding: 'utf8' });
+  const { status, stderr } = build('--output', 'docs');
+  assert.equal(status, 1);
+  assert.equal(stderr, 'docs is not empty. Give a new or empty folder.\n');
+  const wrong = build('--level', '10', '--package', 'none.tgz');
+  assert.equal(wrong.status, 2);
+  assert.equal(wrong.stderr.trimEnd().split('\n').length, 2, wrong.stderr);
+  const missing = build('--output', 'data/none', '--package', 'none.tgz');
+  assert.equal(missing.status, 1);
+  assert.match(missing.stderr, /^The image was not made\. ENOENT.*none\.tgz'\n$/);
+});

@@ -1,0 +1,71 @@
+/** The image in a container with a read-only root: from an empty /data to an answer and a clean stop. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { createCaller } from '../../packages/testkit/fixtures/http.ts';
+import { until } from '../../packages/testkit/fixtures/until.ts';
+import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import { layout, openBundle, without } from './bundle.ts';
+import { type Bundle, openContainers, withoutRunc } from './runc.ts';
+
+const skip = (layout !== undefined && without('umoci')) || (await withoutRunc());
+const bundle: Bundle = skip ? (undefined as never) : openBundle({ after });
+
+const filesIn = (folder: string) => readdirSync(join(bundle.rootfs, folder)).toSorted();
+
+test('the image has Node, the command and nothing else to run', { skip }, () => {
+  const programs = ['bin', 'sbin', 'usr/bin', 'usr/sbin', 'usr/local/bin']
+    .filter((folder) => existsSync(join(bundle.rootfs, folder)))
+    .flatMap(filesIn);
+  assert.deepEqual(programs, ['node', 'partner-network']);
+  assert.ok(!filesIn('usr/lib/node_modules').includes('npm'));
+});
+
+test('the image serves from a read-only root without capabilities, and stops cleanly', {
+  skip,
+}, async (t) => {
+  const containers = openContainers(t, bundle);
+  const succeed = async (...words: string[]) => {
+    const { status, stdout, stderr } = await containers.run(words);
+    assert.equal(status, 0, stderr);
+    return stdout;
+  };
+  assert.match(await succeed('migrate'), /^Created the production database/);
+  await succeed('partners', 'create', '--id', 'PARTNER_1', '--name', 'Acme');
+  writeFileSync(join(containers.data, 'brands.jsonl'), '{"id":"BRAND_1","name":"One","reference_id":"1"}\n');
+  await succeed('import', 'brands', '/data/brands.jsonl', '--partner', 'PARTNER_1');
+
+  const [port, operationsPort] = [await freePort(), await freePort()];
+  const service = containers.start(['serve'], {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    OPS_PORT: String(operationsPort),
+    DRAIN_DELAY: '1',
+  });
+  await service.says(/Serving production at/);
+  const pid = await service.pid();
+  const state = readFileSync(`/proc/${pid}/status`, 'utf8');
+  for (const line of [/^Uid:\t65532\t/m, /^Gid:\t65532\t/m, /^CapEff:\t0{16}$/m, /^NSpid:.*\t1$/m]) {
+    assert.match(state, line);
+  }
+  const write = service.exec('node', '-e', 'fs.writeFileSync("/usr/x", "")');
+  assert.match(write.stderr, /EROFS/);
+
+  const scope = ['--partner', 'PARTNER_1', '--scope', 'BRANDS_READ', '--json'];
+  const created = service.exec('partner-network', 'keys', 'create', ...scope);
+  assert.equal(created.status, 0, created.stderr);
+  const caller = createCaller(port);
+  t.after(caller.disconnect);
+  const page = await caller.brands('', { key: JSON.parse(created.stdout).key });
+  assert.match(page.text, /"id":"BRAND_1"/);
+  assert.match((await caller.call('/docs')).text, /<h1|<title/);
+  assert.match((await caller.call('/docs/guides')).text, /Pagination/);
+
+  assert.equal(service.exec('partner-network', 'ready').status, 0);
+  process.kill(pid, 'SIGTERM');
+  await until(1_000, async () => (await fetch(`http://127.0.0.1:${operationsPort}/readyz`)).status === 503);
+  const { status, stdout } = await service.finished;
+  assert.equal(status, 0);
+  assert.match(stdout, /"msg":"stopped"\}\n$/);
+});

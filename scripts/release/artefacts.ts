@@ -19,13 +19,15 @@ export async function packageFaults(
   const { checkTypes, lintPackage } = await import('../../tools/release/package.js');
   const file = pack(name, folder);
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
-  const { name: packed, version: found } = JSON.parse(manifest);
+  const { name: packed, version: found, exports } = JSON.parse(manifest);
   const tarball = new Uint8Array(readFileSync(file));
   const [lint, types] = [await lintPackage(tarball), await checkTypes(tarball)];
+  const hasTypes = Object.keys(types.files).length > 0;
   return [
     ...(packed === name && found === version
       ? []
       : [`The package ${name} says that it is ${packed} ${found}, not ${version}.`]),
+    ...(exports['.'] !== undefined && !hasTypes ? [`The package ${name} has no types.`] : []),
     ...lint.map((message) => `publint on ${name}: ${JSON.stringify(message)}.`),
     ...types.problems.map((problem) => `attw on ${name}: ${JSON.stringify(problem)}.`),
   ];

@@ -195,9 +195,9 @@ test('a stack trace names the line of the source', () => {
 test('help speaks of the package, and an older Node is refused with a sentence', (t) => {
   assert.doesNotMatch(run(['--help']).stdout, /checkout|npm (ci|start)/);
   const others = programsOnPath(['node']).filter((path) => !path.includes('node_modules'));
-  const old = others.find(
-    (path) => Number.parseInt(execFileSync(path, ['-p', 'process.versions.node']).toString(), 10) < 24,
-  );
+  const versionOf = (node: string) =>
+    execFileSync(node, ['-p', 'process.versions.node'], { env: variables, encoding: 'utf8' });
+  const old = others.find((node) => Number.parseInt(versionOf(node), 10) < 24);
   if (old === undefined) return t.diagnostic('This machine has no older Node.');
   const { status, stdout, stderr } = run(['--version'], {}, old);
   assert.deepEqual([status, stdout], [1, '']);

@@ -37,6 +37,8 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   ['packages/client/src/', /^(?!packages\/client\/src\/)/],
   ['packages/', /^(bench|chaos|fuzz|scripts|test)\//],
   [server, /^packages\/testkit\/|\/test\//],
+  // By name, the client is what was last built. The service runs its sources.
+  ['packages/', /^@partner-network\/client/],
   [`${server}store/sqlite/`, /store\/postgres\//],
   [`${server}store/postgres/`, /store\/sqlite\//],
   [`${server}store/`, /^node:http/],

@@ -12,12 +12,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const server = 'packages/server';
 
 const sources = 'packages/{contract,client,server}/src/**/*.ts';
-/** What the program reads at run time, and what the pages at /docs show. */
+/** What the program reads at run time, what the pages at /docs show, and the unit for systemd. */
 const read = [
   `${server}/src/**/*.lua`,
   `${server}/src/**/*migrations/*.sql`,
   `${server}/assets/**/*.*`,
   'docs/*/partners/*.{md,json}',
+  'deploy/*',
 ];
 
 /** Replaces the content of the folder. */

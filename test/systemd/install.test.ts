@@ -1,0 +1,82 @@
+/** Follows the guide for systemd on a machine that systemd boots, block by block in one terminal. */
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { longRunOnly } from '../../packages/testkit/fixtures/long-run.ts';
+import { installServer, packServer } from '../../packages/testkit/package/installed.ts';
+import { shellBlocks } from '../documents/clone.ts';
+import { pageFor } from '../sources.ts';
+import { bootMachine, whyNoMachine } from './machine.ts';
+
+const page = pageFor('operators', 'install');
+
+/** The package and its Node, as `npm install -g` installs them. npm itself would need a registry. */
+function installGlobally(files: string): void {
+  const programs = join(files, 'usr/local/bin');
+  mkdirSync(programs, { recursive: true });
+  installServer(packServer(dirname(files)), join(files, 'usr/local/lib'));
+  symlinkSync(
+    '../lib/node_modules/partner-network/bin/partner-network.js',
+    join(programs, 'partner-network'),
+  );
+  cpSync(process.execPath, join(programs, 'node'));
+  for (const [name, script] of [
+    ['npm', '[ "$1" != root ] || echo /usr/local/lib/node_modules'],
+    ['sudo', 'exec "$@"'],
+  ] as const) {
+    writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(programs, name), 0o755);
+  }
+}
+
+test('install.md leads to a service of systemd, and back', {
+  timeout: 180_000,
+  skip: longRunOnly,
+}, async (t) => {
+  const reason = whyNoMachine();
+  if (reason) return t.skip(reason);
+  const folder = temporaryFolder(t);
+  chmodSync(folder, 0o755);
+  const [files, empty] = [join(folder, 'files'), join(folder, 'machine')];
+  mkdirSync(empty);
+  installGlobally(files);
+  const { run } = await bootMachine(t, empty, files);
+
+  const { status, stdout, stderr } = run(`cd /tmp; touch printed; exec > >(tee printed) 2>&1; ${script()}`);
+  assert.equal(status, 0, stderr);
+  const [, ...printed] = stdout.split('== block\n');
+  assert.equal(printed.length, expected.length);
+  for (const [index, pattern] of expected.entries()) assert.match(printed[index]!, pattern);
+});
+
+/** All blocks. Each is followed by its status and by the state of the service. */
+function script(): string {
+  // The key that a block prints is pasted into the blocks after it.
+  const paste = `key=$(grep -om1 'pn_live_[0-9A-Za-z]*' printed)`;
+  const state = 'systemctl show --property Result,ActiveState partner-network';
+  const blocks = shellBlocks(page).map((block) =>
+    block.replace(/'([^']*)pn_live_PASTE_YOUR_KEY'/, '"$1$key"'),
+  );
+  return blocks.map((block) => `echo "== block"\n${paste}\n${block}\necho "status $?"\n${state}`).join('\n');
+}
+
+const running = /status 0\nResult=success\nActiveState=active\n$/;
+const stopped = /status 0\nResult=success\nActiveState=inactive\n$/;
+
+/** What each block prints. */
+const expected = [
+  /^\d+\.\d+\.\d+\nstatus 0\n/,
+  /^status 0\n/,
+  /^status 0\n/,
+  /^Created the production database \/var\/lib\/partner-network\/data\/production\.db .*\npn_live_\w+\n/s,
+  /Active: active \(running\).*Serving production at https:\/\/network\.example\/.*is ready\./s,
+  /^The instance at \S+ is ready\.\n\{"brands":\[\]\}.*✓ privileges.*✓ receipts/s,
+  /"msg":"started"\}\n.*"operation":"listBrands",.*"status":200,/s,
+  running,
+  new RegExp(`before-upgrade\\.db, \\d+ bytes\n.* already has the current schema, .*${running.source}`, 's'),
+  running,
+  stopped,
+  stopped,
+];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { pack } from '../release/repository.ts';
+import { packServer } from '../../packages/testkit/package/installed.ts';
 import { readBase, user } from './base.ts';
 import { dependenciesOf, filesOf, type Manifest } from './dependencies.ts';
 import type { Config, Image } from './layout.ts';
@@ -110,7 +110,7 @@ export function packageIn(archive = packedNow()): Entry[] {
 function packedNow(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-image-'));
   try {
-    return readFileSync(pack('partner-network', folder));
+    return readFileSync(packServer(folder));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { pack } from '../../packages/testkit/package/installed.ts';
 import { installTools } from '../../tools/install.ts';
 import { packWithoutLibrary } from './keep.ts';
-import { pack, type published, root } from './repository.ts';
+import { type published, root } from './repository.ts';
 
 const contentOf = (file: string) => gunzipSync(readFileSync(file));
 
@@ -17,7 +18,7 @@ export async function packageFaults(
 ): Promise<string[]> {
   installTools('release');
   const { checkTypes, lintPackage } = await import('../../tools/release/package.js');
-  const file = pack(name, folder);
+  const file = pack(folder, '-w', name);
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
   const { name: packed, version: found, exports } = JSON.parse(manifest);
   const tarball = new Uint8Array(readFileSync(file));

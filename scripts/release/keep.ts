@@ -4,10 +4,11 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { pack, packServer } from '../../packages/testkit/package/installed.ts';
 import { placePackage } from '../../packages/testkit/releases/releases.ts';
 import { migrationDigests, versionOf } from './agreement.ts';
 import { keepDatabases } from './databases.ts';
-import { pack, repository, root } from './repository.ts';
+import { repository, root } from './repository.ts';
 
 const about = `
 Writes releases/VERSION for the version in package.json: the OpenAPI document, the SHA-256 of each migration,
@@ -19,11 +20,11 @@ const library = 'dist/packages/server/assets/reference/library.js.br';
 
 /** Packs the service without the library, which is 0.9 of 1.2 MB and which no later version runs. */
 export function packWithoutLibrary(into: string): string {
-  const packed = pack('partner-network', into);
+  const packed = packServer(into);
   execFileSync('tar', ['-xzf', packed, '-C', into]);
   const folder = join(into, 'package');
   rmSync(join(folder, library));
-  return pack({ folder }, into);
+  return pack(into, folder, '--ignore-scripts');
 }
 
 async function keep(): Promise<boolean> {

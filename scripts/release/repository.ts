@@ -1,6 +1,5 @@
-/** The files of the repository, and the packages that `npm pack` makes of them. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+/** The files of the repository. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,12 +18,3 @@ export const repository: Files = {
 };
 
 export const published = ['partner-network', '@partner-network/client'] as const;
-
-/** Packs a workspace, or a folder without its scripts. Returns the path of the file. */
-export function pack(what: (typeof published)[number] | { readonly folder: string }, into: string): string {
-  const destination = mkdtempSync(join(into, 'pack-'));
-  const source = typeof what === 'string' ? ['-w', what] : [what.folder, '--ignore-scripts'];
-  const words = ['pack', ...source, '--pack-destination', destination, '--loglevel=error'];
-  execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  return join(destination, readdirSync(destination)[0]!);
-}

@@ -12,11 +12,13 @@ export function installedPackage(): string | undefined {
   return folder === undefined ? undefined : join(folder, 'node_modules/partner-network');
 }
 
-/** Packs the package into a folder. Returns the path of the file. */
-export function packServer(folder: string): string {
-  const words = ['pack', '-w', 'partner-network', '--silent', '--pack-destination', folder];
+/** Packs what `npm pack` is given into a folder. Returns the path of the file. */
+export function pack(folder: string, ...what: string[]): string {
+  const words = ['pack', ...what, '--silent', '--pack-destination', folder];
   return join(folder, execFileSync('npm', words, { cwd: root, encoding: 'utf8' }).trim());
 }
+
+export const packServer = (folder: string) => pack(folder, '-w', 'partner-network');
 
 /** Installs a packed file. The dependencies are copied from the checkout, so that no registry is needed. */
 export function installServer(tarball: string, folder: string): string {

@@ -2,10 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../../../..', import.meta.url));
+import { basename, join } from 'node:path';
+import { pack } from '../../../testkit/package/installed.ts';
 
 export interface PackedClient {
   /** A folder for programs that import `@partner-network/client`. */
@@ -21,9 +19,7 @@ export interface PackedClient {
 export function packClient(): PackedClient {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const words = ['pack', '-w', '@partner-network/client', '--silent', '--pack-destination', folder];
-  const filename = execFileSync('npm', words, { cwd: root, encoding: 'utf8' }).trim();
-  const path = join(folder, filename);
+  const path = pack(folder, '-w', '@partner-network/client');
   const installed = join(folder, 'node_modules/@partner-network/client');
   mkdirSync(installed, { recursive: true });
   const program = { private: true, dependencies: { '@partner-network/client': '*' } };
@@ -32,7 +28,7 @@ export function packClient(): PackedClient {
   return {
     folder,
     installed,
-    filename,
+    filename: basename(path),
     tarball: new Uint8Array(readFileSync(path)),
   };
 }

@@ -1,8 +1,9 @@
-/** The lowest layer: Node, the shared libraries that it needs, and the few files that a C library expects. */
+/** The lowest layer: Node, the shared libraries that it needs, and the files in rootfs/. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
+import { filesIn } from './dependencies.ts';
 import { type Entry, executable, file } from './tar.ts';
 
 /** The user that runs the service, as in other images without a shell. */
@@ -26,12 +27,8 @@ export interface Base {
   readonly libraries: readonly SharedLibrary[];
 }
 
-const files = {
-  'etc/passwd': `root:x:0:0:root:/:/sbin/nologin\nnonroot:x:${user}:${user}:nonroot:/data:/sbin/nologin\n`,
-  'etc/group': `root:x:0:\nnonroot:x:${user}:\n`,
-  'etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
-  'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
-};
+/** Files that are in every image: what a C library expects in /etc, and the command. */
+const ownFiles = join(import.meta.dirname, 'rootfs');
 
 /** `folder` is the package of Node for this machine. */
 export function readBase(folder: string): Base {
@@ -46,7 +43,7 @@ export function readBase(folder: string): Base {
       ...libraries.map(({ path, content }) => executable(path.slice(1), content)),
       file('usr/share/doc/node/LICENSE', readFileSync(join(folder, 'LICENSE'))),
       ...copyrights.map((path) => file(path.slice(1), readFileSync(path))),
-      ...Object.entries(files).map(([path, text]) => file(path, text)),
+      ...filesIn(ownFiles),
       { path: 'data/', mode: 0o750, owner: user },
       { path: 'tmp/', mode: 0o1777 },
     ],

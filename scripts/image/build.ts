@@ -10,7 +10,7 @@ import { readBase, user } from './base.ts';
 import { dependenciesOf, filesOf, type Manifest } from './dependencies.ts';
 import type { Config, Image } from './layout.ts';
 import { imageSbom, licensesIn } from './sbom.ts';
-import { type Entry, executable, file, readTar } from './tar.ts';
+import { type Entry, file, readTar } from './tar.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,11 +23,11 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 const secondNs = 1e9;
 
 /**
- * The folder `/` is the working directory, so `sqlite:data/production.db` is in `/data`. So are temporary files
- * of SQLite, because the rest may be read-only. The operations address has no authentication, so it stays on
- * the loopback interface unless OPS_HOST is set. It is not exposed: `docker run -P` would publish it.
+ * The working directory is `/`, so that `sqlite:data/production.db` is in `/data`. Temporary files of SQLite
+ * are there, too, because the rest may be read-only. The operations address has no authentication. So it
+ * stays on the loopback interface unless OPS_HOST is set, and is not exposed, for `docker run -P`.
  */
-const runtimeConfig = (nodeFlags: readonly string[]): Config => ({
+export const runtimeConfig = (nodeFlags: readonly string[]): Config => ({
   User: `${user}:${user}`,
   WorkingDir: '/',
   Env: ['PATH=/usr/bin', 'HOST=0.0.0.0', 'SQLITE_TMPDIR=/data'],
@@ -36,13 +36,11 @@ const runtimeConfig = (nodeFlags: readonly string[]): Config => ({
   ExposedPorts: { '8080/tcp': {} },
   Volumes: { '/data': {} },
   StopSignal: 'SIGTERM',
-  // An extension of Docker, which other tools ignore.
   Healthcheck: {
     Test: ['CMD', 'partner-network', 'ready'],
     Interval: 10 * secondNs,
     Timeout: 5 * secondNs,
     StartPeriod: 30 * secondNs,
-    Retries: 3,
   },
 });
 
@@ -87,7 +85,6 @@ export function makeImage(content: readonly Entry[]): Image {
         about: `${manifest.name} ${manifest.version}`,
         entries: [
           ...below(`${modules}/partner-network`, content),
-          executable('usr/bin/partner-network', `#!/usr/bin/node\nimport('${program}');\n`),
           file('usr/share/sbom/partner-network.cdx.json', `${JSON.stringify(sbom, null, 2)}\n`),
         ],
       },

@@ -1,7 +1,7 @@
 /** The packages that run in production, as they are in the lockfile and in node_modules. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type Entry, file } from './tar.ts';
+import { type Entry, executable, file } from './tar.ts';
 
 type Versions = Readonly<Record<string, string>>;
 
@@ -65,12 +65,15 @@ export function filesOf(folder: string): Entry[] {
   return filesIn(folder).filter(({ path }) => !path.startsWith('node_modules/') && !isUnused(path));
 }
 
-/** All files below a folder. */
+/** All files below a folder. Git, too, keeps only whether a file is a program. */
 export function filesIn(folder: string): Entry[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => file(relative(folder, path), readFileSync(path)));
+    .map((path) => {
+      const kind = statSync(path).mode & 0o100 ? executable : file;
+      return kind(relative(folder, path), readFileSync(path));
+    });
 }
 
 function readJson(path: string) {

@@ -32,7 +32,16 @@ export interface Config {
   readonly Env: readonly string[];
   readonly Entrypoint: readonly string[];
   readonly Cmd: readonly string[];
-  readonly [more: string]: unknown;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly Volumes: Readonly<Record<string, object>>;
+  readonly StopSignal: string;
+  /** An extension of Docker, which other tools ignore. Times are in nanoseconds. */
+  readonly Healthcheck: {
+    readonly Test: readonly string[];
+    readonly Interval: number;
+    readonly Timeout: number;
+    readonly StartPeriod: number;
+  };
 }
 
 interface Descriptor {

@@ -46,7 +46,7 @@ function freshBundle(t: Lifetime): Bundle {
   return { rootfs, process };
 }
 
-/** What npm would pack. npm itself builds in packages/server/dist, which another test may do at the same time. */
+/** What npm would pack. npm itself builds in packages/server/dist, as another test may at the same time. */
 function builtPackage(t: Lifetime): Entry[] {
   const folder = temporaryFolder(t);
   for (const name of ['package.json', 'bin']) {

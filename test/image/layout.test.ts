@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { runtimeConfig } from '../../scripts/image/build.ts';
 import { dependenciesOf, filesOf } from '../../scripts/image/dependencies.ts';
 import { type Image, writeLayout } from '../../scripts/image/layout.ts';
 import { type Entry, executable, file, readTar, writeTar } from '../../scripts/image/tar.ts';
@@ -25,7 +26,7 @@ const image: Image = {
   created: '2026-01-02T03:04:05Z',
   tag: '1.2.3',
   labels: { 'org.opencontainers.image.version': '1.2.3' },
-  config: { User: '1:1', WorkingDir: '/', Env: [], Entrypoint: ['/usr/bin/program'], Cmd: ['serve'] },
+  config: runtimeConfig(['--flag']),
   layers: [
     { about: 'one', entries },
     { about: 'two', entries: [file('two', '2')] },

@@ -53,7 +53,7 @@ const configOf = ({ rootfs, process }: Bundle, mounts: readonly Mount[]) => ({
   linux: { namespaces: ['pid', 'ipc', 'uts', 'mount'].map((type) => ({ type })) },
 });
 
-/** Why tests with runc are skipped, or false. Tries a program of this machine: containers may be forbidden. */
+/** Why tests with runc are skipped, or false. Tries a program of this machine: a sandbox may forbid it. */
 export async function withoutRunc(): Promise<string | false> {
   if (runc === undefined) return 'needs runc (apt-get install runc)';
   if (process.getuid?.() !== 0) return 'needs root, to run containers';

@@ -1,0 +1,78 @@
+/** The image that the Containerfile describes: the same settings, and the same tests. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
+import { runtimeConfig } from '../../scripts/image/build.ts';
+import { read, root } from '../sources.ts';
+import { layout } from './bundle.ts';
+
+/** The words of an instruction in the last stage. */
+function instruction(name: string): string {
+  const [, stage = ''] = read('Containerfile')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('FROM scratch');
+  return new RegExp(`^${name} (.*)$`, 'm').exec(stage)?.[1] ?? assert.fail(`no ${name}`);
+}
+
+test('the Containerfile has the settings of the image', () => {
+  const [, flags = ''] = /^#!.* node (.*)$/m.exec(read('packages/server/bin/partner-network.js')) ?? [];
+  const config = runtimeConfig(flags.split(' '));
+  const { Test, Interval, Timeout, StartPeriod } = config.Healthcheck;
+  const times = { interval: Interval, timeout: Timeout, 'start-period': StartPeriod };
+  const options = Object.entries(times).map(([name, ns]) => `--${name}=${ns / 1e9}s`);
+  assert.deepEqual(
+    {
+      user: instruction('USER'),
+      folder: instruction('WORKDIR'),
+      variables: instruction('ENV').split(' '),
+      ports: instruction('EXPOSE').split(' '),
+      volumes: [instruction('VOLUME')],
+      stop: instruction('STOPSIGNAL'),
+      health: instruction('HEALTHCHECK'),
+      program: JSON.parse(instruction('ENTRYPOINT')),
+      words: JSON.parse(instruction('CMD')),
+    },
+    {
+      user: config.User,
+      folder: config.WorkingDir,
+      variables: config.Env,
+      ports: Object.keys(config.ExposedPorts).map((port) => port.replace('/tcp', '')),
+      volumes: Object.keys(config.Volumes),
+      stop: config.StopSignal,
+      health: `${options.join(' ')} CMD ["${Test.slice(1).join('", "')}"]`,
+      program: config.Entrypoint,
+      words: config.Cmd,
+    },
+  );
+});
+
+const base = process.env.TEST_NODE_IMAGE;
+const skip =
+  layout === undefined
+    ? 'is part of npm run tests:image'
+    : (programsOnPath(['buildah']).length === 0 && 'needs buildah (apt-get install buildah)') ||
+      (base === undefined && 'needs TEST_NODE_IMAGE, the name of an image with Node 24 and npm');
+
+test('buildah builds the Containerfile, and its image passes the tests of the image', { skip }, (t) => {
+  const folder = temporaryFolder(t);
+  const buildah = (...words: string[]) => {
+    const { status, stderr } = spawnSync('buildah', words, { cwd: root, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  };
+  const name = 'localhost/partner-network:test';
+  const builtOn = `NODE_IMAGE=${base}`;
+  buildah('build', '--format=docker', '--network=host', '--build-arg', builtOn, '--tag', name, '.');
+  t.after(() => buildah('rmi', name));
+  buildah('push', name, `oci:${join(folder, 'image')}:test`);
+  const files = ['walk', 'faults'].map((test) => `test/image/${test}.test.ts`);
+  const { status, stdout } = spawnSync(process.execPath, ['--test', ...files], {
+    cwd: root,
+    env: { ...process.env, TEST_IMAGE: join(folder, 'image'), NODE_TEST_CONTEXT: undefined },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, /^ℹ skipped 0$/m);
+});

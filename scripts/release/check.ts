@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
 import { flag } from '../../packages/server/src/command-line/options.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { disagreements, lastRelease, versionOf } from './agreement.ts';
 import { imageFaults, keptPackageFaults, packageFaults } from './artefacts.ts';
 import { breaksBetween } from './compatibility.ts';
@@ -28,8 +29,14 @@ const longRuns: readonly (readonly [script: string, ...words: string[]])[] = [
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(repository.read('package.json')!).scripts;
 
-/** Runs a script. The end of its output is shown only if it fails. */
-async function runScript([script, ...words]: (typeof longRuns)[number]): Promise<string[]> {
+/** A test that was skipped, and why, as the test runner prints it. */
+const skippedTest = /^ *﹣ (.*) \([\d.]+ms\) # (.*)$/gm;
+
+/** Runs a script. The end of its output is shown only if it fails. Adds the tests that were skipped. */
+async function runScript(
+  [script, ...words]: (typeof longRuns)[number],
+  skipped: string[],
+): Promise<string[]> {
   const child = spawn('npm', ['run', '--silent', script, '--', ...words], {
     cwd: root,
     // Its own group, so that a stop also ends what npm started.
@@ -42,10 +49,13 @@ async function runScript([script, ...words]: (typeof longRuns)[number]): Promise
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-20_000);
+      output += text;
     });
   }
   const [status] = await once(child, 'close');
+  for (const [, test, reason] of output.matchAll(skippedTest)) {
+    skipped.push(`in "npm run ${script}", "${test}": ${reason}`);
+  }
   if (status === 0) return [];
   say(output.split('\n').slice(-60).join('\n'));
   return [`"npm run ${[script, ...words].join(' ')}" failed: see its output above.`];
@@ -85,7 +95,8 @@ async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
   for (const run of runs) {
     const name = `npm run ${run.join(' ')}`;
     if (quick) skipped.push(`"${name}", because of --quick`);
-    else await step(name, () => runScript(run));
+    else if (run[0] === 'rolling' && withoutHaproxy) skipped.push(`"${name}": ${withoutHaproxy}`);
+    else await step(name, () => runScript(run, skipped));
   }
 
   for (const text of skipped) say(`Skipped: ${text}.`);

@@ -53,9 +53,10 @@ test(
     const { database } = await fixtureLine(t);
     const started = startAsProcess1(t, [...serving, '--database', database]);
     const pid = await process1Of(started.pid);
-    // Signals that come before Node runs our first line are lost, so this sends them until it ends.
+    // Signals that come before Node runs our first line can be lost, so this sends them until it ends.
     await until(20_000, () => !isSignalled(pid));
-    assert.equal(await started.ended, 143);
+    // Before that line, Node itself may end by the signal, which is null here and 143 in a shell.
+    assert.ok([143, null].includes(await started.ended));
     assert.deepEqual(started.texts(), { stdout: '', stderr: '' });
   },
 );

@@ -20,10 +20,11 @@ function named(pattern: RegExp, textOf: (page: string) => string = read): Map<st
 /** Code within a line of text. Tests run the code blocks. */
 const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('\n');
 
-/** Flags of npm, Node, Prometheus, Prism and the programs for contributors. */
-const othersFlags = 'cpu-prof errors no-retries omit only rounds seconds silent web.listen-address'.split(
-  ' ',
-);
+/** Flags of npm, Node, podman, Prometheus, Prism and the programs for contributors. */
+const othersFlags = [
+  ...['cpu-prof', 'errors', 'health-cmd', 'init', 'no-retries', 'omit', 'only', 'rounds', 'seconds'],
+  ...['silent', 'tag', 'ulimit', 'web.listen-address'],
+];
 
 test('every flag that a page names exists', async () => {
   const commands = (await describedCommands()).flatMap((group) => group.commands);

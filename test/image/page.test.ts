@@ -1,0 +1,54 @@
+/** The commands of containers.md, with podman. */
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
+import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
+import { openTerminal } from '../documents/clone.ts';
+import { openPage } from '../documents/page.ts';
+import { pageFor } from '../sources.ts';
+import { layout } from './bundle.ts';
+import { withoutRunc } from './runc.ts';
+
+const skip =
+  layout === undefined
+    ? 'is part of npm run tests:image'
+    : (programsOnPath(['podman']).length === 0 && 'needs podman (apt-get install podman)') ||
+      (await withoutRunc());
+
+/** By default, podman raises limits, which a sandbox may forbid. */
+const limits = '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=1000:1000"]\n';
+
+test('containers.md builds, starts, checks and stops the image', { skip }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-network-podman-'));
+  process.env.CONTAINERS_CONF = join(folder, 'containers.conf');
+  writeFileSync(process.env.CONTAINERS_CONF, limits);
+  const terminal = await openTerminal(folder);
+  // It has its own images, containers and volumes.
+  const flags = '--root=$PWD/images --runroot=$PWD/state --storage-driver=vfs';
+  const podman = `podman() { command podman ${flags} "$@"; }`;
+  t.after(async () => {
+    await terminal.run(`${podman}; podman rm --all --force --time 0`);
+    terminal.remove();
+  });
+  cpSync(layout!, join(folder, 'image'), { recursive: true });
+  const ports = '--network host --env PORT --env OPS_PORT --env HOST=127.0.0.1';
+  const adapt = (block: string) =>
+    `${podman}\n${block.replaceAll(/^npm .*\n/gm, '').replace('--publish 8080:8080', ports)}`;
+
+  const page = openPage(terminal, pageFor('operators', 'containers'));
+  await page.next(/^$/, adapt);
+  await page.next(/^Created the production database/, adapt);
+  const [key] = /^pn_live_\w+$/m.exec(await page.next(/^pn_live_\w+$/m, adapt))!;
+  await page.next(/ is ready\.$/m, adapt);
+  await page.next(/^✓ database /m, adapt);
+  const url = terminal.here('http://127.0.0.1:8080/network/v1/brands');
+  const answer = await documentedFetch(url, { headers: { Authorization: `Bearer ${key}` } });
+  assert.equal(answer.status, 200);
+  await page.next(/^network$/m, adapt);
+  page.end();
+  const ended = `${podman}; podman inspect --format '{{.State.ExitCode}}' network; podman logs network`;
+  assert.match(await terminal.run(ended), /^0\n.*"msg":"stopped"/s);
+});

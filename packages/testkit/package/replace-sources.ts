@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { installedPackage } from './installed.ts';
+import { installedPackage } from './tested.ts';
 
 const root = new URL('../../../', import.meta.url).href;
 const installed = installedPackage()!;

@@ -10,7 +10,7 @@ import { readBase, user } from './base.ts';
 import { dependenciesOf, filesOf, type Manifest } from './dependencies.ts';
 import type { Config, Image } from './layout.ts';
 import { imageSbom, licensesIn } from './sbom.ts';
-import { type Entry, file, readTar } from './tar.ts';
+import { type Entry, executable, file, readTar } from './tar.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -95,13 +95,15 @@ export function makeImage(content: readonly Entry[]): Image {
 const below = (folder: string, entries: readonly Entry[]) =>
   entries.map((entry) => ({ ...entry, path: `${folder}/${entry.path}` }));
 
-/** The content of a package that npm packed; by default, of the package of this repository. */
+/**
+ * The content of a package that npm packed; by default, of the package of this repository. npm keeps the modes
+ * of the files, which a umask of 077 makes unreadable for the user of the image.
+ */
 export function packageIn(archive = packedNow()): Entry[] {
-  return readTar(gunzipSync(archive)).map(({ path, mode, content }) => ({
-    path: path.replace(/^package\//, ''),
-    mode,
-    content: content!,
-  }));
+  return readTar(gunzipSync(archive)).flatMap(({ path, mode, content }) => {
+    const kind = mode & 0o100 ? executable : file;
+    return content === undefined ? [] : kind(path.replace(/^package\//, ''), content);
+  });
 }
 
 function packedNow(): Buffer {

@@ -12,13 +12,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const server = 'packages/server';
 
 const sources = 'packages/{contract,client,server}/src/**/*.ts';
-/** What the program reads at run time, what the pages at /docs show, and the unit for systemd. */
+/**
+ * What the program reads at run time, what the pages at /docs show, and the unit for systemd. By their kinds,
+ * because a checkout may have other files beside them, such as settings with passwords.
+ */
 const read = [
   `${server}/src/**/*.lua`,
   `${server}/src/**/*migrations/*.sql`,
-  `${server}/assets/**/*.*`,
+  `${server}/assets/*.png`,
+  `${server}/assets/reference/*.{br,css,html,js,json,svg,txt}`,
   'docs/*/partners/*.{md,json}',
-  'deploy/*',
+  'deploy/*.service',
 ];
 
 /** Replaces the content of the folder. */

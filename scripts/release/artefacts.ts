@@ -10,6 +10,13 @@ import { type published, root } from './repository.ts';
 
 const contentOf = (file: string) => gunzipSync(readFileSync(file));
 
+/** Packages and the image are built from all files, also from those that no commit has. */
+export function uncommittedFaults(folder = root): string[] {
+  const words = ['status', '--porcelain', '--untracked-files=all'];
+  const files = execFileSync('git', words, { cwd: folder, encoding: 'utf8' }).trimEnd().split('\n');
+  return files.filter(Boolean).map((line) => `${line.slice(3)} is not committed: commit or remove it.`);
+}
+
 /** Packs a package and lints it. */
 export async function packageFaults(
   name: (typeof published)[number],

@@ -6,14 +6,15 @@ import { flag } from '../../packages/server/src/command-line/options.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { disagreements, lastRelease, versionOf } from './agreement.ts';
-import { imageFaults, keptPackageFaults, packageFaults } from './artefacts.ts';
+import { imageFaults, keptPackageFaults, packageFaults, uncommittedFaults } from './artefacts.ts';
 import { breaksBetween } from './compatibility.ts';
 import { published, repository, root } from './repository.ts';
 
 const about = `
 Checks the version in package.json as a release. Run it when everything is committed. It reports all faults,
 one sentence each, and ends with status 1 if there is a fault:
-    1. the versions, the changelog, the lockfile, the OpenAPI document and releases/VERSION agree,
+    1. everything is committed, and the versions, the changelog, the lockfile, the OpenAPI document and
+       releases/VERSION agree,
     2. the API breaks no client of the last release,
     3. both packages pass publint and attw, and the image has the right labels,
     4. the long tests pass: on the sources, the package and the image, and a rolling upgrade under load.
@@ -77,6 +78,7 @@ async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
     faults.push(...found);
   }
 
+  await step('everything is committed', uncommittedFaults);
   await step('versions, changelog, lockfile, API and releases/ agree', () => disagreements(repository));
   const last = lastRelease(repository, version, 'openapi.json');
   if (last === undefined) skipped.push('the comparison of the API with the last release: this is the first');

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { runtimeConfig } from '../../scripts/image/build.ts';
+import { packageIn, runtimeConfig } from '../../scripts/image/build.ts';
 import { dependenciesOf, filesOf } from '../../scripts/image/dependencies.ts';
 import { type Image, writeLayout } from '../../scripts/image/layout.ts';
 import { type Entry, executable, file, readTar, writeTar } from '../../scripts/image/tar.ts';
@@ -49,6 +49,15 @@ test('an archive has every file once, sorted, with the folders around it and no 
   }
   assert.ok(paths.includes('usr/bin/'));
   assert.deepEqual(writeTar(entries.toReversed()), archive);
+});
+
+test('files of a package are readable for the user of the image, also if a umask made them private', () => {
+  const packed = [
+    { ...file('package/main.js', '1'), mode: 0o600 },
+    { ...executable('package/bin/x.js', '2'), mode: 0o700 },
+  ];
+  const modes = packageIn(gzipSync(writeTar(packed))).map(({ path, mode }) => [path, mode]);
+  assert.deepEqual(Object.fromEntries(modes), { 'bin/x.js': 0o755, 'main.js': 0o644 });
 });
 
 test('a path that does not fit and a damaged archive are errors', () => {

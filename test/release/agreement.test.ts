@@ -1,8 +1,12 @@
 /** A release whose parts disagree is refused, with a sentence for each fault. */
 import assert from 'node:assert/strict';
-import { matchesGlob } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { disagreements, frozenFaults, migrationDigests } from '../../scripts/release/agreement.ts';
+import { uncommittedFaults } from '../../scripts/release/artefacts.ts';
 import { breaksBetween } from '../../scripts/release/compatibility.ts';
 import { type Files, repository } from '../../scripts/release/repository.ts';
 
@@ -176,4 +180,12 @@ test('released migrations have not changed, and the API breaks no client of a re
       path,
     );
   }
+});
+
+test('a file that is not committed is refused, because it could be packed', (t) => {
+  const folder = temporaryFolder(t);
+  execFileSync('git', ['init', '--quiet'], { cwd: folder });
+  assert.deepEqual(uncommittedFaults(folder), []);
+  writeFileSync(join(folder, 'production.env'), 'SECRET=1');
+  assert.deepEqual(uncommittedFaults(folder), ['production.env is not committed: commit or remove it.']);
 });

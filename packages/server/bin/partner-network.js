@@ -13,7 +13,7 @@ if (process.pid === 1) {
 // Imported one after the other: an older Node would trip over what it does not have before it could say so.
 await import('./require-node-24.js');
 const { enableCompileCache, registerHooks } = await import('node:module');
-const { accessSync, constants, existsSync, statSync } = await import('node:fs');
+const { accessSync, constants, existsSync, mkdirSync, statSync } = await import('node:fs');
 
 // The sources exist in a checkout only. The package has them as JavaScript, in the same layout.
 const isCheckout = existsSync(new URL('../src/main.ts', import.meta.url));
@@ -27,15 +27,20 @@ if (cache) {
   enableCompileCache(cache);
 }
 
-/** Among the dependencies, or in our package if only this user can write it: a cache contains code. */
+/**
+ * Among the dependencies, or in our package if only this user can write it: a cache contains code. Made here,
+ * because Node would make a folder that a umask of 0 opens to everyone.
+ */
 function cacheFolder() {
   if (isCheckout) return `${import.meta.dirname}/../../../node_modules/.cache/partner-network`;
   const folder = `${import.meta.dirname}/..`;
-  const { uid, mode } = statSync(folder);
-  if (uid !== process.geteuid?.() || mode & 0o022) return undefined;
+  const isOurs = ({ uid, mode }) => uid === process.geteuid?.() && !(mode & 0o022);
+  if (!isOurs(statSync(folder))) return undefined;
+  const cache = `${folder}/.cache`;
   try {
-    accessSync(folder, constants.W_OK);
-    return `${folder}/.cache`;
+    mkdirSync(cache, { mode: 0o700, recursive: true });
+    accessSync(cache, constants.W_OK);
+    return isOurs(statSync(cache)) ? cache : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -104,14 +114,20 @@ test('the manifest asks for Node 24 and for what runs, and publint finds no prob
 
 test('compiled code is kept in a package of its own user, and in no other', () => {
   const cache = join(installed, '.cache');
-  const start = () => execFileSync(command(), ['--version'], { env: variables, encoding: 'utf8' });
+  const words = ['-c', 'umask 0; exec "$0" --version', command()];
+  const start = () => execFileSync('sh', words, { env: variables, encoding: 'utf8' });
   const { version } = ownManifest();
   chmodSync(installed, 0o777);
   assert.equal(start(), `${version}\n`);
   assert.ok(!existsSync(cache), 'others can write the package');
   chmodSync(installed, 0o755);
   assert.equal(start(), `${version}\n`);
-  assert.ok(existsSync(cache));
+  assert.equal(statSync(cache).mode & 0o777, 0o700, 'also with a umask of 0');
+  rmSync(cache, { recursive: true });
+  mkdirSync(cache);
+  chmodSync(cache, 0o777);
+  assert.equal(start(), `${version}\n`);
+  assert.deepEqual(readdirSync(cache), [], 'others can write the cache');
   rmSync(cache, { recursive: true });
 });
 

@@ -3,7 +3,7 @@
  * runs it first. The folder mirrors the repository, so that files find each other as they do in a checkout.
  * Types are replaced by blanks: a line of a stack trace is the same line in the TypeScript file.
  */
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,23 +25,35 @@ const read = [
   'deploy/*.service',
 ];
 
-/** Replaces the content of the folder. */
+/**
+ * Makes the folder contain the package and nothing else. Files that are the same stay, and others are replaced
+ * at once: tests may pack the same sources at the same time.
+ */
 export function buildServer(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+  const files = new Map<string, string | Buffer>();
   for (const file of globSync(sources, { cwd: root })) {
-    write(join(folder, file.replace(/\.ts$/, '.js')), javascriptOf(file));
+    files.set(join(folder, file.replace(/\.ts$/, '.js')), javascriptOf(file));
   }
   for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
-    cpSync(join(root, file), join(folder, file));
+    files.set(join(folder, file), readFileSync(join(root, file)));
   }
   const manifest = readFileSync(join(root, server, 'package.json'), 'utf8');
   const { type, version, peerDependencies } = JSON.parse(manifest);
-  write(join(folder, server, 'package.json'), `${JSON.stringify({ type, version, peerDependencies })}\n`);
+  const text = `${JSON.stringify({ type, version, peerDependencies })}\n`;
+  files.set(join(folder, server, 'package.json'), text);
+
+  for (const [file, content] of files) replace(file, content, `${folder}.${process.pid}`);
+  for (const entry of globSync('**', { cwd: folder, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (!entry.isDirectory() && !files.has(file)) rmSync(file, { force: true });
+  }
 }
 
-function write(file: string, text: string): void {
+function replace(file: string, content: string | Buffer, temporary: string): void {
+  if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) return;
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  writeFileSync(temporary, content);
+  renameSync(temporary, file);
 }
 
 /** Its JavaScript. Imports of our other packages become paths. */

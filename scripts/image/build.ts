@@ -1,16 +1,13 @@
 /** Makes the image of the packed package: what is in it, and how it runs. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
-import { packServer } from '../../packages/testkit/package/installed.ts';
 import { readBase, user } from './base.ts';
-import { dependenciesOf, filesOf, type Manifest } from './dependencies.ts';
+import { filesIn, filesOf, productionPackages } from './dependencies.ts';
 import type { Config, Image } from './layout.ts';
 import { imageSbom, licensesIn } from './sbom.ts';
-import { type Entry, executable, file, readTar } from './tar.ts';
+import { type Entry, file } from './tar.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -44,8 +41,8 @@ export const runtimeConfig = (nodeFlags: readonly string[]): Config => ({
   },
 });
 
-/** `content` is what the package contains. */
-export function makeImage(content: readonly Entry[]): Image {
+/** `folder` has the content of the package. */
+export function makeImage(folder: string): Image {
   const nodePackage = `node-linux-${process.arch}`;
   const architecture = architectures[process.arch];
   const nodeFolder = join(root, 'node_modules', nodePackage);
@@ -54,19 +51,19 @@ export function makeImage(content: readonly Entry[]): Image {
       `node_modules has no ${nodePackage}. Run "npm ci" on Linux, on an x64 or arm64 processor.`,
     );
   }
-  const textOf = (path: string) => content.find((entry) => entry.path === path)?.content?.toString() ?? '';
-  const manifest: Manifest = JSON.parse(textOf('package.json'));
+  const textOf = (path: string) => readFileSync(join(folder, path), 'utf8');
+  const { name, version, description } = JSON.parse(textOf('package.json'));
   const base = readBase(nodeFolder);
   const { created, revision } = sourceOf();
   const sbom = imageSbom(created, nodePackage, base.libraries);
   return {
     architecture,
     created,
-    tag: manifest.version,
+    tag: version,
     labels: {
-      'org.opencontainers.image.title': manifest.name,
-      'org.opencontainers.image.description': manifest.description,
-      'org.opencontainers.image.version': manifest.version,
+      'org.opencontainers.image.title': name,
+      'org.opencontainers.image.description': description,
+      'org.opencontainers.image.version': version,
       'org.opencontainers.image.licenses': licensesIn(sbom),
       'org.opencontainers.image.created': created,
       ...(revision && { 'org.opencontainers.image.revision': revision }),
@@ -77,14 +74,14 @@ export function makeImage(content: readonly Entry[]): Image {
       { about: 'Node and its shared libraries', entries: base.entries },
       {
         about: 'dependencies',
-        entries: dependenciesOf(root, manifest).flatMap(({ place }) =>
+        entries: productionPackages(root).flatMap((place) =>
           below(place.replace(/^node_modules/, modules), filesOf(join(root, place))),
         ),
       },
       {
-        about: `${manifest.name} ${manifest.version}`,
+        about: `${name} ${version}`,
         entries: [
-          ...below(`${modules}/partner-network`, content),
+          ...below(`${modules}/partner-network`, filesIn(folder)),
           file('usr/share/sbom/partner-network.cdx.json', `${JSON.stringify(sbom, null, 2)}\n`),
         ],
       },
@@ -94,26 +91,6 @@ export function makeImage(content: readonly Entry[]): Image {
 
 const below = (folder: string, entries: readonly Entry[]) =>
   entries.map((entry) => ({ ...entry, path: `${folder}/${entry.path}` }));
-
-/**
- * The content of a package that npm packed; by default, of the package of this repository. npm keeps the modes
- * of the files, which a umask of 077 makes unreadable for the user of the image.
- */
-export function packageIn(archive = packedNow()): Entry[] {
-  return readTar(gunzipSync(archive)).flatMap(({ path, mode, content }) => {
-    const kind = mode & 0o100 ? executable : file;
-    return content === undefined ? [] : kind(path.replace(/^package\//, ''), content);
-  });
-}
-
-function packedNow(): Buffer {
-  const folder = mkdtempSync(join(tmpdir(), 'partner-network-image-'));
-  try {
-    return readFileSync(packServer(folder));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 /** The flags of Node in the first line of the program. */
 function flagsOf(script: string): string[] {

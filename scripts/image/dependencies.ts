@@ -3,61 +3,32 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Entry, executable, file } from './tar.ts';
 
-type Versions = Readonly<Record<string, string>>;
-
-export interface Manifest {
-  readonly name: string;
+interface Locked {
   readonly version: string;
-  readonly description: string;
-  readonly dependencies?: Versions;
-  readonly optionalDependencies?: Versions;
-  readonly peerDependencies?: Versions;
-}
-
-export interface Installed extends Manifest {
-  /** Its folder in the repository, such as `node_modules/pg`. */
-  readonly place: string;
+  readonly dev?: boolean;
+  /** Whether it is one of our own packages. */
+  readonly link?: boolean;
 }
 
 /** Files that only a compiler or a debugger needs: half of the bytes. */
 const isUnused = (path: string) => /\.(d\.[cm]?ts|map)$/.test(path);
 
-/** All packages that `manifest` needs, optional ones included, if the lockfile has them. */
-export function dependenciesOf(root: string, manifest: Manifest): Installed[] {
-  const locked: Readonly<Record<string, Manifest>> = readJson(join(root, 'package-lock.json')).packages;
-  const found = new Map<string, Installed>();
-  const add = (wanted: Manifest, from: string) => {
-    const { dependencies = {}, optionalDependencies, peerDependencies } = wanted;
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-      const place = placesAbove(from, name).find((candidate) => candidate in locked);
-      if (place === undefined && name in dependencies) throw new Error(`package-lock.json has no ${name}.`);
-      if (place === undefined || found.has(place)) continue;
-      found.set(place, { ...installedAt(root, place, locked[place]!), place });
-      add(locked[place]!, place);
-    }
-  };
-  add(manifest, '');
-  return [...found.values()];
-}
-
-/** Where Node looks for a package, nearest first. */
-function placesAbove(from: string, name: string): string[] {
-  const parents = from.split(/(?=\/node_modules\/)/);
-  const folders = parents.map((_, count) => parents.slice(0, parents.length - count).join(''));
-  return [
-    ...folders.filter(Boolean).map((folder) => `${folder}/node_modules/${name}`),
-    `node_modules/${name}`,
-  ];
-}
-
-/** The manifest of an installed package. Fails if it is not the version of the lockfile. */
-function installedAt(root: string, place: string, { version }: Manifest): Manifest {
-  let installed: Manifest | undefined;
-  try {
-    installed = readJson(join(root, place, 'package.json'));
-  } catch {}
-  if (installed?.version === version) return installed;
-  throw new Error(`${place} is not installed as package-lock.json says. Run "npm ci".`);
+/**
+ * The folders of all packages in production, such as `node_modules/pg`. Node itself is not among them. Fails
+ * if one is not installed as the lockfile says.
+ */
+export function productionPackages(root: string): string[] {
+  const locked: Readonly<Record<string, Locked>> = readJson(join(root, 'package-lock.json')).packages;
+  return Object.entries(locked)
+    .filter(([place, { dev, link }]) => /^node_modules\/(?!node-linux-)/.test(place) && !dev && !link)
+    .map(([place, { version }]) => {
+      let installed: Locked | undefined;
+      try {
+        installed = readJson(join(root, place, 'package.json'));
+      } catch {}
+      if (installed?.version === version) return place;
+      throw new Error(`${place} is not installed as package-lock.json says. Run "npm ci".`);
+    });
 }
 
 /** The files of a package that run. Packages inside it are not part of it. */

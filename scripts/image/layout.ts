@@ -54,7 +54,7 @@ const digestOf = (content: Buffer) => `sha256:${createHash('sha256').update(cont
 const mediaType = (name: string) => `application/vnd.oci.image.${name}`;
 
 /** Resolves to the digest of the manifest, which names everything else. */
-export async function writeLayout(folder: string, image: Image, level: number): Promise<string> {
+export async function writeLayout(folder: string, image: Image): Promise<string> {
   const { architecture, created, tag, labels, config, layers } = image;
   const blobs = join(folder, 'blobs', 'sha256');
   mkdirSync(blobs, { recursive: true });
@@ -69,7 +69,7 @@ export async function writeLayout(folder: string, image: Image, level: number): 
     layers.map(async ({ about, entries }) => {
       const content = writeTar(entries);
       const diffId = digestOf(content);
-      return { about, diffId, layer: writeBlob('layer.v1.tar+gzip', await compress(content, { level })) };
+      return { about, diffId, layer: writeBlob('layer.v1.tar+gzip', await compress(content)) };
     }),
   );
   const platform = { architecture, os: 'linux' };

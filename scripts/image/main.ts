@@ -1,8 +1,11 @@
 /** `npm run image`: writes the image of the service as an OCI layout, without a daemon. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { print, runProgram, say, withDefault } from '../../bench/lib/program.ts';
-import { optional, required, wholeNumber } from '../../packages/server/src/command-line/options.ts';
-import { makeImage, packageIn } from './build.ts';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
+import { required } from '../../packages/server/src/command-line/options.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { packServer, unpack } from '../../packages/testkit/package/installed.ts';
+import { makeImage } from './build.ts';
 import { writeLayout } from './layout.ts';
 
 const about = `
@@ -14,31 +17,18 @@ machine's processor. SOURCE_DATE_EPOCH sets its time; otherwise it has the time 
 Copy it to a registry with, for example:
     skopeo copy oci:DIR:VERSION docker://registry.example/partner-network:VERSION`;
 
-const anyText = (text: string) => text;
-
-const options = {
-  output: required('DIR', anyText, 'where to write the image; a new or empty folder'),
-  package: optional('FILE', anyText, 'a packed package, instead of packing it now'),
-  level: withDefault('N', wholeNumber(0, 9), 6, 'how much gzip compresses, from 0 to 9'),
-};
-
 await runProgram({
   usage: 'npm run image --',
   about,
-  options,
-  run: async ({ output, package: archive, level }) => {
+  options: { output: required('DIR', (text) => text, 'where to write the image; a new or empty folder') },
+  run: async ({ output }) => {
     if (existsSync(output) && readdirSync(output).length > 0) {
       say(`${output} is not empty. Give a new or empty folder.`);
       return false;
     }
     try {
-      print(
-        await writeLayout(
-          output,
-          makeImage(packageIn(archive === undefined ? undefined : readFileSync(archive))),
-          level,
-        ),
-      );
+      const folder = temporaryFolder(wholeRun);
+      print(await writeLayout(output, makeImage(unpack(packServer(folder), join(folder, 'package')))));
       return true;
     } catch (error) {
       say(`The image was not made. ${(error as Error).message}`);

@@ -1,4 +1,4 @@
-/** Reads and writes tar files in the ustar format. The same entries give the same bytes. */
+/** Writes tar files in the ustar format. The same entries give the same bytes. */
 
 const blockBytes = 512;
 
@@ -58,7 +58,13 @@ function headerOf({ path, mode, owner = 0 }: Entry, size: number): Buffer {
   header.write(path.endsWith('/') ? '5' : '0', 156);
   header.write('ustar\0' + '00', 257);
   header.write(prefix, 345);
-  header.write(`${checksumOf(header).toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  // The checksum is the sum of all bytes, with spaces in its own place.
+  header.fill(' ', 148, 156);
+  octal(
+    header.reduce((sum, byte) => sum + byte),
+    148,
+    7,
+  );
   return header;
 }
 
@@ -70,32 +76,4 @@ function splitPath(path: string): [prefix: string, name: string] {
     if (Buffer.byteLength(name) <= 100 && Buffer.byteLength(prefix) <= 155) return [prefix, name];
   }
   throw new Error(`This path is too long for a tar file: ${path}`);
-}
-
-/** The sum of the header's bytes, with spaces in place of the checksum. */
-function checksumOf(header: Buffer): number {
-  const others = [...header.subarray(0, 148), ...header.subarray(156)];
-  return others.reduce((sum, byte) => sum + byte, 8 * 0x20);
-}
-
-/** Reads plain files and folders, which is all that npm and `writeTar` write. */
-export function readTar(archive: Buffer): Entry[] {
-  const entries: Entry[] = [];
-  let offset = 0;
-  while (archive[offset]) {
-    const header = archive.subarray(offset, offset + blockBytes);
-    const text = (from: number, to: number) => header.toString('utf8', from, to).replace(/\0.*$/s, '');
-    const number = (from: number, to: number) => Number.parseInt(text(from, to), 8);
-    const path = [text(345, 500), text(0, 100)].filter(Boolean).join('/');
-    const kind = text(156, 157);
-    if (!/^[05]?$/.test(kind) || number(148, 156) !== checksumOf(header)) {
-      throw new Error(`Unexpected entry in the tar file: ${path}`);
-    }
-    offset += blockBytes;
-    const size = number(124, 136);
-    const content = kind === '5' ? {} : { content: archive.subarray(offset, offset + size) };
-    entries.push({ path, mode: number(100, 108), owner: number(108, 116), ...content });
-    offset += Math.ceil(size / blockBytes) * blockBytes;
-  }
-  return entries;
 }

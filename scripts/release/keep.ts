@@ -1,10 +1,10 @@
 /** Keeps in releases/ what later versions are tested against. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { pack, packServer } from '../../packages/testkit/package/installed.ts';
+import { pack, packServer, unpack } from '../../packages/testkit/package/installed.ts';
 import { placePackage } from '../../packages/testkit/releases/releases.ts';
 import { migrationDigests, versionOf } from './agreement.ts';
 import { keepDatabases } from './databases.ts';
@@ -20,9 +20,7 @@ const library = 'dist/packages/server/assets/reference/library.js.br';
 
 /** Packs the service without the library, which is 0.9 of 1.2 MB and which no later version runs. */
 export function packWithoutLibrary(into: string): string {
-  const packed = packServer(into);
-  execFileSync('tar', ['-xzf', packed, '-C', into]);
-  const folder = join(into, 'package');
+  const folder = unpack(packServer(into), join(into, 'package'));
   rmSync(join(folder, library));
   return pack(into, folder, '--ignore-scripts');
 }

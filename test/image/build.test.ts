@@ -73,16 +73,8 @@ test('the SBOM in the image names each package and library in it', { skip: skip 
   for (const ref of used) assert.ok([...refs, product].includes(ref), ref);
 });
 
-test('a wrong flag is status 2, and a folder that is not empty is status 1', { skip }, () => {
-  const build = (...words: string[]) =>
-    spawnSync(process.execPath, ['scripts/image/main.ts', ...words], { cwd: root, encoding: 'utf8' });
-  const { status, stderr } = build('--output', 'docs');
-  assert.equal(status, 1);
-  assert.equal(stderr, 'docs is not empty. Give a new or empty folder.\n');
-  const wrong = build('--level', '10', '--package', 'none.tgz');
-  assert.equal(wrong.status, 2);
-  assert.equal(wrong.stderr.trimEnd().split('\n').length, 2, wrong.stderr);
-  const missing = build('--output', 'data/none', '--package', 'none.tgz');
-  assert.equal(missing.status, 1);
-  assert.match(missing.stderr, /^The image was not made\. ENOENT.*none\.tgz'\n$/);
+test('a folder that is not empty is status 1', { skip }, () => {
+  const words = ['scripts/image/main.ts', '--output', 'docs'];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [1, 'docs is not empty. Give a new or empty folder.\n']);
 });

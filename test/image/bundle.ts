@@ -6,8 +6,6 @@ import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { makeImage } from '../../scripts/image/build.ts';
-import { filesIn } from '../../scripts/image/dependencies.ts';
-import type { Entry } from '../../scripts/image/tar.ts';
 import { buildServer } from '../../scripts/packages/server.ts';
 import { root } from '../sources.ts';
 import type { Bundle } from './runc.ts';
@@ -47,13 +45,13 @@ function freshBundle(t: Lifetime): Bundle {
 }
 
 /** What npm would pack. npm itself builds in packages/server/dist, as another test may at the same time. */
-function builtPackage(t: Lifetime): Entry[] {
+function builtPackage(t: Lifetime): string {
   const folder = temporaryFolder(t);
   for (const name of ['package.json', 'bin']) {
     cpSync(join(root, 'packages/server', name), join(folder, name), { recursive: true });
   }
   buildServer(join(folder, 'dist'));
-  return filesIn(folder);
+  return folder;
 }
 
 /** umoci also turns the image's configuration into that of a container. */

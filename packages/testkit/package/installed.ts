@@ -1,9 +1,9 @@
 /** Packs our packages, and installs `partner-network` in a folder. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { dependenciesOf } from '../../../scripts/image/dependencies.ts';
+import { productionPackages } from '../../../scripts/image/dependencies.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -15,14 +15,20 @@ export function pack(folder: string, ...what: string[]): string {
 
 export const packServer = (folder: string) => pack(folder, '-w', 'partner-network');
 
-/** Installs a packed file. The dependencies are copied from the checkout, so that no registry is needed. */
+/** Writes the content of a packed file into a folder. */
+export function unpack(tarball: string, folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', folder]);
+  return folder;
+}
+
+/**
+ * Installs a packed file. The dependencies are copied from the checkout, so that no registry is needed.
+ * OpenTelemetry is not among them.
+ */
 export function installServer(tarball: string, folder: string): string {
-  const installed = join(folder, 'node_modules/partner-network');
-  mkdirSync(installed, { recursive: true });
-  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', installed]);
-  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-  for (const { place } of dependenciesOf(root, { ...manifest, peerDependencies: {} })) {
+  for (const place of productionPackages(root).filter((name) => !name.includes('@opentelemetry'))) {
     cpSync(join(root, place), join(folder, place), { recursive: true });
   }
-  return installed;
+  return unpack(tarball, join(folder, 'node_modules/partner-network'));
 }

@@ -1,11 +1,11 @@
 /** What releases/ keeps of each release: databases with data, the package, and the API. */
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import type { Lifetime } from '../fixtures/lifetime.ts';
+import { unpack } from '../package/installed.ts';
 import { onConnection } from '../servers/postgres-start.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -53,6 +53,5 @@ export function newestPackage(): { readonly release: string; readonly file: stri
 export function placePackage(t: Lifetime, file: string): string {
   const folder = temporaryFolder(t);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  execFileSync('tar', ['-xzf', file, '-C', folder]);
-  return join(folder, 'package/bin/partner-network.js');
+  return join(unpack(file, join(folder, 'package')), 'bin/partner-network.js');
 }

@@ -1,9 +1,8 @@
 /** The client as a partner gets it: built, packed by npm, and installed into a folder. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { pack } from '../../../testkit/package/installed.ts';
+import { pack, unpack } from '../../../testkit/package/installed.ts';
 
 export interface PackedClient {
   /** A folder for programs that import `@partner-network/client`. */
@@ -20,11 +19,9 @@ export function packClient(): PackedClient {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const path = pack(folder, '-w', '@partner-network/client');
-  const installed = join(folder, 'node_modules/@partner-network/client');
-  mkdirSync(installed, { recursive: true });
+  const installed = unpack(path, join(folder, 'node_modules/@partner-network/client'));
   const program = { private: true, dependencies: { '@partner-network/client': '*' } };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(program));
-  execFileSync('tar', ['-xzf', path, '--strip-components=1', '-C', installed]);
   return {
     folder,
     installed,

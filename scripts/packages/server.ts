@@ -26,8 +26,8 @@ const read = [
 ];
 
 /**
- * Makes the folder contain the package and nothing else. Files that are the same stay, and others are replaced
- * at once: tests may pack the same sources at the same time.
+ * Makes the folder contain the package and nothing else. Replaces only files that differ, each in one step,
+ * because tests may pack the same sources at the same time.
  */
 export function buildServer(folder: string): void {
   const files = new Map<string, string | Buffer>();

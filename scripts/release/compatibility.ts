@@ -45,14 +45,15 @@ function resolved(document: Part, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, resolved(document, part)]));
 }
 
-/** All operations of a document, by method and path. */
+/** All operations of a document, by method and path. Each has the parameters of its path, too. */
 function operationsOf({ paths }: Part): Part {
-  const entries = Object.entries(partOf(paths)).flatMap(([path, methods]) =>
-    Object.entries(partOf(methods)).map(([method, operation]) => [
-      `${method.toUpperCase()} ${path}`,
-      operation,
-    ]),
-  );
+  const entries = Object.entries(partOf(paths)).flatMap(([path, item]) => {
+    const { parameters, ...methods } = partOf(item);
+    return Object.entries(methods).map(([method, operation]) => {
+      const all = [...listOf(parameters), ...listOf(partOf(operation).parameters)];
+      return [`${method.toUpperCase()} ${path}`, { ...partOf(operation), parameters: all }];
+    });
+  });
   return Object.fromEntries(entries);
 }
 
@@ -124,8 +125,7 @@ const compareOperations: Compare = (place, old, next, report) => {
   compareRest(place, old, next, ['parameters', 'responses', 'x-stability', 'x-rate-limit'], report);
   const isStable = (operation: Part) => operation['x-stability'] === 'stable';
   if (isStable(old) && !isStable(next)) report(place, 'is no longer stable');
-  const rateOf = (operation: Part) => Number(partOf(operation['x-rate-limit']).requests ?? Infinity);
-  if (rateOf(next) < rateOf(old)) report(place, 'has a lower rate limit');
+  compareRates(place, partOf(old['x-rate-limit']), partOf(next['x-rate-limit']), report);
   compareParameters(place, parametersOf(old), parametersOf(next), report);
   const placeOf = (status: string) => `${place}: the response ${status}`;
   eachEntry(old.responses, next.responses, placeOf, report, compareResponses);
@@ -133,6 +133,13 @@ const compareOperations: Compare = (place, old, next, report) => {
     const isNew = partOf(old.responses)[status] === undefined;
     if (isNew && !/^[45]/.test(status)) report(placeOf(status), 'is new');
   }
+};
+
+/** A limit may be raised or removed. */
+const compareRates: Compare = (place, old, next, report) => {
+  if (next.requests === undefined) return;
+  if (Number(next.requests) < Number(old.requests ?? Infinity)) report(place, 'has a lower rate limit');
+  else compareRest(`The rate limit of ${place}`, old, next, ['requests'], report);
 };
 
 const parametersOf = ({ parameters }: Part): Part =>

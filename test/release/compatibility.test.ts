@@ -42,6 +42,12 @@ const breaking: Readonly<Record<string, Change>> = {
   'GET /brands has a lower rate limit.': (document) => {
     brands(document)['x-rate-limit'].requests = 49;
   },
+  'The rate limit of GET /brands has another "seconds".': (document) => {
+    brands(document)['x-rate-limit'].seconds = 60;
+  },
+  'The rate limit of GET /brands has another "per".': (document) => {
+    brands(document)['x-rate-limit'].per = 'key';
+  },
   'The document has another "securitySchemes".': ({ components }) => {
     components.securitySchemes.ApiKey.scheme = 'basic';
   },
@@ -53,6 +59,9 @@ const breaking: Readonly<Record<string, Change>> = {
   },
   'GET /brands: the parameter color is now required.': (document) => {
     brands(document).parameters.push({ name: 'color', in: 'query', required: true, schema: {} });
+  },
+  'GET /brands: the parameter X-Tenant is now required.': ({ paths }) => {
+    paths['/brands'].parameters = [{ name: 'X-Tenant', in: 'header', required: true, schema: {} }];
   },
   'GET /brands: the parameter reference_id has another "style".': (document) => {
     parameter(document, 'ReferenceId').style = 'pipeDelimited';

@@ -3,7 +3,16 @@
  * runs it first. The folder mirrors the repository, so that files find each other as they do in a checkout.
  * Types are replaced by blanks: a line of a stack trace is the same line in the TypeScript file.
  */
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +52,8 @@ export function buildServer(folder: string): void {
   files.set(join(folder, server, 'package.json'), text);
 
   for (const [file, content] of files) replace(file, content, `${folder}.${process.pid}`);
-  for (const entry of globSync('**', { cwd: folder, withFileTypes: true })) {
+  // A pattern would leave files that begin with a dot, which npm packs.
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (!entry.isDirectory() && !files.has(file)) rmSync(file, { force: true });
   }

@@ -12,12 +12,15 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { buildServer } from '../../../scripts/packages/server.ts';
 import { installTools } from '../../../tools/install.ts';
+import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { ownManifest } from '../src/lib/version.ts';
@@ -86,6 +89,15 @@ test('the package contains the sources as JavaScript, the files that they read, 
     packed(),
     [...own, ...built.map((file) => `dist/${file}`)].map((f) => `package/${f}`).sort(),
   );
+});
+
+test('a build removes every other file from its folder', (t) => {
+  const built = join(temporaryFolder(t), 'dist');
+  mkdirSync(join(built, '.old'), { recursive: true });
+  for (const name of ['.env', '.old/main.js']) writeFileSync(join(built, name), '');
+  buildServer(built);
+  const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  assert.equal(files.length, packed().filter((file) => file.startsWith('package/dist/')).length);
 });
 
 test('no file of the package names a folder of this machine', () => {

@@ -73,7 +73,7 @@ test('SIGTERM during the start ends it with status 0 or 143', { skip, timeout: 6
   const containers = await migrated(t);
   for (const delayMs of [0, 20, 60, 120, 200]) {
     const service = containers.start(['serve'], { ...anyPorts, DRAIN_DELAY: '0', NODE_DEBUG: 'esm' });
-    await service.says(listens);
+    await service.says('stderr', listens);
     await wait(delayMs);
     process.kill(await service.pid(), 'SIGTERM');
     const { status, stderr } = await service.finished;

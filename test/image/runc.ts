@@ -1,16 +1,14 @@
 /** Runs the image with runc: a read-only root, no capabilities, and only /data to write to. */
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { type Lifetime, openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import type { Finished } from '../../packages/testkit/fixtures/run.ts';
+import { type Finished, start } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { watchCommand } from '../../packages/testkit/watch/logs.ts';
 
 /** What runs in a container, as the image describes it. */
 export interface Bundle {
@@ -77,40 +75,22 @@ function launch(t: Lifetime, bundle: Bundle, mounts: readonly Mount[]) {
   writeFileSync(join(folder, 'config.json'), JSON.stringify(configOf(bundle, mounts)));
   const id = `partner-network-${randomUUID()}`;
   const state = ['--root', join(folder, 'state')];
-  const words = [...state, 'run', '--bundle', folder, '--pid-file', pidFile, id];
-  const child = spawn(runc!, words) as ChildProcessWithoutNullStreams;
-  watchCommand(child, bundle.process.args);
-  child.stdin.end();
-  const texts = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
-    });
-  }
-  const finished: Promise<Finished> = once(child, 'close').then(([status]) => ({ status, ...texts }));
+  // Before `start`, whose own end waits for the container.
   t.after(async () => {
-    if (child.exitCode === null) spawnSync(runc!, [...state, 'delete', '--force', id]);
-    await finished;
+    spawnSync(runc!, [...state, 'delete', '--force', id]);
+    await running.ended;
     rmSync(folder, { recursive: true });
   });
+  const words = [...state, 'run', '--bundle', folder, '--pid-file', pidFile, id];
+  const running = start(t, words, { program: runc! });
   return {
-    finished,
+    ...running,
+    finished: running.ended.then((status): Finished => ({ status, ...running.texts() })),
     /** Its first process, as a number of this machine, when it has started. */
     pid: async () => {
       await until(10_000, () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       return Number(readFileSync(pidFile, 'utf8'));
     },
-    /** Resolves to the first match in standard error. */
-    says: (pattern: RegExp) =>
-      new Promise<RegExpExecArray>((resolve, reject) => {
-        const look = () => {
-          const match = pattern.exec(texts.stderr);
-          if (match !== null) resolve(match);
-        };
-        child.stderr.on('data', look);
-        child.once('close', () => reject(new Error(`it ended before it printed this: ${texts.stderr}`)));
-        look();
-      }),
     /** Runs a program in the running container. */
     exec: (...program: string[]): Finished =>
       spawnSync(runc!, [...state, 'exec', id, ...program], { encoding: 'utf8' }),
@@ -124,7 +104,7 @@ export function openContainers(t: Lifetime, bundle: Bundle) {
   const data = temporaryFolder(t);
   const { uid, gid } = bundle.process.user;
   chownSync(data, uid, gid);
-  const start = (words: readonly string[], variables: Variables = {}) => {
+  const startHere = (words: readonly string[], variables: Variables = {}) => {
     const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
     const kept = bundle.process.env.filter((text) => !(text.split('=')[0]! in variables));
     const process = { ...bundle.process, args: [...bundle.process.args, ...words], env: [...kept, ...given] };
@@ -132,8 +112,8 @@ export function openContainers(t: Lifetime, bundle: Bundle) {
   };
   return {
     data,
-    start,
+    start: startHere,
     /** Runs a command to its end. */
-    run: (words: readonly string[], variables?: Variables) => start(words, variables).finished,
+    run: (words: readonly string[], variables?: Variables) => startHere(words, variables).finished,
   };
 }

@@ -43,7 +43,7 @@ test('the image serves from a read-only root without capabilities, and stops cle
     OPS_PORT: String(operationsPort),
     DRAIN_DELAY: '1',
   });
-  await service.says(/Serving production at/);
+  await service.says('stderr', /Serving production at/);
   const pid = await service.pid();
   const state = readFileSync(`/proc/${pid}/status`, 'utf8');
   for (const line of [/^Uid:\t65532\t/m, /^Gid:\t65532\t/m, /^CapEff:\t0{16}$/m, /^NSpid:.*\t1$/m]) {

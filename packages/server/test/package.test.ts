@@ -1,7 +1,6 @@
 /** The service as operators install it: packed, installed in a folder that nobody can write, and run. */
 import assert from 'node:assert/strict';
-import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -21,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { installTools } from '../../../tools/install.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
+import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
 import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { ownManifest } from '../src/lib/version.ts';
@@ -29,8 +29,6 @@ installTools('release');
 const { lintPackage } = await import('../../../tools/release/package.js');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** An unprivileged user, if this process may become one. */
-const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
 let folder: string;
 let tarball: string;
@@ -53,15 +51,15 @@ after(() => {
 const variables = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
 const command = () => join(installed, 'bin/partner-network.js');
 
-function run(words: readonly string[], env: object = {}, node?: string): SpawnSyncReturns<string> {
-  const program = node === undefined ? [command()] : [node, command()];
-  return spawnSync(program[0]!, [...program.slice(1), ...words], {
-    cwd: join(folder, 'home'),
-    env: { ...variables, ...env },
-    encoding: 'utf8',
-    ...user,
-  });
-}
+/** How an unprivileged user runs the package, in a folder for data and with the package's own cache. */
+const surroundings = (more: Record<string, string> = {}): Surroundings => ({
+  program: command(),
+  folder: join(folder, 'home'),
+  user: unprivileged,
+  variables: { ...variables, NODE_COMPILE_CACHE: '', ...more },
+});
+const runPacked = (words: readonly string[], more?: Record<string, string>): Promise<Finished> =>
+  run(words, surroundings(more));
 
 const readme = () => readFileSync(join(installed, 'README.md'), 'utf8');
 
@@ -127,18 +125,18 @@ test('the manifest asks for Node 24 and for what runs, and publint finds no prob
 test('compiled code is kept in a package of its own user, and in no other', () => {
   const cache = join(installed, '.cache');
   const words = ['-c', 'umask 0; exec "$0" --version', command()];
-  const start = () => execFileSync('sh', words, { env: variables, encoding: 'utf8' });
+  const first = () => execFileSync('sh', words, { env: variables, encoding: 'utf8' });
   const { version } = ownManifest();
   chmodSync(installed, 0o777);
-  assert.equal(start(), `${version}\n`);
+  assert.equal(first(), `${version}\n`);
   assert.ok(!existsSync(cache), 'others can write the package');
   chmodSync(installed, 0o755);
-  assert.equal(start(), `${version}\n`);
+  assert.equal(first(), `${version}\n`);
   assert.equal(statSync(cache).mode & 0o777, 0o700, 'also with a umask of 0');
   rmSync(cache, { recursive: true });
   mkdirSync(cache);
   chmodSync(cache, 0o777);
-  assert.equal(start(), `${version}\n`);
+  assert.equal(first(), `${version}\n`);
   assert.deepEqual(readdirSync(cache), [], 'others can write the cache');
   rmSync(cache, { recursive: true });
 });
@@ -146,22 +144,10 @@ test('compiled code is kept in a package of its own user, and in no other', () =
 test('an unprivileged user runs a read-only package, whose sandbox has its guides', async (t) => {
   execFileSync('chmod', ['-R', 'a-w', join(folder, 'node_modules')]);
   const before = packed().length;
-  const { error } = run(['--version']);
-  if ((error as NodeJS.ErrnoException | undefined)?.code === 'EACCES') {
-    return t.skip('The unprivileged user cannot read this Node.');
-  }
-  const sandbox = spawn(command(), ['sandbox', '--port', '0'], {
-    cwd: join(folder, 'home'),
-    env: variables,
-    ...user,
-  });
-  t.after(() => sandbox.kill('SIGKILL'));
-  let said = '';
-  for (const stream of [sandbox.stdout, sandbox.stderr]) stream.on('data', (text) => (said += text));
-  while (!said.includes('Press Ctrl-C')) {
-    await Promise.race([once(sandbox.stdout, 'data'), once(sandbox, 'exit')]);
-    assert.equal(sandbox.exitCode, null, said);
-  }
+  const isReadable = await runPacked(['--version']).catch(() => false);
+  if (!isReadable) return t.skip('The unprivileged user cannot read this Node.');
+  const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
+  const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
   const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(said) ?? [];
   assert.ok(
     readme().includes(`\`\`\`sh\n${call.replace(/:\d+\//, ':8080/')}\n\`\`\``),
@@ -178,15 +164,15 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   assert.ok((await text(library)).length > 1_000_000);
   assert.ok(page.includes('List brands'));
 
-  sandbox.kill('SIGTERM');
-  assert.deepEqual(await once(sandbox, 'exit'), [0, null], said);
+  sandbox.signal('SIGTERM');
+  assert.equal(await sandbox.ended, 0, sandbox.texts().stderr);
   const now = globSync('**/*', { cwd: installed, withFileTypes: true }).filter((file) => file.isFile());
   assert.equal(now.length, before, 'it wrote into its package');
 });
 
-test('without OpenTelemetry, an endpoint ends the start and doctor with the command to install it', () => {
+test('without OpenTelemetry, an endpoint ends the start and doctor with the command to install it', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
-  const { status, stdout, stderr } = run(['serve'], env);
+  const { status, stdout, stderr } = await runPacked(['serve'], env);
   const [, install = ''] = /run "(npm install .*)"\.\n$/.exec(stderr) ?? [];
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(stderr, /^Traces need OpenTelemetry, which is not installed\. /);
@@ -194,12 +180,12 @@ test('without OpenTelemetry, an endpoint ends the start and doctor with the comm
     assert.ok(install.includes(` ${name}@${version}`), install);
   }
   assert.ok(readme().includes(`\n${install}\n`));
-  const [settings] = JSON.parse(run(['doctor', '--json'], env).stdout);
+  const [settings] = JSON.parse((await runPacked(['doctor', '--json'], env)).stdout);
   assert.deepEqual([settings.name, settings.status], ['settings', 'failed']);
   assert.ok(JSON.stringify(settings).includes(install));
 });
 
-test('the README names the packed file, and commands that work', () => {
+test('the README names the packed file, and commands that work', async () => {
   const commands = [...readme().matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
   const known = ['npx partner-network sandbox', 'npx partner-network migrate', 'npx partner-network serve'];
   const install = `npm install ./${basename(tarball)}`;
@@ -207,13 +193,13 @@ test('the README names the packed file, and commands that work', () => {
     commands.filter((line) => !/^curl|opentelemetry/.test(line)),
     [install, ...known],
   );
-  const { status, stdout } = run(['migrate']);
+  const { status, stdout } = await runPacked(['migrate']);
   assert.deepEqual([status, stdout.startsWith('Created the production database')], [0, true]);
 });
 
-test('a stack trace names the line of the source', () => {
+test('a stack trace names the line of the source', async () => {
   const fail = 'process.stdout.write = () => { throw new Error("probe"); }';
-  const { stderr } = run(['--version'], {
+  const { stderr } = await runPacked(['--version'], {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fail)}`,
   });
   const [, file, line, column] = /dist\/(packages\S+)\.js:(\d+):(\d+)/.exec(stderr) ?? [];
@@ -221,14 +207,14 @@ test('a stack trace names the line of the source', () => {
   assert.match(String(source?.slice(Number(column) - 1)), /^write\(/, stderr);
 });
 
-test('help speaks of the package, and an older Node is refused with a sentence', (t) => {
-  assert.doesNotMatch(run(['--help']).stdout, /checkout|npm (ci|start)/);
+test('help speaks of the package, and an older Node is refused with a sentence', async (t) => {
+  assert.doesNotMatch((await runPacked(['--help'])).stdout, /checkout|npm (ci|start)/);
   const others = programsOnPath(['node']).filter((path) => !path.includes('node_modules'));
   const versionOf = (node: string) =>
     execFileSync(node, ['-p', 'process.versions.node'], { env: variables, encoding: 'utf8' });
   const old = others.find((node) => Number.parseInt(versionOf(node), 10) < 24);
   if (old === undefined) return t.diagnostic('This machine has no older Node.');
-  const { status, stdout, stderr } = run(['--version'], {}, old);
+  const { status, stdout, stderr } = await run(['--version'], { ...surroundings(), runner: [old] });
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(
     stderr,

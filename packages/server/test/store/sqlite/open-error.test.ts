@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
-import { assertFailed, run } from '../../../../testkit/fixtures/run.ts';
-import { programsOnPath } from '../../../../testkit/servers/programs.ts';
+import { assertFailed, run, unprivileged } from '../../../../testkit/fixtures/run.ts';
 import { OperatorError } from '../../../src/lib/operator-error.ts';
 import type { Purpose } from '../../../src/store/address.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
@@ -54,32 +53,27 @@ test('receipts of a newer program are refused, and the file is named', async (t)
   assertCannotOpen(path, /^Cannot open the receipts \S+: .* schema 999.* use the newer version/, 'serve');
 });
 
-/** Runs a command as a user without rights. */
-const runner =
-  process.getuid?.() === 0
-    ? [programsOnPath(['setpriv'])[0] ?? '', '--reuid=65534', '--regid=65534', '--clear-groups']
-    : [];
-
 test('without write access, migrate, serve and sandbox name the place and the user', async (t) => {
-  const first = await run(['--version'], { runner }).catch(() => undefined);
-  if (first?.status !== 0) return t.skip('needs setpriv, and a checkout that other users may read');
+  const user = unprivileged;
+  const first = await run(['--version'], { user }).catch(() => undefined);
+  if (first?.status !== 0) return t.skip('needs a checkout that other users may read');
   const folder = join(temporaryFolder(t), 'data');
   mkdirSync(folder);
   await openSqlite(join(folder, 'test.db'), 'production', 'migrate').close();
-  if (runner.length === 0) chmodSync(join(folder, 'test.db'), 0o400);
+  if (user.uid === undefined) chmodSync(join(folder, 'test.db'), 0o400);
   chmodSync(folder, 0o555);
   chmodSync(dirname(folder), 0o755);
   const before = readdirSync(folder);
-  const user = `this user \\(${process.getuid?.() || 65534}\\)`;
+  const named = `this user \\(${user.uid ?? process.getuid?.()}\\)`;
   for (const [place, ...words] of [
     ['', 'sandbox', '--port', '0', '--data', join(folder, 'below')],
     ['/test\\.db', 'serve', '--port', '0', '--ops-port', '0', '--database', `sqlite:${folder}/test.db`],
     ['', 'migrate', '--database', `sqlite:${folder}/new.db`],
   ]) {
     assertFailed(
-      await run(words, { runner }),
+      await run(words, { user }),
       1,
-      new RegExp(`^Cannot open .*: ${user} may not read and write ${folder}${place}\\. `),
+      new RegExp(`^Cannot open .*: ${named} may not read and write ${folder}${place}\\. `),
     );
   }
   assert.deepEqual(readdirSync(folder), before);

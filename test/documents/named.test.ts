@@ -22,7 +22,18 @@ const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('
 
 /** Flags of npm, Node, podman, Prometheus, Prism and the programs for contributors. */
 const othersFlags = [
-  ...['cpu-prof', 'errors', 'health-cmd', 'init', 'no-retries', 'omit', 'only', 'rounds', 'seconds'],
+  ...[
+    'cpu-prof',
+    'errors',
+    'health-cmd',
+    'init',
+    'no-healthcheck',
+    'no-retries',
+    'omit',
+    'only',
+    'rounds',
+    'seconds',
+  ],
   ...['silent', 'tag', 'ulimit', 'web.listen-address'],
 ];
 

@@ -49,7 +49,9 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
   }
   const isUntraceable = tracesOf(config) && (await loadTracing().catch((error: Error) => error));
   if (isUntraceable instanceof Error) {
-    faults.push(failed(isUntraceable.message, 'Install it, or unset OTEL_EXPORTER_OTLP_ENDPOINT.'));
+    faults.push(
+      failed(isUntraceable.message, 'Install OpenTelemetry, or unset OTEL_EXPORTER_OTLP_ENDPOINT.'),
+    );
   }
   return faults.length > 0 ? asOne(faults) : ok(`All settings are valid for ${environment}.`);
 }

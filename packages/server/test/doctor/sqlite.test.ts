@@ -89,7 +89,7 @@ test('reports a file that is not a database, and a path where no database can be
   assertFinding(await databaseAt(file), 'failed', /Cannot open .*letter\.txt: file is not a/, /--database/);
   const path = join(file, 'data', 'test.db');
   assertFinding(await databaseAt(path), 'failed', /test\.db: \/\S*letter\.txt is not a folder\.$/, /--data/);
-  const said = /Cannot open .*test\.db: \/\S*letter\.txt is not a folder\.$/;
+  const said = /Cannot open .*test\.db: \/\S*letter\.txt is not a folder\. Correct the path,/;
   assert.throws(() => openSqlite(path, 'production', 'command'), said);
 });
 

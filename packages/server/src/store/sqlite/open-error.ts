@@ -42,6 +42,11 @@ function explained({ errcode, code, message }: Failure, path: string): [reason: 
     }
     if (denied !== undefined) {
       const user = `this user (${process.getuid?.()})`;
+      // A folder further up is often not ours, such as `/`: nobody should own it for this.
+      if (each !== path && each !== dirname(path)) {
+        const remedy = `Create ${dirname(path)} for this user, or correct the path.`;
+        return [`${user} may not create a folder in ${each}`, remedy];
+      }
       return [`${user} may not read and write ${each}`, 'Run as its owner, or make this user its owner.'];
     }
   }

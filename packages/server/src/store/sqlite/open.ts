@@ -86,7 +86,10 @@ function mayCreate(purpose: Purpose): boolean {
 /** Throws if the database does not exist, unless the command may create it: the path may be mistyped. */
 export function refuseMissing(path: string, purpose: Purpose): void {
   const obstacle = obstacleTo(path);
-  if (obstacle !== undefined) throw new OperatorError(`Cannot open the database ${path}: ${obstacle}.`);
+  if (obstacle !== undefined) {
+    const remedy = 'Correct the path, or run as a user with access.';
+    throw new OperatorError(`Cannot open the database ${path}: ${obstacle}. ${remedy}`);
+  }
   if (!mayCreate(purpose) && !existsSync(path)) {
     throw new OperatorError(
       `The database ${path} does not exist. Correct --database and --environment, or create it with ` +

@@ -65,16 +65,17 @@ test('without write access, migrate, serve and sandbox name the place and the us
   chmodSync(dirname(folder), 0o755);
   const before = readdirSync(folder);
   const named = `this user \\(${user.uid ?? process.getuid?.()}\\)`;
-  for (const [place, ...words] of [
-    ['', 'sandbox', '--port', '0', '--data', join(folder, 'below')],
-    ['/test\\.db', 'serve', '--port', '0', '--ops-port', '0', '--database', `sqlite:${folder}/test.db`],
-    ['', 'migrate', '--database', `sqlite:${folder}/new.db`],
-  ]) {
-    assertFailed(
-      await run(words, { user }),
-      1,
-      new RegExp(`^Cannot open .*: ${named} may not read and write ${folder}${place}\\. `),
-    );
+  for (const [command, reason] of [
+    ['sandbox --port 0 --data FOLDER/below', 'create a folder in FOLDER\\. Create FOLDER/below for'],
+    [
+      'serve --port 0 --ops-port 0 --database sqlite:FOLDER/test.db',
+      'read and write FOLDER/test\\.db\\. Run',
+    ],
+    ['migrate --database sqlite:FOLDER/new.db', 'read and write FOLDER\\. Run'],
+  ] as const) {
+    const words = command.split(' ').map((word) => word.replace('FOLDER', folder));
+    const message = `^Cannot open .*: ${named} may not ${reason.replaceAll('FOLDER', folder)} `;
+    assertFailed(await run(words, { user }), 1, new RegExp(message));
   }
   assert.deepEqual(readdirSync(folder), before);
 });

@@ -170,7 +170,7 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   assert.equal(now.length, before, 'it wrote into its package');
 });
 
-test('without OpenTelemetry, an endpoint ends the start and doctor with the command to install it', async () => {
+test('without OpenTelemetry, an endpoint ends serve and doctor with the command to install it', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
   const { status, stdout, stderr } = await runPacked(['serve'], env);
   const [, install = ''] = /run "(npm install .*)"\.\n$/.exec(stderr) ?? [];

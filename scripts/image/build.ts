@@ -3,43 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readBase, user } from './base.ts';
+import { readBase } from './base.ts';
+import { modules, runtimeConfig } from './config.ts';
 import { filesIn, filesOf, productionPackages } from './dependencies.ts';
-import type { Config, Image } from './layout.ts';
+import type { Image } from './layout.ts';
 import { imageSbom, licensesIn } from './sbom.ts';
 import { type Entry, file } from './tar.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const modules = 'usr/lib/node_modules';
-const program = `/${modules}/partner-network/bin/partner-network.js`;
-
 /** Go's names of processors, which images use. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-
-const secondNs = 1e9;
-
-/**
- * The working directory is `/`, so that `sqlite:data/production.db` is in `/data`. Temporary files of SQLite
- * are there, too, because the rest may be read-only. The operations address has no authentication. So it
- * stays on the loopback interface unless OPS_HOST is set, and is not exposed, for `docker run -P`.
- */
-export const runtimeConfig = (nodeFlags: readonly string[]): Config => ({
-  User: `${user}:${user}`,
-  WorkingDir: '/',
-  Env: ['PATH=/usr/bin', 'HOST=0.0.0.0', 'SQLITE_TMPDIR=/data'],
-  Entrypoint: ['/usr/bin/node', ...nodeFlags, program],
-  Cmd: ['serve'],
-  ExposedPorts: { '8080/tcp': {} },
-  Volumes: { '/data': {} },
-  StopSignal: 'SIGTERM',
-  Healthcheck: {
-    Test: ['CMD', 'partner-network', 'ready'],
-    Interval: 10 * secondNs,
-    Timeout: 5 * secondNs,
-    StartPeriod: 30 * secondNs,
-  },
-});
 
 /** `folder` has the content of the package. */
 export function makeImage(folder: string): Image {

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Config } from './config.ts';
 import { type Entry, writeTar } from './tar.ts';
 
 const compress = promisify(gzip);
@@ -23,25 +24,6 @@ export interface Image {
   /** How it runs, without labels. */
   readonly config: Config;
   readonly layers: readonly Layer[];
-}
-
-/** Named as in the specification. */
-export interface Config {
-  readonly User: string;
-  readonly WorkingDir: string;
-  readonly Env: readonly string[];
-  readonly Entrypoint: readonly string[];
-  readonly Cmd: readonly string[];
-  readonly ExposedPorts: Readonly<Record<string, object>>;
-  readonly Volumes: Readonly<Record<string, object>>;
-  readonly StopSignal: string;
-  /** An extension of Docker, which other tools ignore. Times are in nanoseconds. */
-  readonly Healthcheck: {
-    readonly Test: readonly string[];
-    readonly Interval: number;
-    readonly Timeout: number;
-    readonly StartPeriod: number;
-  };
 }
 
 interface Descriptor {

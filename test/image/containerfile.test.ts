@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { runtimeConfig } from '../../scripts/image/build.ts';
+import { runtimeConfig } from '../../scripts/image/config.ts';
 import { read, root } from '../sources.ts';
 import { layout } from './bundle.ts';
 

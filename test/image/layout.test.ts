@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { runtimeConfig } from '../../scripts/image/build.ts';
+import { runtimeConfig } from '../../scripts/image/config.ts';
 import { filesIn, filesOf, productionPackages } from '../../scripts/image/dependencies.ts';
 import { type Image, writeLayout } from '../../scripts/image/layout.ts';
 import { type Entry, executable, file, writeTar } from '../../scripts/image/tar.ts';

@@ -21,7 +21,7 @@ const otherVariables: readonly {
 }[] = [
   {
     names: ['NODE_COMPILE_CACHE'],
-    help: "Folder for compiled code, which makes the next start faster. Let only the service write to it. Without it, `.cache` in the package, if the service's user owns the package and nobody else can write there. In a checkout, `node_modules/.cache/partner-network`.",
+    help: "Folder for compiled code, which makes the next start faster. Let only the service write to it. The default is `.cache` in the package, if only the service's user can write to the package. In a checkout it is `node_modules/.cache/partner-network`.",
   },
   {
     names: ['PGPASSWORD', 'PGPASSFILE'],

@@ -96,9 +96,7 @@ function changelogFaults(files: Files, version: string): string[] {
       ? []
       : ['CHANGELOG.md must begin with an empty section "[Unreleased]": move its lines to the release.']),
     ...(isDated && isDate ? [] : [`CHANGELOG.md has no section "[${version}] - DATE" after "[Unreleased]".`]),
-    ...(lines.some((line) => line.startsWith('- '))
-      ? []
-      : [`CHANGELOG.md does not say what ${version} brings.`]),
+    ...(lines.some((line) => line.startsWith('- ')) ? [] : [`CHANGELOG.md has no entries for ${version}.`]),
     ...headings
       .filter((name) => !kinds.includes(name))
       .map((name) => `CHANGELOG.md has a heading "${name}": use one of ${kinds.join(', ')}.`),
@@ -135,7 +133,7 @@ export function frozenFaults(files: Files): string[] {
         const index = inFolder(file, released).findIndex(([name]) => name === file);
         return !isDeepStrictEqual(inFolder(file, present)[index], [file, digest]);
       })
-      .map(([file]) => `${store}${file} is of ${path.split('/')[1]}: add a later file instead of a change.`);
+      .map(([file]) => `${store}${file} must stay as in ${path.split('/')[1]}: add a later file instead.`);
   });
 }
 
@@ -169,6 +167,6 @@ function keptFaults(files: Files, version: string): string[] {
   return names.flatMap((name) => {
     const path = `${folder}/${name}`;
     if (!found.includes(path)) return [`${path} is missing: run "npm run release:keep".`];
-    return isOld[name] ? [`${path} is not of this tree: run "npm run release:keep".`] : [];
+    return isOld[name] ? [`${path} is out of date: run "npm run release:keep".`] : [];
   });
 }

@@ -46,7 +46,7 @@ export function keptPackageFaults(version: string, folder: string): string[] {
   const kept = join(root, 'releases', version, `partner-network-${version}.tgz`);
   if (!existsSync(kept)) return [];
   const isEqual = contentOf(packWithoutLibrary(folder)).equals(contentOf(kept));
-  return isEqual ? [] : ['The package in releases/ is not of this tree: run "npm run release:keep".'];
+  return isEqual ? [] : ['The package in releases/ is out of date: run "npm run release:keep".'];
 }
 
 /** Builds the image, and compares its labels with the version and the commit. */

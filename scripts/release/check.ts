@@ -84,7 +84,7 @@ async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
   for (const name of published) {
     await step(`package ${name}: contents, publint, attw`, () => packageFaults(name, version, folder));
   }
-  await step('package in releases/ is of this tree', () => keptPackageFaults(version, folder));
+  await step('package in releases/ is up to date', () => keptPackageFaults(version, folder));
   await step('image: version and revision', () => imageFaults(version, folder));
   for (const run of longRuns) {
     const name = `npm run ${run.join(' ')}`;

@@ -89,7 +89,7 @@ const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
     '2026-13-16',
     ready,
   ),
-  [`CHANGELOG.md does not say what ${version} brings.`]: replaced('CHANGELOG.md', '- Much.', '', ready),
+  [`CHANGELOG.md has no entries for ${version}.`]: replaced('CHANGELOG.md', '- Much.', '', ready),
   'CHANGELOG.md has a heading "News": use one of Added, .*': replaced(
     'CHANGELOG.md',
     '### Added',
@@ -106,19 +106,19 @@ const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
     /("version": )"1[^"]*"/,
     '$1"2.0.0"',
   ),
-  [`${store}/sqlite/migrations/001_initial.sql is of 0.0.0: add a later file instead of a change.`]: {
+  [`${store}/sqlite/migrations/001_initial.sql must stay as in 0.0.0: add a later file instead.`]: {
     [`${store}/sqlite/migrations/001_initial.sql`]: '',
   },
-  [`${store}/postgres/migrations/002_faster_records.sql is of 0.0.0: .*`]: {
+  [`${store}/postgres/migrations/002_faster_records.sql must stay as in 0.0.0: .*`]: {
     [`${store}/postgres/migrations/001_more.sql`]: '',
   },
   [`${kept}/postgres.sql.gz is missing: run "npm run release:keep".`]: {
     [`${kept}/postgres.sql.gz`]: undefined,
   },
-  [`${kept}/openapi.json is not of this tree: run "npm run release:keep".`]: {
+  [`${kept}/openapi.json is out of date: run "npm run release:keep".`]: {
     [`${kept}/openapi.json`]: '{}',
   },
-  [`${kept}/migrations.json is not of this tree: .*`]: { [`${kept}/migrations.json`]: '{}' },
+  [`${kept}/migrations.json is out of date: .*`]: { [`${kept}/migrations.json`]: '{}' },
 };
 
 for (const [sentence, changes] of Object.entries(faults)) {

@@ -10,7 +10,7 @@ if (process.pid === 1) {
   }
 }
 
-// Imported one after the other: an older Node would trip over what it does not have before it could say so.
+// Imported in this order: an older Node must report its version before it imports what it does not have.
 await import('./require-node-24.js');
 const { enableCompileCache, registerHooks } = await import('node:module');
 const { accessSync, constants, existsSync, mkdirSync, statSync } = await import('node:fs');

@@ -173,7 +173,7 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
 test('without OpenTelemetry, an endpoint ends serve and doctor with the command to install it', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
   const { status, stdout, stderr } = await runPacked(['serve'], env);
-  const [, install = ''] = /run "(npm install .*)"\.\n$/.exec(stderr) ?? [];
+  const [, install = ''] = /Run "(npm install .*)" where /.exec(stderr) ?? [];
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(stderr, /^Traces need OpenTelemetry, which is not installed\. /);
   for (const [name, version] of Object.entries(ownManifest().peerDependencies)) {

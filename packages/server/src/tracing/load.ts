@@ -9,8 +9,8 @@ export async function loadTracing() {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     const packages = Object.entries(ownManifest().peerDependencies).map((names) => names.join('@'));
     throw new OperatorError(
-      'Traces need OpenTelemetry, which is not installed. Where partner-network is installed, ' +
-        `and with -g if that is global, run "npm install ${packages.join(' ')}".`,
+      `Traces need OpenTelemetry, which is not installed. Run "npm install ${packages.join(' ')}" ` +
+        'where partner-network is installed, with -g if it is installed globally.',
     );
   }
 }

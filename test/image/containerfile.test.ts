@@ -49,6 +49,18 @@ test('the Containerfile has the settings of the image', () => {
   );
 });
 
+test('a builder gets the files that the Containerfile copies, and no data of the checkout', () => {
+  const copied = [...read('Containerfile').matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) =>
+    names.split(' '),
+  );
+  const lines = read('.dockerignore').split('\n');
+  assert.ok(lines.includes('*'));
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1)),
+    copied,
+  );
+});
+
 const base = process.env.TEST_NODE_IMAGE;
 const skip =
   layout === undefined

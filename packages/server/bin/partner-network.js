@@ -13,7 +13,7 @@ if (process.pid === 1) {
 // Imported in this order: an older Node must report its version before it imports what it does not have.
 await import('./require-node-24.js');
 const { enableCompileCache, registerHooks } = await import('node:module');
-const { accessSync, constants, existsSync, mkdirSync, statSync } = await import('node:fs');
+const { existsSync, mkdirSync, statSync } = await import('node:fs');
 
 // The sources exist in a checkout only. The package has them as JavaScript, in the same layout.
 const isCheckout = existsSync(new URL('../src/main.ts', import.meta.url));
@@ -39,14 +39,13 @@ function cacheFolder() {
   const cache = `${folder}/.cache`;
   try {
     mkdirSync(cache, { mode: 0o700, recursive: true });
-    accessSync(cache, constants.W_OK);
     return isOurs(statSync(cache)) ? cache : undefined;
   } catch {
     return undefined;
   }
 }
 
-// Our files name each other in full, so there is nothing to search for. Node would, for a seventh of a start.
+// Our files import each other by full path. Node would search for them, which takes a seventh of a start.
 const ending = isCheckout ? '.ts' : '.js';
 const format = isCheckout ? 'module-typescript' : 'module';
 const ours = new URL('../../', main).href;

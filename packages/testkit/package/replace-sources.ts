@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { installedPackage } from './tested.ts';
+import { testedPackage } from './tested.ts';
 
 const root = new URL('../../../', import.meta.url).href;
-const installed = installedPackage()!;
+const installed = testedPackage()!;
 const built = `${pathToFileURL(`${installed}/dist`).href}/`;
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${installed}/package.json`, 'utf8'));
 

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { makeClone } from '../documents/clone.ts';
 import { read, root } from '../sources.ts';
-import { imageIn, layout, openBundle, without } from './bundle.ts';
+import { imageIn, layout, openBundle, without, withoutImage } from './bundle.ts';
 
-const skip = layout === undefined && 'is part of npm run tests:image';
 const { version } = JSON.parse(read('packages/server/package.json'));
 
-test('another folder, umask, time zone and temporary folder give the same digest', { skip }, async (t) => {
+test('another folder, umask, time zone and temporary folder give the same digest', {
+  skip: withoutImage,
+}, async (t) => {
   const clone = await makeClone();
   t.after(clone.remove);
   const printed = await clone.run(`
@@ -25,7 +26,7 @@ test('another folder, umask, time zone and temporary folder give the same digest
 });
 
 test('skopeo reads the image: how it runs, and where it comes from', {
-  skip: skip || without('skopeo'),
+  skip: withoutImage || without('skopeo'),
 }, () => {
   const skopeo = (...words: string[]) => JSON.parse(execFileSync('skopeo', words, { encoding: 'utf8' }));
   const { config, created } = skopeo('inspect', '--config', `oci:${imageIn(layout!)}`);
@@ -45,7 +46,9 @@ test('skopeo reads the image: how it runs, and where it comes from', {
   }
 });
 
-test('the SBOM in the image names each package and library in it', { skip: skip || without('umoci') }, () => {
+test('the SBOM in the image names each package and library in it', {
+  skip: withoutImage || without('umoci'),
+}, () => {
   const { rootfs } = openBundle({ after });
   const inside = (path: string) => readFileSync(join(rootfs, path));
   const sbom = JSON.parse(inside('usr/share/sbom/partner-network.cdx.json').toString());
@@ -73,7 +76,7 @@ test('the SBOM in the image names each package and library in it', { skip: skip 
   for (const ref of used) assert.ok([...refs, product].includes(ref), ref);
 });
 
-test('a folder that is not empty is status 1', { skip }, () => {
+test('a folder that is not empty is status 1', { skip: withoutImage }, () => {
   const words = ['scripts/image/main.ts', '--output', 'docs'];
   const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
   assert.deepEqual([status, stderr], [1, 'docs is not empty. Give a new or empty folder.\n']);

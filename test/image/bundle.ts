@@ -13,8 +13,11 @@ import type { Bundle } from './runc.ts';
 const given = process.env.TEST_IMAGE;
 export const layout = given === undefined ? undefined : resolve(root, given);
 
-/** Why tests with this tool are skipped, or false. Both read OCI layouts. */
-export const without = (tool: 'umoci' | 'skopeo') =>
+/** Why tests of a whole image are skipped, or false. */
+export const withoutImage = layout === undefined && 'is part of npm run tests:image';
+
+/** Why tests with this tool are skipped, or false. */
+export const without = (tool: 'umoci' | 'skopeo' | 'buildah' | 'podman') =>
   programsOnPath([tool]).length === 0 && `needs ${tool} (apt-get install ${tool})`;
 
 /** The name of the only image in a layout, for tools. */

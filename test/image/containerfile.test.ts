@@ -4,10 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { runtimeConfig } from '../../scripts/image/config.ts';
 import { read, root } from '../sources.ts';
-import { layout } from './bundle.ts';
+import { without, withoutImage } from './bundle.ts';
 
 /** The words of an instruction in the last stage. */
 function instruction(name: string): string {
@@ -63,10 +62,9 @@ test('a builder gets the files that the Containerfile copies, and no data of the
 
 const base = process.env.TEST_NODE_IMAGE;
 const skip =
-  layout === undefined
-    ? 'is part of npm run tests:image'
-    : (programsOnPath(['buildah']).length === 0 && 'needs buildah (apt-get install buildah)') ||
-      (base === undefined && 'needs TEST_NODE_IMAGE, the name of an image with Node 24 and npm');
+  withoutImage ||
+  without('buildah') ||
+  (base === undefined && 'needs TEST_NODE_IMAGE, the name of an image with Node 24 and npm');
 
 test('buildah builds the Containerfile, and its image passes the tests of the image', { skip }, (t) => {
   const folder = temporaryFolder(t);

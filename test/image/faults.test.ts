@@ -8,11 +8,10 @@ import { after, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Finished } from '../../packages/testkit/fixtures/run.ts';
 import { listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
-import { layout, openBundle, without } from './bundle.ts';
+import { openBundle, without, withoutImage } from './bundle.ts';
 import { type Bundle, openContainers, withoutRunc } from './runc.ts';
 
-const skip =
-  layout === undefined ? 'is part of npm run tests:image' : without('umoci') || (await withoutRunc());
+const skip = withoutImage || without('umoci') || (await withoutRunc());
 const bundle: Bundle = skip ? (undefined as never) : openBundle({ after });
 
 const anyPorts = { HOST: '127.0.0.1', PORT: '0', OPS_PORT: '0' };

@@ -4,19 +4,14 @@ import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import { openTerminal } from '../documents/clone.ts';
 import { openPage } from '../documents/page.ts';
 import { pageFor } from '../sources.ts';
-import { layout } from './bundle.ts';
+import { layout, without, withoutImage } from './bundle.ts';
 import { withoutRunc } from './runc.ts';
 
-const skip =
-  layout === undefined
-    ? 'is part of npm run tests:image'
-    : (programsOnPath(['podman']).length === 0 && 'needs podman (apt-get install podman)') ||
-      (await withoutRunc());
+const skip = withoutImage || without('podman') || (await withoutRunc());
 
 /** By default, podman raises limits, which a sandbox may forbid. */
 const limits = '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=1000:1000"]\n';

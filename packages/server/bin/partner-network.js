@@ -10,6 +10,9 @@ if (process.pid === 1) {
   }
 }
 
+// Without a listener, Node opens its debugger on this signal, and every user of the machine can connect to it.
+process.on('SIGUSR1', () => {});
+
 // Imported in this order: an older Node must report its version before it imports what it does not have.
 await import('./require-node-24.js');
 const { enableCompileCache, registerHooks } = await import('node:module');

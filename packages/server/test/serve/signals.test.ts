@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { commandLine, spawnCommand, start, withPartners } from '../../../testkit/fixtures/run.ts';
+import { commandLine, serve, spawnCommand, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
@@ -96,4 +96,14 @@ test('a signal during the start leaves no stack trace, and an upgrade whole or n
     assert.match(stderr, /^(Serving .*\n)?$/);
     assert.equal((await inside((store) => store.listPartners(), 'sandbox')).length > 0, true);
   }
+});
+
+test('SIGUSR1 opens no debugger', async (t) => {
+  const { database } = await fixtureLine(t);
+  const served = await serve(t, ['--environment', 'sandbox', '--drain-delay', '0', '--database', database]);
+  served.signal('SIGUSR1');
+  assert.equal((await fetch(`${served.operationsUrl}/readyz`)).status, 200);
+  served.signal('SIGTERM');
+  assert.equal(await served.ended, 0);
+  assert.doesNotMatch(served.texts().stderr, /Debugger/);
 });

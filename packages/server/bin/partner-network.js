@@ -10,7 +10,7 @@ if (process.pid === 1) {
   }
 }
 
-// Without a listener, Node opens its debugger on this signal, and every user of the machine can connect to it.
+// Without a listener, this signal opens Node's debugger, to which every user of the machine can connect.
 process.on('SIGUSR1', () => {});
 
 // Imported in this order: an older Node must report its version before it imports what it does not have.

@@ -1,6 +1,6 @@
 /** The image when something is wrong: one sentence, the right exit status, and no stack trace. */
 import assert from 'node:assert/strict';
-import { chownSync } from 'node:fs';
+import { chownSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -42,6 +42,21 @@ test('without write access to /data, migrate and serve say so', { skip }, async 
 
 test('without a database, serve names migrate', { skip }, async (t) => {
   assertRefused(await openContainers(t, bundle).run(['serve'], anyPorts), /migrate/);
+});
+
+test('a large import needs a folder for temporary files, which the image sets to /data', {
+  skip,
+}, async (t) => {
+  const containers = await migrated(t);
+  await containers.run(['partners', 'create', '--id', 'PARTNER_1', '--name', 'Acme']);
+  const lines = Array.from(
+    { length: 60_000 },
+    (_, row) => `{"id":"BRAND_${row}","name":"A","reference_id":"1"}\n`,
+  );
+  writeFileSync(join(containers.data, 'brands.jsonl'), lines.join(''));
+  const words = ['import', 'brands', '/data/brands.jsonl', '--partner', 'PARTNER_1'];
+  assertRefused(await containers.run(words, { SQLITE_TMPDIR: '/none' }), /Set SQLITE_TMPDIR/);
+  assert.match((await containers.run(words)).stdout, /^60000 read, 60000 written/);
 });
 
 test('a port that is taken is named', { skip }, async (t) => {

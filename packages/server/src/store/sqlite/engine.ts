@@ -11,6 +11,9 @@ const conflict = new Set([1555, 2067]);
 /** SQLITE_READONLY. */
 const readOnly = 8;
 
+/** SQLITE_IOERR_GETTEMPPATH. */
+const withoutTemporaryFolder = 6410;
+
 /** SQLITE_BUSY or SQLITE_LOCKED. */
 export function isLocked(code: number): boolean {
   return [5, 6].includes(code & 0xff);
@@ -23,6 +26,10 @@ export function translated(error: unknown): unknown {
   if ((code & 0xff) === readOnly) {
     const why = 'this user may not write to it, or its disk is mounted read-only';
     return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
+  }
+  if (code === withoutTemporaryFolder) {
+    const remedy = 'Set SQLITE_TMPDIR to a folder that this user can write';
+    return new OperatorError(`SQLite has no folder for temporary files. ${remedy}.`, { cause: error });
   }
   if (!unavailable.has(code & 0xff)) return error;
   const reason = isLocked(code) ? 'another command, such as an import, locks it' : (error as Error).message;

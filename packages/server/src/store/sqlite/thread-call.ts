@@ -9,16 +9,17 @@ interface Answer<Result> {
 
 const end = 'end';
 
-/** Starts the thread. It keeps the process alive only while a call is unanswered. */
+/** Starts the thread. It keeps the process alive only while a call is unanswered or it is being closed. */
 export function startThread<Request, Result>(file: URL, workerData: unknown) {
   const thread = new Worker(file, { workerData });
   const exited = once(thread, 'exit').catch(() => {});
   const unanswered: PromiseWithResolvers<Result>[] = [];
   let failure: Error | undefined;
+  let isClosing = false;
 
   thread.on('message', ({ result, fault }: Answer<Result>) => {
     const call = unanswered.shift()!;
-    if (unanswered.length === 0) thread.unref();
+    if (unanswered.length === 0 && !isClosing) thread.unref();
     if (fault === undefined) call.resolve(result as Result);
     else call.reject(Object.assign(new Error(fault.message), fault));
   });
@@ -45,6 +46,7 @@ export function startThread<Request, Result>(file: URL, workerData: unknown) {
 
     /** Finishes the calls made so far and ends the thread. */
     async close(): Promise<void> {
+      isClosing = true;
       thread.ref();
       thread.postMessage(end);
       await exited;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-/** Answers at once, and ends 50 ms after it was told to. */
+/** Answers at once, and ends 50 ms after the message "end". */
 const thread = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (message) => {

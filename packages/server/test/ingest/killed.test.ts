@@ -7,7 +7,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { killImports } from './kill-imports.ts';
 
 /** `npm run faults:import` kills a hundred on each engine. */
-const kills = 5;
+const kills = 3;
 
 async function emptyFile(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'test.db');

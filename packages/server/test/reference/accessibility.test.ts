@@ -22,7 +22,10 @@ const faultsOfLibrary = [
   '.scalar-client main',
 ];
 
-test('the reference, for every reader', needsChromium, async (t) => {
+test('the reference, for every reader', {
+  ...needsChromium,
+  skip: longRunOnly || needsChromium.skip,
+}, async (t) => {
   const { port } = await startTestService(t, { demoKey: keys.acme });
   const address = `http://127.0.0.1:${port}/docs`;
   await using browser = await launchChromium();
@@ -41,7 +44,6 @@ test('the reference, for every reader', needsChromium, async (t) => {
 
   await t.test(
     'the page can be read before the library has loaded, and the reader keeps the place',
-    { skip: longRunOnly },
     async () => {
       const page = await pageOf(browser);
       const held = Promise.withResolvers<Route>();

@@ -8,12 +8,7 @@ import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
 import { fixtureLine, metricOf, type ServedSandbox, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import {
-  longWithOwnRedis,
-  needsOwnRedis,
-  type OwnRedis,
-  startRedis,
-} from '../../../testkit/servers/redis.ts';
+import { longWithOwnRedis, type OwnRedis, startRedis } from '../../../testkit/servers/redis.ts';
 
 const rate = 50;
 
@@ -118,7 +113,7 @@ async function assertExact(t: TestContext, servers: readonly ServedSandbox[], ti
 
 test(
   'many times the allowed load on four servers gets the rate, no more and no less',
-  needsOwnRedis,
+  longWithOwnRedis,
   async (t) => {
     const servers = await serveMany(t, await startRedis(t), 4);
     await assertExact(t, servers, 20);

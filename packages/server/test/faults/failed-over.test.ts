@@ -4,7 +4,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import type { ServedSandbox } from '../../../testkit/fixtures/served.ts';
 import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
-import { faultTest, rareFaultTest } from './scene/all-faults.ts';
+import { rareFaultTest } from './scene/all-faults.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './scene/pair.ts';
 import { fill, loadOn, resumeMs, serveOn } from './scene/under-load.ts';
 
@@ -16,11 +16,11 @@ async function firstName({ brands }: ServedSandbox): Promise<string | undefined>
   return undefined;
 }
 
-for (const [fault, end, define] of [
-  ['is killed', 'kill', rareFaultTest],
-  ['freezes', 'freeze', faultTest],
+for (const [fault, end] of [
+  ['is killed', 'kill'],
+  ['freezes', 'freeze'],
 ] as const) {
-  define(`if the primary ${fault}, the standby is used once it is promoted`, async (t) => {
+  rareFaultTest(`if the primary ${fault}, the standby is used once it is promoted`, async (t) => {
     const { primary, standby } = await startPair(t);
     const load = await loadOn(t, urlOf(primary, standby));
     await primary[end]();

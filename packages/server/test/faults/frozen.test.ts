@@ -5,7 +5,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { metricOf } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { faultTest, rareFaultTest } from './scene/all-faults.ts';
+import { rareFaultTest } from './scene/all-faults.ts';
 import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 const freezeMs = 30_000;
@@ -48,7 +48,7 @@ rareFaultTest(
   },
 );
 
-faultTest(
+rareFaultTest(
   'with a frozen database the service still answers waiting clients, and ends with status 0',
   async (t) => {
     const server = await startFilled(t);

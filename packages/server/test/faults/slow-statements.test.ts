@@ -7,11 +7,11 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { httpBounds } from '../../src/bounds/http.ts';
 import { overloadBounds } from '../../src/bounds/overload.ts';
-import { faultTest } from './scene/all-faults.ts';
+import { rareFaultTest } from './scene/all-faults.ts';
 import { holdUp, statementsOf } from './scene/held-up.ts';
 import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
-faultTest('a statement that takes longer than 2 s is also canceled on the server', async (t) => {
+rareFaultTest('a statement that takes longer than 2 s is also canceled on the server', async (t) => {
   const server = await startFilled(t);
   const { brands } = await serveOn(t, server.url());
   const answer = brands('', { key: keys.acme });
@@ -26,7 +26,7 @@ faultTest('a statement that takes longer than 2 s is also canceled on the server
   assert.ok(leftMs > 1_900 && leftMs < 5_000, `the last statement ended after ${leftMs} ms`);
 });
 
-faultTest(
+rareFaultTest(
   'slow statements of a partner take at most half of the connections: the rest is shed',
   async (t) => {
     const server = await startFilled(t);

@@ -94,10 +94,10 @@ test('the database accepts every record that passes the check', async (t) => {
   const store = await openEmpty(t);
   let count = 0;
   const property = fc.asyncProperty(brands, balances, async (someBrand, someBalance) => {
-    const id = `${someBrand.id}${++count}`;
+    const id = `${++count}-${someBrand.id}`;
     const { written } = await importInto(store, [{ ...someBrand, id }]);
     assert.equal(written, 1);
-    const customer_id = `${someBalance.customer_id}${count}`;
+    const customer_id = `${count}-${someBalance.customer_id}`;
     const report = await importInto(store, [{ ...someBalance, customer_id }], { kind: 'balances' });
     assert.equal(report.written, 1);
     assert.deepEqual(await balancesOf(store, customer_id), [{ ...someBalance, customer_id }]);

@@ -6,16 +6,20 @@ import type { Environment } from '@partner-network/contract/environments';
 import { fillDatabase } from '../../../../testkit/fixtures/database.ts';
 import { createdAt, fillFixture, keys } from '../../../../testkit/fixtures/fixture.ts';
 import { type Answer, assertUnavailable, type Caller } from '../../../../testkit/fixtures/http.ts';
+import { isLongRun } from '../../../../testkit/fixtures/long-run.ts';
 import { requestsShed, type ServedSandbox, serveSandbox } from '../../../../testkit/fixtures/served.ts';
 import { type PostgresServer, type Settings, startPostgres } from '../../../../testkit/servers/postgres.ts';
 import { importValues } from '../../../src/ingest/import.ts';
 import { within } from '../../../src/lib/timeout.ts';
 import type { Store } from '../../../src/store/port.ts';
 
-/** Every answer comes within 2 s, plus some time for other tests on the same machine. */
-const answerMs = 2_200;
+/**
+ * Every answer comes within 2 s, plus some time for other tests on the same machine. `npm test` also runs on
+ * machines that stand still for seconds, so it allows more.
+ */
+const answerMs = isLongRun ? 2_200 : 8_000;
 /** Time to recover. Measured: 5 to 640 ms on a quiet machine, up to 1,170 with all tests running twice. */
-export const resumeMs = 1_500;
+export const resumeMs = isLongRun ? 1_500 : 4_000;
 /** How long all answers must be right after that. */
 const watchedMs = 500;
 const lostMs = 10_000;

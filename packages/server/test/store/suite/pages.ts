@@ -167,7 +167,7 @@ export const pageTests: StoreTests = {
     const store = await openWith(open, 'acme');
     let count = 0;
     const property = fc.asyncProperty(balances, async (balance) => {
-      const customer_id = `${balance.customer_id}${++count}`;
+      const customer_id = `${++count}-${balance.customer_id}`;
       await writeRows(store, 'balances', [{ ...balance, customer_id }]);
       await store.createGrant(grantOf(customer_id, { id: 'g' }), byTest);
       const answer = await store.listBalances(balancesQuery(customer_id));

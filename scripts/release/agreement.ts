@@ -148,7 +148,7 @@ function patchFaults(files: Files, version: string): string[] {
   return isEqual ? [] : [`${version} is a patch of ${last}, but it changes the schema.`];
 }
 
-/** What `npm run release:keep` wrote must be of this tree. */
+/** What `npm run release:keep` wrote must match this tree. */
 function keptFaults(files: Files, version: string): string[] {
   const folder = `releases/${version}`;
   const names = [

@@ -110,7 +110,7 @@ function compareShared(old: Part, next: Part, report: Report): void {
     report(`The base path ${path}`, 'was removed');
   }
   const [parts, later] = [partOf(old.components), partOf(next.components)];
-  // The others are compared where operations use them.
+  // Components of other kinds are compared where operations use them.
   compareRest('The document', parts, later, ['schemas', 'parameters', 'headers', 'responses'], report);
   // A schema that lists values, such as the error codes, may get more of them.
   for (const [name, schema] of Object.entries(partOf(parts.schemas))) {

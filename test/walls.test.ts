@@ -24,7 +24,9 @@ const rooms = [
   'images',
   'ingest',
   'demo',
+  'rehearsals',
   'serve',
+  'conformance',
   'doctor',
   'commands',
   'main.ts',
@@ -52,6 +54,8 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
     `${server}${room}/`,
     /src\/(http|listings)\/|store\/(sqlite|postgres)\//,
   ]),
+  // Conformance tests any deployment over HTTP, so it must not know how ours works.
+  [`${server}conformance/`, /^(?!@partner-network\/contract|node:|packages\/server\/src\/conformance\/)/],
   // A partner's command has an address and a key, and nothing of the service.
   [
     `${server}commands/as-partner/`,
@@ -65,7 +69,7 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:sqlite$/, /src\/store\/sqlite\//],
   [/^node:worker_threads$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\/redis\//],
-  [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
+  [/^node:https$/, /src\/(images\/download|tracing\/collector-agent|conformance\/send)\.ts$/],
   [/^@opentelemetry\//, /src\/tracing\//],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],
 ];

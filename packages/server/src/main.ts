@@ -230,7 +230,9 @@ export async function main(typed: readonly string[], variables: NodeJS.ProcessEn
     return 0;
   }
   const words = typed[0] === 'help' ? typed.slice(1) : typed;
-  const isHelp = words !== typed || words.includes('--help') || words.includes('-h');
+  // Words after `--` belong to a program that the command starts.
+  const own = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+  const isHelp = words !== typed || own.includes('--help') || own.includes('-h');
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   if (entry === undefined) return withoutCommand(groups, words, isHelp, output);
 
@@ -265,7 +267,7 @@ async function runCommand(command: Command, line: ReturnType<typeof parseLine>):
   } catch (error) {
     output.remark(messageOf(error));
     if (!(error instanceof ConclusiveError)) remarkConsequence();
-    return exitFailure;
+    return error instanceof OperatorError ? error.exitStatus : exitFailure;
   } finally {
     ignoreInterrupt();
   }

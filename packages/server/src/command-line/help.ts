@@ -51,7 +51,7 @@ export function helpOf(
   columns: number,
   examples: readonly string[] = [],
 ): string {
-  const { arguments: words = [], options } = syntax;
+  const { arguments: words = [], program: after, options } = syntax;
   const flags = Object.entries(options).map(([flag, option]) => {
     const { valueName, variable, isSecret, help } = option;
     const notes = [
@@ -65,11 +65,18 @@ export function helpOf(
       isSecret || variable === undefined ? meaning : `${meaning} [${variable}]`,
     ];
   });
-  const rows = [...words.map(({ name, help }) => [name, help]), ...flags, ['--help', 'this text']];
+  const named = after === undefined ? words : [...words, after];
+  const rows = [...named.map(({ name, help }) => [name, help]), ...flags, ['--help', 'this text']];
+  const usage = [
+    program,
+    ...words.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name)),
+    '[FLAGS]',
+  ];
+  if (after !== undefined) usage.push(after.isOptional ? `[-- ${after.name}]` : `-- ${after.name}`);
   const hasVariables = Object.values(options).some(({ variable, isSecret }) => variable && !isSecret);
   const brackets = 'A name in square brackets is the environment variable for the same value. The flag wins.';
   return [
-    `Usage: ${[program, ...words.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name)), '[FLAGS]'].join(' ')}`,
+    `Usage: ${usage.join(' ')}`,
     '',
     // Indented lines are a table of the program's own.
     ...summary.split('\n').flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, columns))),

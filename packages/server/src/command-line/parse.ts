@@ -14,6 +14,8 @@ export interface Argument {
 export interface Syntax<O extends Options> {
   /** Words after the command's name. An optional one is the last. */
   readonly arguments?: readonly Argument[] | undefined;
+  /** The words after `--`, which follow the arguments: a program that the command starts. */
+  readonly program?: Argument | undefined;
   /** The flags, by their names without dashes. */
   readonly options: O;
   /** Rules between several values, checked once each value is valid by itself; one sentence per problem. */
@@ -37,7 +39,10 @@ export function parseLine<O extends Options>(
     { type: valueName === undefined ? 'boolean' : 'string', multiple: true } as const,
   ]);
   const parsing = { strict: false, allowPositionals: true, tokens: true } as const;
-  const { tokens } = parseArgs({ args: [...words], options: Object.fromEntries(types), ...parsing });
+  const end = syntax.program === undefined ? -1 : words.indexOf('--');
+  const own = end === -1 ? words : words.slice(0, end);
+  const program = end === -1 ? [] : words.slice(end + 1);
+  const { tokens } = parseArgs({ args: [...own], options: Object.fromEntries(types), ...parsing });
 
   let afterUnknown = -1;
   for (const token of tokens) {
@@ -83,7 +88,7 @@ export function parseLine<O extends Options>(
     if (!text && !isOptional) problems.push(`${name} is missing.`);
   }
   problems.push(...extra);
-  return { values, arguments: positionals, problems };
+  return { values, arguments: [...positionals, ...program], problems };
 }
 
 function unexpected(word: string): string {

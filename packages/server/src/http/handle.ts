@@ -41,6 +41,9 @@ export type Routes = ReadonlyMap<string, Route>;
 /** Key of the route for all paths that have no route of their own. */
 export const anyOtherPath = '*';
 
+/** The part of a response that is used to send it. A rehearsal takes its place to change the response. */
+export type ResponseHead = Pick<ServerResponse, 'writeHead' | 'end'>;
+
 /**
  * Sends exactly one response to a request, whatever happens. Resolves to the length of the text that was made
  * for it and stays in memory until the client has read it. Files are in memory anyway and count as 0.
@@ -49,7 +52,7 @@ export async function answer(
   routes: Routes,
   log: Logger,
   request: IncomingMessage,
-  response: ServerResponse,
+  response: ResponseHead,
   startedMs: number,
   requests?: RequestMetrics,
 ): Promise<number> {
@@ -108,7 +111,7 @@ function refusalOfFault(log: Logger, { requestId }: Exchange, fault: unknown): R
 function send(
   log: Logger,
   exchange: Exchange,
-  response: ServerResponse,
+  response: ResponseHead,
   status: number,
   body?: string | Buffer,
   code?: string,

@@ -1,5 +1,13 @@
-/** An error that the operator can act on. The command line prints its message unchanged and exits with 1. */
-export class OperatorError extends Error {}
+/** An error that the operator can act on. The command line prints its message unchanged. */
+export class OperatorError extends Error {
+  /** The exit status of the command. */
+  readonly exitStatus: number;
+
+  constructor(message: string, options: ErrorOptions & { readonly exitStatus?: number } = {}) {
+    super(message, options);
+    this.exitStatus = options.exitStatus ?? 1;
+  }
+}
 
 /** An error after which the operator knows the state: the command's `ifFailed` is not printed. */
 export class ConclusiveError extends OperatorError {}

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { httpBounds } from '../../bounds/http.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { answer, type Routes } from '../handle.ts';
+import { answer as answerByRoute, type Routes } from '../handle.ts';
 import type { Overload } from '../overload/overload.ts';
 import { headerValues, isWellFormed } from '../request.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
@@ -35,6 +35,8 @@ interface Limits {
   readonly room: Room;
   readonly overload?: Pick<Overload, 'begin'> | undefined;
   readonly requests?: RequestMetrics;
+  /** Answers a request in place of its route alone: rehearsals in a sandbox. */
+  readonly answer?: typeof answerByRoute;
 }
 
 /** Answers every request by its route. Data that is not a request gets an error response of the same form. */
@@ -42,7 +44,7 @@ export function serveRoutes(
   server: Server,
   routes: Routes,
   log: Logger,
-  { room, overload, requests }: Limits,
+  { room, overload, requests, answer = answerByRoute }: Limits,
 ) {
   const connections = watchConnections(server, room, log);
   let isDraining = false;

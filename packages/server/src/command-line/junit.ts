@@ -1,0 +1,42 @@
+/** The result of one case in a JUnit file. */
+export interface JunitCase {
+  /** The group that viewers show it under. */
+  readonly group: string;
+  readonly name: string;
+  /** Why it failed: the first line is shown in lists. */
+  readonly failure?: string | undefined;
+  /** Why it was not run. */
+  readonly skipped?: string | undefined;
+  readonly seconds?: number | undefined;
+}
+
+/** A report in the XML of JUnit, which CI services read. */
+export function junitXml(suite: string, cases: readonly JunitCase[]): string {
+  const failures = cases.filter(({ failure }) => failure !== undefined).length;
+  const skipped = cases.filter(({ skipped }) => skipped !== undefined).length;
+  const counts = `tests="${cases.length}" failures="${failures}" skipped="${skipped}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites><testsuite name="${escaped(suite)}" ${counts}>`,
+    ...cases.map(element),
+    '</testsuite></testsuites>',
+    '',
+  ].join('\n');
+}
+
+function element({ group, name, failure, skipped, seconds = 0 }: JunitCase): string {
+  const start = `<testcase classname="${escaped(group)}" name="${escaped(name)}" time="${seconds.toFixed(3)}"`;
+  if (skipped !== undefined) return `${start}><skipped message="${escaped(skipped)}"/></testcase>`;
+  if (failure === undefined) return `${start}/>`;
+  const message = escaped(failure.split('\n')[0]!);
+  return `${start}><failure message="${message}">${escaped(failure)}</failure></testcase>`;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text for an element or an attribute. Characters that XML does not allow become U+FFFD. */
+function escaped(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replace(/[&<>"]/g, (character) => entities[character]!);
+}

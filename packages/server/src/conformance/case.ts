@@ -1,0 +1,96 @@
+/** What a conformance case is, and what it gets to test a deployment with. */
+
+export type Profile = 'specification' | 'decisions';
+
+/** The environment variables that hold keys and ids. Reports name them in place of their values. */
+export const variables = {
+  PARTNER_NETWORK_API_KEY: 'an API key with both scopes; required',
+  PARTNER_NETWORK_CUSTOMER_ID: 'a customer who gave this partner an active grant',
+  PARTNER_NETWORK_GRANT_ID: 'an active grant from that customer to this partner',
+  PARTNER_NETWORK_CUSTOMER_ID_WITHOUT_GRANT: 'a customer who gave this partner no grant',
+  PARTNER_NETWORK_BRANDS_ONLY_API_KEY: 'a key of this partner with the scope BRANDS_READ only',
+  PARTNER_NETWORK_OTHER_PARTNER_API_KEY: 'a key of another partner with both scopes',
+  PARTNER_NETWORK_REVOKED_API_KEY: 'a revoked key',
+  PARTNER_NETWORK_EXPIRED_API_KEY: 'an expired key',
+  PARTNER_NETWORK_OTHER_ENVIRONMENT_API_KEY: 'a key of the other environment',
+} as const;
+
+export type Variable = keyof typeof variables;
+
+export type Given = Readonly<Partial<Record<Variable, string>>>;
+
+export interface Case {
+  /** Stable, for example `brands.limit.zero`. */
+  readonly id: string;
+  /** A section of the specification, such as `4.3.2`, or a heading of the decisions, such as `Errors`. */
+  readonly section: string;
+  /** `specification` cases run in both profiles. */
+  readonly profile: Profile;
+  /** States the promise. */
+  readonly title: string;
+  /** Without all of these, the case is skipped. */
+  readonly needs?: readonly Variable[];
+  /** Run only with --burst. */
+  readonly needsBurst?: true;
+  /** Throws a `Failure`. */
+  check(probe: Probe): Promise<void>;
+}
+
+/** Names and values; a list sends one name several times. Undefined is left out. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+export interface Sending {
+  readonly method?: string;
+  /** The variable of the key to send, a whole header value, or null for no Authorization header. */
+  readonly key?: Variable | { readonly header: string } | null;
+  /** Further headers; names and values alternate. */
+  readonly headers?: readonly string[];
+}
+
+export interface Answer {
+  /** What was sent, with variables in place of keys and ids. */
+  readonly request: string;
+  readonly status: number;
+  /** Names and values alternate, as they came. */
+  readonly rawHeaders: readonly string[];
+  header(name: string): string | undefined;
+  readonly text: string;
+  /** The parsed body, or undefined if it is not JSON. */
+  readonly json: unknown;
+}
+
+/** Sends requests and checks answers. A request is paced and counted, and repeated after a 429 or 503. */
+export interface Probe {
+  readonly given: Given;
+  /** `path` is relative to the base URL, such as `/brands`. The key is PARTNER_NETWORK_API_KEY by default. */
+  get(path: string, query?: Query, sending?: Sending): Promise<Answer>;
+  /** Sends these bytes on a connection of their own. `{path}`, `{host}` and `{key}` are filled in. */
+  raw(text: string): Promise<Answer>;
+  /** Throws a `Failure` unless it holds; `expected` completes the sentence "Expected …". */
+  expect(answer: Answer, holds: boolean, expected: string): void;
+}
+
+export class Failure extends Error {
+  readonly answer: Answer;
+  readonly expected: string;
+
+  constructor(answer: Answer, expected: string) {
+    super(expected);
+    this.answer = answer;
+    this.expected = expected;
+  }
+}
+
+/** One case of the report, as --json prints it. Nothing of a real deployment stands in it. */
+export interface CaseResult {
+  readonly id: string;
+  readonly section: string;
+  readonly title: string;
+  readonly status: 'passed' | 'failed' | 'skipped' | 'expected';
+  /** Of a failed case. */
+  readonly request?: string;
+  readonly answer?: string;
+  readonly expected?: string;
+  /** Of a skipped case: the variable that would allow it. */
+  readonly variable?: string;
+}

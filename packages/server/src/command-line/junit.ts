@@ -25,7 +25,8 @@ export function junitXml(suite: string, cases: readonly JunitCase[]): string {
 }
 
 function element({ group, name, failure, skipped, seconds = 0 }: JunitCase): string {
-  const start = `<testcase classname="${escaped(group)}" name="${escaped(name)}" time="${seconds.toFixed(3)}"`;
+  const names = `classname="${escaped(group)}" name="${escaped(name)}"`;
+  const start = `<testcase ${names} time="${seconds.toFixed(3)}"`;
   if (skipped !== undefined) return `${start}><skipped message="${escaped(skipped)}"/></testcase>`;
   if (failure === undefined) return `${start}/>`;
   const message = escaped(failure.split('\n')[0]!);

@@ -9,7 +9,8 @@ export const variables = {
   PARTNER_NETWORK_GRANT_ID: 'an active grant from that customer to this partner',
   PARTNER_NETWORK_CUSTOMER_ID_WITHOUT_GRANT: 'a customer who gave this partner no grant',
   PARTNER_NETWORK_BRANDS_ONLY_API_KEY: 'a key of this partner with the scope BRANDS_READ only',
-  PARTNER_NETWORK_OTHER_PARTNER_API_KEY: 'a key of another partner with both scopes',
+  PARTNER_NETWORK_OTHER_PARTNER_API_KEY:
+    'a key of another partner with both scopes; the customer gave that partner no grant',
   PARTNER_NETWORK_REVOKED_API_KEY: 'a revoked key',
   PARTNER_NETWORK_EXPIRED_API_KEY: 'an expired key',
   PARTNER_NETWORK_OTHER_ENVIRONMENT_API_KEY: 'a key of the other environment',
@@ -32,7 +33,7 @@ export interface Case {
   readonly needs?: readonly Variable[];
   /** Run only with --burst. */
   readonly needsBurst?: true;
-  /** Throws a `Failure`. */
+  /** Throws a `Failure` if the promise is broken, and a `Skip` if this deployment cannot show it. */
   check(probe: Probe): Promise<void>;
 }
 
@@ -45,15 +46,24 @@ export interface Sending {
   readonly key?: Variable | { readonly header: string } | null;
   /** Further headers; names and values alternate. */
   readonly headers?: readonly string[];
+  /** The path starts at the origin, not at the base URL. */
+  readonly atOrigin?: true;
 }
 
 export interface Answer {
   /** What was sent, with variables in place of keys and ids. */
   readonly request: string;
+  readonly method: string;
+  /** As given to `get`, such as `/brands`; undefined for paths at the origin and for raw bytes. */
+  readonly path: string | undefined;
+  /** When the request was sent and when its answer was complete, by `performance.now()`. */
+  readonly sentMs: number;
+  readonly answeredMs: number;
   readonly status: number;
   /** Names and values alternate, as they came. */
   readonly rawHeaders: readonly string[];
   header(name: string): string | undefined;
+  readonly body: Buffer;
   readonly text: string;
   /** The parsed body, or undefined if it is not JSON. */
   readonly json: unknown;
@@ -62,10 +72,22 @@ export interface Answer {
 /** Sends requests and checks answers. A request is paced and counted, and repeated after a 429 or 503. */
 export interface Probe {
   readonly given: Given;
-  /** `path` is relative to the base URL, such as `/brands`. The key is PARTNER_NETWORK_API_KEY by default. */
-  get(path: string, query?: Query, sending?: Sending): Promise<Answer>;
-  /** Sends these bytes on a connection of their own. `{path}`, `{host}` and `{key}` are filled in. */
+  /** All answers of the run so far. */
+  readonly answers: readonly Answer[];
+  /**
+   * `path` is relative to the base URL, such as `/brands`. A query that is a text is sent as it is written.
+   * The key is PARTNER_NETWORK_API_KEY by default.
+   */
+  get(path: string, query?: Query | string, sending?: Sending): Promise<Answer>;
+  /**
+   * Sends these bytes on a connection of their own; each character is one byte. `{path}` is the path of the
+   * base URL, `{host}` its host and port, `{key}` the key.
+   */
   raw(text: string): Promise<Answer>;
+  /** Sends the same request many times at once, without pace and repetition. Only with --burst. */
+  burst(count: number, path: string, query?: Query): Promise<readonly Answer[]>;
+  /** Makes a value once for all cases of the run. A failure is made again for the next case. */
+  once<Value>(name: string, make: () => Promise<Value>): Promise<Value>;
   /** Throws a `Failure` unless it holds; `expected` completes the sentence "Expected …". */
   expect(answer: Answer, holds: boolean, expected: string): void;
 }
@@ -81,6 +103,9 @@ export class Failure extends Error {
   }
 }
 
+/** Ends a case that this deployment cannot show. Its sentence stands in the report as `variable`. */
+export class Skip extends Error {}
+
 /** One case of the report, as --json prints it. Nothing of a real deployment stands in it. */
 export interface CaseResult {
   readonly id: string;
@@ -91,6 +116,6 @@ export interface CaseResult {
   readonly request?: string;
   readonly answer?: string;
   readonly expected?: string;
-  /** Of a skipped case: the variable that would allow it. */
+  /** Of a skipped case: the variable that would allow it, or a sentence that says what is missing. */
   readonly variable?: string;
 }

@@ -1,6 +1,7 @@
+import { pause } from './abortable.ts';
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
-import { PartnerNetworkError } from './errors.ts';
+import { ApiError, PartnerNetworkError } from './errors.ts';
 import { isFromHook } from './hooks.ts';
 import { type CallOptions, checkCall, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
@@ -45,8 +46,8 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
       }
     }
     return createPageList(
-      () => requestPage<Page>(name, request, given, []),
-      (page) => (page as Readonly<Record<string, unknown>>)[name] as readonly Item[],
+      () => requestPage<Page>({ name, request, signal }, given, { cursors: [], isRestarted: false }),
+      (page) => itemsOf<Item>(page, name),
     );
   };
 }
@@ -59,21 +60,73 @@ function appendStack(error: Error, { stack }: Error): void {
 /** Cursors that a walk remembers. A service that sends one of them again would make the walk endless. */
 const rememberedCursors = 100;
 
+/** After a rotation of the cursor key, instances need up to this long to agree which cursors are valid. */
+const restartDelayMs = 1_000;
+
+interface Listing {
+  readonly name: string;
+  readonly signal: AbortSignal | undefined;
+  request(query: Params): Promise<Answer>;
+}
+
+/** Where a walk is. */
+interface Walk {
+  readonly cursors: readonly unknown[];
+  readonly isRestarted: boolean;
+  /** The id of the last record that the walk returned. */
+  readonly lastId?: unknown;
+}
+
 /** A page and its `next()`. Only the cursor ends a walk: a page may be empty. */
 async function requestPage<Page extends PageOf<Page>>(
-  name: string,
-  request: (query: Params) => Promise<Answer>,
+  listing: Listing,
   params: Params,
-  earlier: readonly unknown[],
+  { cursors: earlier, isRestarted, lastId: returnedId }: Walk,
 ): Promise<Page> {
-  const { items, cursor } = await request(params);
+  const { name, signal } = listing;
+  const answer = await listing.request(params);
+  const { cursor } = answer;
+  const items = isRestarted ? answer.items.filter((item) => isAfter(idOf(item), returnedId)) : answer.items;
+  const lastId = items.length > 0 ? idOf(items.at(-1)) : returnedId;
   const cursors = [...earlier.slice(1 - rememberedCursors), params.cursor];
+
   async function next(): Promise<Page | null> {
     if (cursor === '') return null;
-    if (!cursors.includes(cursor)) return requestPage<Page>(name, request, { ...params, cursor }, cursors);
-    throw new PartnerNetworkError(`The service repeated a cursor of ${name}, so the walk would not end.`);
+    if (cursors.includes(cursor))
+      throw new PartnerNetworkError(`The service repeated a cursor of ${name}, so the walk would not end.`);
+    try {
+      return await requestPage<Page>(listing, { ...params, cursor }, { cursors, isRestarted, lastId });
+    } catch (error) {
+      const isExpired = error instanceof ApiError && error.code === 'INVALID_CURSOR';
+      if (!isExpired || isRestarted || lastId === undefined) throw error;
+    }
+    await pause(restartDelayMs, signal);
+    const start = { ...params, cursor: undefined };
+    let page: Page | null = await requestPage<Page>(listing, start, {
+      cursors: [],
+      isRestarted: true,
+      lastId,
+    });
+    // Pages whose records were all returned before.
+    while (page?.cursor !== undefined && itemsOf(page, name).length === 0) page = await page.next();
+    return page;
   }
   return { [name]: items, ...(cursor !== '' && { cursor }), next } as unknown as Page;
+}
+
+function itemsOf<Item>(page: object, name: string): readonly Item[] {
+  return (page as Readonly<Record<string, readonly Item[]>>)[name]!;
+}
+
+function idOf(item: unknown): unknown {
+  return Object(item).id;
+}
+
+/** Listings are sorted by the bytes of the id in UTF-8, which is the order of code points. */
+function isAfter(a: unknown, b: unknown): boolean {
+  const [points, others] = [[...String(a)], [...String(b)]];
+  const at = points.findIndex((point, index) => point !== others[index]);
+  return at >= 0 && points[at]!.codePointAt(0)! > (others[at]?.codePointAt(0) ?? -1);
 }
 
 function queryOf(params: Params): string {

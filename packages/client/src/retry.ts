@@ -4,6 +4,8 @@ import { isFromHook } from './hooks.ts';
 
 /** The first retry waits up to this long, each further one up to twice as long. */
 const backoffBaseMs = 500;
+/** No retry waits less: a retry within milliseconds meets the same fault. */
+const backoffMinMs = 100;
 const backoffCapMs = 8_000;
 
 /** Added at random to the time that an answer asks to wait, so that clients do not return all at once. */
@@ -26,9 +28,10 @@ export async function withRetries<T>(
       if (attempt > maxRetries || !isRetryable(error)) throw error;
       const askedMs = (error instanceof ApiError && error.retryAfterMs) || 0;
       if (askedMs > longestWaitMs) throw error;
-      // Waits a random part of it (full jitter), so that clients that failed together return apart.
       const backoffMs = Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 1));
-      await pause(askedMs + Math.random() * (askedMs > 0 ? spreadMs : backoffMs), signal);
+      // At random between the two, so that clients that failed together return apart.
+      const [minMs, maxMs] = askedMs > 0 ? [askedMs, askedMs + spreadMs] : [backoffMinMs, backoffMs];
+      await pause(minMs + Math.random() * (maxMs - minMs), signal);
     }
   }
 }

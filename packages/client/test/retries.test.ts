@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
 import { ConnectionError, type RequestEvent, ServerError, TimeoutError } from '../src/index.ts';
 import { type Fault, latenessMs, startFaultyProxy } from './support/faulty-proxy.ts';
-import { addBrands, connectTo, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
+import {
+  addBrands,
+  connectTo,
+  idsOf,
+  skipBackoff,
+  startFaultyNetwork,
+  startNetwork,
+} from './support/network.ts';
 import { rejectionOf } from './support/rejection.ts';
 
 /** Faults that a retry overcomes. */
@@ -129,7 +136,7 @@ test('waits after a 429 as long as the service says, and succeeds', async (t) =>
 });
 
 test('a walk through any faults returns exactly the records, in order, each once', async (t) => {
-  t.mock.method(Math, 'random', () => 0);
+  skipBackoff(t);
   const { connect, service } = await startNetwork(t);
   await addBrands(service, 17);
   const expected = await idsOf(connect().brands.list());

@@ -18,9 +18,18 @@ export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwor
   return new PartnerNetwork({ apiKey: keys.acme, baseUrl, ...options });
 }
 
+/** Lets retries wait for no time unless the service asks for it. */
+export function skipBackoff(t: TestContext): void {
+  t.mock.method(Math, 'random', () => 0);
+  const setTimer = globalThis.setTimeout;
+  t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) =>
+    setTimer(run, ms === 100 ? 0 : ms),
+  );
+}
+
 /** The service behind a proxy that applies the next fault to each request. Retries do not wait. */
 export async function startFaultyNetwork(t: TestContext, faults: Fault[], options: Choices = {}) {
-  t.mock.method(Math, 'random', () => 0);
+  skipBackoff(t);
   const service = await startTestService(t);
   const proxy = await startFaultyProxy(t, service.port, faults);
   return { service, proxy, network: connectTo(proxy.baseUrl, options) };

@@ -48,6 +48,8 @@ export interface Sending {
   readonly headers?: readonly string[];
   /** The path starts at the origin, not at the base URL. */
   readonly atOrigin?: true;
+  /** False: a 429 or 503 is the answer, and not a reason to send the request again. */
+  readonly repeats?: false;
 }
 
 export interface Answer {
@@ -59,9 +61,13 @@ export interface Answer {
   /** When the request was sent and when its answer was complete, by `performance.now()`. */
   readonly sentMs: number;
   readonly answeredMs: number;
+  /** 0 if no whole answer came; `fault` then says why. */
   readonly status: number;
+  /** The system's code, such as ECONNRESET, or TIMEOUT or BODY_TOO_LONG. */
+  readonly fault?: string | undefined;
   /** Names and values alternate, as they came. */
   readonly rawHeaders: readonly string[];
+  /** The value of a header; the values of several headers of this name are joined by a comma. */
   header(name: string): string | undefined;
   readonly body: Buffer;
   readonly text: string;
@@ -81,14 +87,17 @@ export interface Probe {
   get(path: string, query?: Query | string, sending?: Sending): Promise<Answer>;
   /**
    * Sends these bytes on a connection of their own; each character is one byte. `{path}` is the path of the
-   * base URL, `{host}` its host and port, `{key}` the key.
+   * base URL, `{host}` its host and port, `{key}` the key. A variable in braces is its value.
    */
   raw(text: string): Promise<Answer>;
-  /** Sends the same request many times at once, without pace and repetition. Only with --burst. */
+  /** Sends the same request many times at once (150 at most), without pace. Only with --burst. */
   burst(count: number, path: string, query?: Query): Promise<readonly Answer[]>;
   /** Makes a value once for all cases of the run. A failure is made again for the next case. */
   once<Value>(name: string, make: () => Promise<Value>): Promise<Value>;
-  /** Throws a `Failure` unless it holds; `expected` completes the sentence "Expected …". */
+  /**
+   * Throws a `Failure` unless it holds; `expected` completes the sentence "Expected …". It stands in reports,
+   * so it must not repeat anything that the service sent.
+   */
   expect(answer: Answer, holds: boolean, expected: string): void;
 }
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { httpBounds } from '../bounds/http.ts';
 import { within } from '../lib/timeout.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { commonHeaders, errorResponse, Refusal, refusal } from './refusal.ts';
-import { isWellFormed, isWithinBounds, splitTarget } from './request.ts';
+import { isWellFormed, isWithinBounds, type RequestHead, splitTarget } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** A request and what is known about it so far, with the headers of its response. */
@@ -42,7 +41,10 @@ export type Routes = ReadonlyMap<string, Route>;
 export const anyOtherPath = '*';
 
 /** The part of a response that is used to send it. A rehearsal takes its place to change the response. */
-export type ResponseHead = Pick<ServerResponse, 'writeHead' | 'end'>;
+export interface ResponseHead {
+  writeHead(status: number, headers: string[]): unknown;
+  end(body: string | Buffer | undefined, encoding: BufferEncoding): unknown;
+}
 
 /**
  * Sends exactly one response to a request, whatever happens. Resolves to the length of the text that was made
@@ -51,7 +53,7 @@ export type ResponseHead = Pick<ServerResponse, 'writeHead' | 'end'>;
 export async function answer(
   routes: Routes,
   log: Logger,
-  request: IncomingMessage,
+  request: RequestHead,
   response: ResponseHead,
   startedMs: number,
   requests?: RequestMetrics,
@@ -91,7 +93,7 @@ export async function answer(
 const late = () => new StoreUnavailable('The request took too long.');
 
 /** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
-function routeOf(routes: Routes, path: string, request: IncomingMessage): Route {
+function routeOf(routes: Routes, path: string, request: RequestHead): Route {
   if (!isWithinBounds(request)) throw refusal('REQUEST_TOO_LARGE');
   if (!isWellFormed(request)) throw refusal('MALFORMED_REQUEST');
   const route = routes.get(path) ?? routes.get(anyOtherPath);

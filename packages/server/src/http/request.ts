@@ -2,6 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { httpBounds } from '../bounds/http.ts';
 
+/** The part of a request that is read. */
+export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>;
+
 /** Scheme and authority of an absolute-form target, which a proxy may send. */
 const authority = /^https?:\/\/[^/?]*/i;
 
@@ -27,7 +30,7 @@ export function headerValues(rawHeaders: readonly string[], lowerCaseName: strin
 }
 
 /** Whether the head of a request is within its bounds. Node counts only the bytes of names and values. */
-export function isWithinBounds({ method = '', url = '', rawHeaders }: IncomingMessage): boolean {
+export function isWithinBounds({ method = '', url = '', rawHeaders }: RequestHead): boolean {
   // As they were sent, without optional white space.
   let bytes = method.length + url.length + '  HTTP/1.1\r\n\r\n'.length;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -37,7 +40,7 @@ export function isWithinBounds({ method = '', url = '', rawHeaders }: IncomingMe
 }
 
 /** Rejects ambiguous requests: a proxy could parse them differently, which allows request smuggling. */
-export function isWellFormed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+export function isWellFormed({ httpVersion, rawHeaders }: RequestHead): boolean {
   // Node also parses versions that do not exist, such as HTTP/2.0 in a request line.
   const isVersionKnown = httpVersion === '1.1' || httpVersion === '1.0';
   return isVersionKnown && isHostClear(rawHeaders, httpVersion) && isBodyClear(rawHeaders, httpVersion);

@@ -10,6 +10,7 @@ import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { type MetricRead, readMetrics } from '../observability/metric.ts';
 import { watchThisProcess } from '../observability/process-metrics.ts';
 import { createJournal } from '../receipts/journal.ts';
+import type { Rehearsals } from '../rehearsals/rehearsals.ts';
 import { openStore } from '../store/engines.ts';
 import type { Store } from '../store/port.ts';
 import type { Served } from '../store/served.ts';
@@ -92,10 +93,19 @@ export async function openService(
     unreadCharacters: httpBounds.unreadCharacters,
   };
   // Before `listen`: a worker can get a connection before `listen` resolves.
-  const http = serveRoutes(server, await routesOf(parts, tracing), log, { room, overload, requests });
+  const rehearsals = await rehearsalsOf(parts, log);
+  const routes = await routesOf(parts, tracing);
+  const http = serveRoutes(server, rehearsals?.routes(routes) ?? routes, log, {
+    room,
+    overload,
+    requests,
+    answer: rehearsals?.answer,
+  });
   await given.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);
+  // Before the server, which waits for every response: a rehearsal may have stalled one.
+  opened.defer(async () => rehearsals?.close());
   const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
     (part) => part.metrics,
   );
@@ -115,4 +125,11 @@ async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Rou
   if (tracing === undefined) return createApp(parts);
   const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');
   return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);
+}
+
+/** Rehearsals, which only a sandbox has. In production, nothing of them is loaded. */
+async function rehearsalsOf({ environment, ...parts }: Parts, log: Logger): Promise<Rehearsals | undefined> {
+  if (environment !== 'sandbox') return undefined;
+  const { createRehearsals } = await import('../rehearsals/rehearsals.ts');
+  return createRehearsals({ environment, ...parts }, log);
 }

@@ -30,13 +30,22 @@ export function createHttpServer(): Server {
   return server;
 }
 
+type Answer = (
+  routes: Routes,
+  log: Logger,
+  request: IncomingMessage,
+  response: ServerResponse,
+  startedMs: number,
+  requests?: RequestMetrics,
+) => Promise<number>;
+
 /** Requests of operators are neither limited by overload nor counted, so both are optional. */
 interface Limits {
   readonly room: Room;
   readonly overload?: Pick<Overload, 'begin'> | undefined;
   readonly requests?: RequestMetrics;
   /** Answers a request in place of its route alone: rehearsals in a sandbox. */
-  readonly answer?: typeof answerByRoute;
+  readonly answer?: Answer | undefined;
 }
 
 /** Answers every request by its route. Data that is not a request gets an error response of the same form. */

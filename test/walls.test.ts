@@ -59,7 +59,7 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   // A partner's command has an address and a key, and nothing of the service.
   [
     `${server}commands/as-partner/`,
-    /src\/(?!bounds|lib|command-line|commands\/as-partner)[\w-]+\/|database\.ts/,
+    /src\/(?!bounds|lib|command-line|conformance|commands\/as-partner)[\w-]+\/|database\.ts/,
   ],
 ];
 

@@ -58,6 +58,14 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
           'partner-network balances list --customer CUSTOMER_1001 --grant-id GRANT_1001',
         ],
       }),
+      ...from(() => import('./commands/as-partner/conformance.ts'), {
+        conformance: [
+          'conformance',
+          'Check over HTTP whether a deployment follows the specification',
+          'partner-network conformance https://network.example/network/v1',
+          'partner-network conformance http://127.0.0.1:8080/network/v1 --html report.html',
+        ],
+      }),
     ],
   },
   {

@@ -44,6 +44,12 @@ export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
 };
 
+/** The options of a command that a version added. */
+export function addedIn<O extends Options>(since: string, options: O): O {
+  const marked = Object.entries(options).map(([name, option]) => [name, { ...option, since }]);
+  return Object.fromEntries(marked) as O;
+}
+
 /** A flag without a value: true if it is present. */
 export function flag(help: string): Option<boolean> {
   return { help, resolve: (texts) => texts.length > 0 };
@@ -87,15 +93,15 @@ export function setting<T, D extends T | undefined>(
   return { valueName, variable, help, default: shown, resolve: single(read, () => fallback) };
 }
 
-/** An option without a flag, such as a secret. With `needed`, it is required without the flag `unless`. */
+/** An option without a flag, such as a secret. With `needed`, it is required if `unless` is absent. */
 export function variableOnly<T>(
   variable: string,
   read: Reader<T>,
   help: string,
-  needed?: { readonly unless: string; readonly missing: string },
+  needed?: { readonly unless?: string; readonly missing: string },
 ): Option<T | undefined> {
   const whenAbsent = (flags: ReadonlySet<string>) =>
-    needed === undefined || flags.has(needed.unless) ? undefined : new Problem(needed.missing);
+    needed === undefined || flags.has(needed.unless ?? '') ? undefined : new Problem(needed.missing);
   return { valueName: 'VALUE', variable, isSecret: true, help, resolve: single(read, whenAbsent) };
 }
 

@@ -128,3 +128,10 @@ export interface CaseResult {
   /** Of a skipped case: the variable that would allow it, or a sentence that says what is missing. */
   readonly variable?: string;
 }
+
+/** What --json prints. */
+export interface Report {
+  readonly base_url: string;
+  readonly profile: Profile;
+  readonly cases: readonly CaseResult[];
+}

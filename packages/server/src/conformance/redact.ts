@@ -29,10 +29,13 @@ export function shownTarget(target: string, given: Given): string {
 }
 
 /** Headers whose values are the same for every partner, or harmless. */
-const plainHeaders =
-  /^(allow|cache-control|connection|content-(encoding|length|type)|date|transfer-encoding|vary)$|^(access-control-|ratelimit|retry-after|www-authenticate|x-content-type-options|x-request-id)/i;
+const plainHeaders = new RegExp(
+  '^(allow|cache-control|connection|content-(encoding|length|type)|date|transfer-encoding|vary)$|' +
+    '^(access-control-|ratelimit|retry-after|www-authenticate|x-content-type-options|x-request-id)',
+  'i',
+);
 
-/** An answer with kinds in place of values. Only errors are shown as they are. */
+/** An answer with kinds in place of values. Only errors keep their texts. */
 export function shownAnswer({ status, fault, rawHeaders, text, json }: Answer): string {
   if (fault !== undefined) return `No whole answer (${fault}).`;
   const headers: string[] = [];

@@ -18,7 +18,6 @@ export interface Run {
   /** Ends in /network/v1, without a slash. */
   readonly baseUrl: string;
   readonly given: Given;
-  readonly profile: Profile;
   readonly isBurst: boolean;
   readonly expectedFailures: ReadonlySet<string>;
   /** Called after each case with the number of cases so far. */

@@ -22,11 +22,12 @@ export function explained(error: unknown, address: Address, flagOf: FlagOf): unk
 
 function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
   if (error instanceof ApiError) return [...refusalOf(error, address, flagOf), ...remedyOf(error, address)];
-  if (error instanceof TimeoutError) {
-    const remedy = `Run the command again later, or check the address in ${address.setBy} and your network.`;
-    return [`The service at ${address.url} did not answer in time.`, remedy];
+  if (error instanceof TimeoutError) return tooLate(address);
+  if (error instanceof ConnectionError) {
+    // Without a cause, an answer arrived that is not JSON.
+    if (!(error.cause instanceof Error)) return foreignAnswer('not JSON', address);
+    return whyNoAnswer((error.cause as NodeJS.ErrnoException).code ?? error.cause.message, address);
   }
-  if (error instanceof ConnectionError) return whyNoAnswer(error, address);
   return [error.message.replaceAll('baseUrl', address.setBy)];
 }
 
@@ -54,8 +55,13 @@ function remedyOf({ status, errors }: ApiError, { url, setBy }: Address): string
   return [`The key comes from ${keyVariable}.${isUnknown ? ` ${check}` : ''}`];
 }
 
+export function tooLate({ url, setBy }: Address): string[] {
+  const remedy = `Run the command again later, or check the address in ${setBy} and your network.`;
+  return [`The service at ${url} did not answer in time.`, remedy];
+}
+
 /** The answer of another server: a web page, a redirect, a proxy's error. */
-function foreignAnswer(what: string, { url, setBy }: Address): string[] {
+export function foreignAnswer(what: string, { url, setBy }: Address): string[] {
   return [
     `The answer from ${url} (${what}) is not an answer of this service.`,
     `Check the address in ${setBy}, and any proxy between this machine and the service.`,
@@ -105,10 +111,7 @@ const connectionFaults: readonly ConnectionFault[] = [
   },
 ];
 
-function whyNoAnswer({ cause }: ConnectionError, address: Address): string[] {
-  // Without a cause, an answer arrived that is not JSON.
-  if (!(cause instanceof Error)) return foreignAnswer('not JSON', address);
-  const { code = cause.message } = cause as NodeJS.ErrnoException;
+export function whyNoAnswer(code: string, address: Address): string[] {
   const { what, remedy } = connectionFaults.find(({ codes }) => codes.test(code))!;
   const { url, setBy } = address;
   const start =

@@ -63,7 +63,7 @@ export const callOptions = {
 };
 
 /** Checks only the form; the service knows which keys exist. */
-function apiKey(text: string): string | Problem {
+export function apiKey(text: string): string | Problem {
   return /^[\u0021-\u007e]+$/.test(text)
     ? text
     : new Problem('must be the API key only, without spaces, line breaks or other characters.');

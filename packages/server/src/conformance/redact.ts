@@ -2,33 +2,29 @@
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Answer, Given } from './case.ts';
 
-const mostCharacters = 4_000;
-const mostHeaders = 40;
-const mostHeaderCharacters = 200;
-const mostDepth = 8;
-const mostFields = 40;
+const bounds = {
+  characters: 4_000,
+  headers: 40,
+  headerCharacters: 200,
+  errorCharacters: 1_024,
+  fields: 40,
+  depth: 6,
+};
 
 /** Parameters whose values come from the cases. Any other value may come from the deployment. */
-const plainParameters = new Set(['limit', 'type']);
+const plainParameters = /^(limit|type)=/;
 
 /** A path and query with variables or lengths in place of values. */
 export function shownTarget(target: string, given: Given): string {
-  const [path = '', ...rest] = target.split('?');
-  if (rest.length === 0) return path;
-  const parts = rest
-    .join('?')
-    .split('&')
-    .map((part) => {
-      const [name = '', ...values] = part.split('=');
-      const value = values.join('=');
-      if (value === '' || plainParameters.has(name)) return part;
-      const variable = Object.entries(given).find(([, text]) => encodeURIComponent(text) === value)?.[0];
-      return `${name}=${variable === undefined ? `<${value.length} characters>` : `$${variable}`}`;
-    });
-  return `${path}?${parts.join('&')}`;
+  return target.replace(/(?<=[?&])[^&]+/g, (pair) => {
+    const [name, value] = pair.split(/=(.*)/s);
+    if (!value || plainParameters.test(pair)) return pair;
+    const [variable] = Object.entries(given).find(([, text]) => encodeURIComponent(text) === value) ?? [];
+    return `${name}=${variable === undefined ? `<${value.length} characters>` : `$${variable}`}`;
+  });
 }
 
-/** Headers whose values are the same for every partner, or harmless. */
+/** Headers whose values tell nothing about the deployment's data. */
 const plainHeaders = new RegExp(
   '^(allow|cache-control|connection|content-(encoding|length|type)|date|transfer-encoding|vary)$|' +
     '^(access-control-|ratelimit|retry-after|www-authenticate|x-content-type-options|x-request-id)',
@@ -38,70 +34,43 @@ const plainHeaders = new RegExp(
 /** An answer with kinds in place of values. Only errors keep their texts. */
 export function shownAnswer({ status, fault, rawHeaders, text, json }: Answer): string {
   if (fault !== undefined) return `No whole answer (${fault}).`;
-  const headers: string[] = [];
-  for (let index = 0; index < rawHeaders.length && headers.length < mostHeaders; index += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(index, index + 2);
-    const shown = plainHeaders.test(name) ? cut(value, mostHeaderCharacters) : `<${value.length} characters>`;
-    headers.push(`${cut(name, mostHeaderCharacters)}: ${shown}`);
-  }
-  const isError = status >= 400;
-  const body = json === undefined ? bodyKind(text) : kindOf(json, isError, '', 0);
-  return [String(status), ...headers, '', body].join('\n').trimEnd();
-}
-
-function bodyKind(text: string): string {
-  return text === '' ? '' : `<not JSON, ${text.length} characters>`;
+  const lines = rawHeaders.slice(0, 2 * bounds.headers).map((part, index) => {
+    if (index % 2 === 0) return `\n${cut(part, bounds.headerCharacters)}: `;
+    const isPlain = plainHeaders.test(rawHeaders[index - 1]!);
+    return isPlain ? cut(part, bounds.headerCharacters) : `<${part.length} characters>`;
+  });
+  const isEmpty = text === '' && json === undefined;
+  const body = json === undefined ? `<not JSON, ${text.length} characters>` : kindOf(json, status >= 400);
+  return `${status}${lines.join('')}${isEmpty ? '' : `\n\n${body}`}`;
 }
 
 const errorFields = new Set(['category', 'code', 'detail', 'field']);
 
-/** The kind of a value. Equal kinds in a list are counted, so that the one record that differs is seen. */
-function kindOf(value: unknown, isError: boolean, field: string, depth: number): string {
-  if (typeof value === 'string') {
-    if (isError && errorFields.has(field)) return JSON.stringify(withoutNumbers(cut(value, 1_024)));
-    return value === '' ? '""' : '<string>';
-  }
+/** The kind of a value, as JSON. Equal kinds in a list are counted, so that a different record stands out. */
+function kindOf(value: unknown, isError: boolean, field = '', indent = '\n'): string {
+  if (typeof value === 'string' && isError && errorFields.has(field))
+    // A sentence of an error needs no long numbers. One may be an amount.
+    return JSON.stringify(cut(value, bounds.errorCharacters).replace(/\d{5,}/g, '<number>'));
+  if (typeof value === 'string') return value === '' ? '""' : '<string>';
   if (typeof value === 'number') return Number.isInteger(value) ? '<integer>' : '<number>';
   if (typeof value !== 'object' || value === null) return String(value);
-  const indent = '  '.repeat(depth + 1);
-  const lines = Array.isArray(value)
-    ? itemKinds(value, isError, depth)
-    : fieldKinds(value as Readonly<Record<string, unknown>>, isError, field, depth);
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
-  if (lines.length === 0) return open + close;
-  if (depth >= mostDepth) return `${open}…${close}`;
-  return `${open}\n${lines.map((line) => indent + line).join(',\n')}\n${'  '.repeat(depth)}${close}`;
-}
-
-function itemKinds(items: readonly unknown[], isError: boolean, depth: number): string[] {
-  if (depth >= mostDepth) return ['…'];
+  const entries = Object.entries(value);
+  if (entries.length === 0) return `${open}${close}`;
+  // Names of metadata are data.
+  if (field === 'metadata' || indent.length > 2 * bounds.depth) return `${open} <${entries.length}> ${close}`;
+  const inner = `${indent}  `;
   const counts = new Map<string, number>();
-  for (const item of items) {
-    const kind = kindOf(item, isError, '', depth + 1);
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const [name, item] of entries) {
+    const shownName = /^[a-z_]{1,40}$/i.test(name) ? `"${name}"` : '<field>';
+    const kind = kindOf(item, isError, name, inner);
+    const line = Array.isArray(value) ? kind : `${shownName}: ${kind}`;
+    counts.set(line, (counts.get(line) ?? 0) + 1);
   }
-  return [...counts].slice(0, mostFields).map(([kind, count]) => (count === 1 ? kind : `${count} × ${kind}`));
-}
-
-/** Names of metadata, and names that do not look like those of an API, may be data. */
-function fieldKinds(
-  fields: Readonly<Record<string, unknown>>,
-  isError: boolean,
-  field: string,
-  depth: number,
-): string[] {
-  if (depth >= mostDepth) return ['…'];
-  const names = Object.keys(fields);
-  if (field === 'metadata') return names.length === 0 ? [] : [`<${names.length} fields>`];
-  return names.slice(0, mostFields).map((name) => {
-    const shown = /^[a-z_]{1,40}$/i.test(name) ? JSON.stringify(name) : '<field>';
-    return `${shown}: ${kindOf(fields[name], isError, name, depth + 1)}`;
-  });
-}
-
-/** An error's sentence needs no numbers beyond the limits of the API, so a longer one may be an amount. */
-function withoutNumbers(text: string): string {
-  return text.replace(/\d{5,}/g, '<number>');
+  const lines = [...counts].slice(0, bounds.fields);
+  return (
+    open + lines.map(([line, count]) => inner + (count > 1 ? `${count} × ` : '') + line) + indent + close
+  );
 }
 
 function cut(text: string, characters: number): string {
@@ -109,22 +78,24 @@ function cut(text: string, characters: number): string {
 }
 
 const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]+`, 'g');
-const controls =
+/** Values that no report shows, in raw requests and in errors. */
+const ofPages = /\b(cursor|reference_id)=(?![<$])[^&\s]+/g;
+/** Control characters but the line feed, invisible characters, text direction marks, lone surrogates. */
+const unprintable =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
-/** A part of a key of this length is masked, wherever it stands. */
+/** A part of a key with this many characters is masked, wherever it stands. */
 const keyPart = 12;
 
-/** Forms in which a service may repeat a key. */
-const encodings: readonly ((key: Buffer) => string)[] = [
-  (key) => key.toString('latin1'),
-  (key) => key.toString('latin1').split('').reverse().join(''),
-  (key) => key.toString('hex'),
-  (key) => key.toString('hex').toUpperCase(),
-  (key) => key.toString('hex').replace(/../g, '%$&'),
-  (key) => key.toString('hex').toUpperCase().replace(/../g, '%$&'),
-  (key) => key.toString('hex').replace(/../g, '\\u00$&'),
-  ...[0, 1, 2].map((skipped) => (key: Buffer) => key.subarray(skipped).toString('base64url')),
-];
+/** The forms in which a service may repeat a key. */
+function formsOf(value: string): string[] {
+  const key = Buffer.from(value);
+  const hex = key.toString('hex');
+  const escaped = [hex, hex.replace(/../g, '%$&'), hex.replace(/../g, '\\u00$&')];
+  const base64 = [0, 1, 2].map((skipped) => key.subarray(skipped).toString('base64'));
+  const base64url = base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'));
+  const upper = escaped.map((form) => form.toUpperCase());
+  return [value, [...value].reverse().join(''), ...escaped, ...upper, ...base64, ...base64url];
+}
 
 /** The last pass over a text of the report: masks given values in any form, and anything like a key. */
 export function createMask(given: Given): (text: string) => string {
@@ -132,36 +103,24 @@ export function createMask(given: Given): (text: string) => string {
   const ids: [RegExp, string][] = [];
   for (const [variable, value] of Object.entries(given)) {
     if (variable.endsWith('_KEY')) {
-      for (const encode of encodings) {
-        const form = encode(Buffer.from(value));
-        for (let at = 0; at + keyPart <= form.length; at += 1) parts.add(form.slice(at, at + keyPart));
-      }
-    } else {
-      const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
-      const anyForm = forms.map((form) => RegExp.escape(form)).join('|');
-      // A short id may be a part of any word.
-      ids.push([
-        new RegExp(value.length < 6 ? `(?<!\\w)(?:${anyForm})(?!\\w)` : anyForm, 'g'),
-        `$${variable}`,
-      ]);
+      for (const form of formsOf(value))
+        for (let at = keyPart; at <= form.length; at += 1) parts.add(form.slice(at - keyPart, at));
+      continue;
     }
+    const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
+    const anyForm = `(?:${forms.map(RegExp.escape).join('|')})`;
+    // A short id may be a part of any word.
+    ids.push([new RegExp(value.length < 6 ? `(?<!\\w)${anyForm}(?!\\w)` : anyForm, 'g'), `$${variable}`]);
   }
   return (text) => {
-    let masked = maskParts(text, parts).replace(keyLike, '[key]');
-    for (const [pattern, shown] of ids) masked = masked.replace(pattern, () => shown);
-    return cut(masked.replace(controls, '\ufffd'), mostCharacters);
-  };
-}
-
-function maskParts(text: string, parts: ReadonlySet<string>): string {
-  let masked = '';
-  let hiddenUntil = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (parts.has(text.slice(at, at + keyPart))) {
-      if (at >= hiddenUntil) masked += '[key]';
-      hiddenUntil = at + keyPart;
+    let masked = '';
+    for (let at = 0, hiddenUntil = 0; at < text.length; at += 1) {
+      const isHidden = at < hiddenUntil;
+      if (parts.has(text.slice(at, at + keyPart))) hiddenUntil = at + keyPart;
+      if (!isHidden) masked += at < hiddenUntil ? '[key]' : text[at];
     }
-    if (at >= hiddenUntil) masked += text[at];
-  }
-  return masked;
+    masked = masked.replace(keyLike, '[key]').replace(ofPages, '$1=<…>');
+    for (const [pattern, variable] of ids) masked = masked.replace(pattern, () => variable);
+    return cut(masked.replace(unprintable, '\ufffd'), bounds.characters);
+  };
 }

@@ -10,6 +10,7 @@ import {
   type Query,
   type Sending,
   Skip,
+  type Variable,
 } from './case.ts';
 import { createMask, shownAnswer, shownTarget } from './redact.ts';
 import { createSender, type Outgoing, Untestable } from './send.ts';
@@ -31,17 +32,19 @@ export function casesOf(all: readonly Case[], profile: Profile): readonly Case[]
 
 /** Throws an `Untestable` if the deployment does not answer, or not as this API. */
 export async function runCases(cases: readonly Case[], run: Run): Promise<readonly CaseResult[]> {
-  const prober = createProbe(run);
+  const base = new URL(run.baseUrl);
+  const sender = createSender(base);
+  const probe = createProbe(run, base, sender);
   const results: CaseResult[] = [];
   try {
-    await preflight(prober.probe);
+    await preflight(probe);
     for (const each of cases) {
-      results.push(await resultOf(each, run, prober));
+      results.push(await resultOf(each, run, probe));
       run.onProgress?.(results.length);
     }
     return results;
   } finally {
-    prober.close();
+    sender.close();
   }
 }
 
@@ -51,13 +54,11 @@ async function preflight(probe: Probe): Promise<void> {
   const { status, fault, json } = answer;
   if (fault !== undefined) throw new Untestable('unreachable', answer);
   if ([401, 403, 429, 503].includes(status)) throw new Untestable('refused', answer);
-  const isOurs = typeof json === 'object' && json !== null && status !== 404;
-  if (!isOurs || (status >= 300 && status < 400)) throw new Untestable('foreign', answer);
+  const isForeign = typeof json !== 'object' || json === null || status === 404 || /^3/.test(String(status));
+  if (isForeign) throw new Untestable('foreign', answer);
 }
 
-type Prober = ReturnType<typeof createProbe>;
-
-async function resultOf(each: Case, run: Run, { probe, mask }: Prober): Promise<CaseResult> {
+async function resultOf(each: Case, run: Run, probe: Probe): Promise<CaseResult> {
   const { id, section, title, needs = [], needsBurst } = each;
   const missing = needs.find((variable) => run.given[variable] === undefined);
   const variable = missing ?? (needsBurst && !run.isBurst ? '--burst' : undefined);
@@ -67,71 +68,66 @@ async function resultOf(each: Case, run: Run, { probe, mask }: Prober): Promise<
     return { id, section, title, status: 'passed' };
   } catch (error) {
     if (error instanceof Untestable) throw error;
-    if (error instanceof Skip) return { id, section, title, status: 'skipped', variable: error.message };
-    const answer = error instanceof Failure ? error.answer : probe.answers.at(-1);
+    const mask = createMask(run.given);
+    if (error instanceof Skip)
+      return { id, section, title, status: 'skipped', variable: mask(error.message) };
     // The message of any other error may repeat a part of the answer.
-    const expected =
-      error instanceof Failure
-        ? error.expected
-        : `an answer that the case can read (${(error as Error).name})`;
+    const cannotRead = `an answer that the case can read (${(error as Error).name})`;
+    const { answer, expected } =
+      error instanceof Failure ? error : { answer: probe.answers.at(-1)!, expected: cannotRead };
     const status = run.expectedFailures.has(id) ? 'expected' : 'failed';
-    const shown = {
-      request: mask(answer?.request ?? ''),
-      answer: mask(answer === undefined ? '' : shownAnswer(answer)),
+    const seen = {
+      request: mask(answer.request),
+      answer: mask(shownAnswer(answer)),
+      expected: mask(expected),
     };
-    return { id, section, title, status, ...shown, expected: mask(expected) };
+    return { id, section, title, status, ...seen };
   }
 }
 
-function createProbe({ baseUrl, given }: Run) {
-  const base = new URL(baseUrl);
-  const sender = createSender(base);
+function createProbe({ given }: Run, base: URL, sender: ReturnType<typeof createSender>): Probe {
   const results = new Map<string, Promise<unknown>>();
   const answers: Answer[] = [];
-
-  const outgoing = (path: string, query: Query | string = {}, sending: Sending = {}): Outgoing => {
-    const { method = 'GET', key = 'PARTNER_NETWORK_API_KEY', headers = [], atOrigin, repeats } = sending;
-    const text = typeof query === 'string' ? query : queryText(query);
-    const target = (atOrigin ? '' : base.pathname) + path + (text && `?${text}`);
-    const shown = [`${method} ${shownTarget(target, given)}`];
-    const sent: string[] = [];
-    if (typeof key === 'string') {
-      sent.push('Authorization', `Bearer ${given[key]}`);
-      shown.push(`Authorization: Bearer $${key}`);
-    }
-    const own = typeof key === 'object' && key !== null ? ['Authorization', key.header, ...headers] : headers;
-    for (let index = 0; index < own.length; index += 2) shown.push(`${own[index]}: ${own[index + 1]}`);
-    const asked = atOrigin ? undefined : path;
-    return { method, path: target, headers: [...sent, ...own], asked, shown: shown.join('\n'), repeats };
+  const kept = (answer: Answer) => {
+    answers.push(answer);
+    return answer;
   };
 
-  const probe: Probe = {
+  function outgoing(path: string, query: Query | string = {}, sending: Sending = {}): Outgoing {
+    const { method = 'GET', key = 'PARTNER_NETWORK_API_KEY', atOrigin, repeats } = sending;
+    const text = typeof query === 'string' ? query : queryText(query);
+    const target = (atOrigin ? '' : base.pathname) + path + (text && `?${text}`);
+    const credentials = (value: string) => ['Authorization', value, ...(sending.headers ?? [])];
+    const isVariable = typeof key === 'string';
+    const headers =
+      key === null ? credentials('').slice(2) : credentials(isVariable ? `Bearer ${given[key]}` : key.header);
+    const shown = isVariable ? credentials(`Bearer $${key}`) : headers;
+    const lines = shown.map((part, index) => (index % 2 === 0 ? `\n${part}: ` : part));
+    const request = `${method} ${shownTarget(target, given)}${lines.join('')}`;
+    return { request, method, path: atOrigin ? undefined : path, target, headers, repeats };
+  }
+
+  function filledIn(template: string, textOf: (variable: Variable) => string): string {
+    const key = template.replaceAll('{key}', '{PARTNER_NETWORK_API_KEY}');
+    const text = key.replaceAll('{path}', base.pathname).replaceAll('{host}', base.host);
+    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in given ? textOf(name) : whole));
+  }
+
+  return {
     given,
     answers,
-    get: async (path, query, sending) => {
-      const answer = await sender.send(outgoing(path, query, sending));
-      answers.push(answer);
-      return answer;
-    },
+    get: async (path, query, sending) => kept(await sender.send(outgoing(path, query, sending))),
     raw: async (template) => {
-      const fillIn = (isShown: boolean) =>
-        template.replace(/\{(\w+)\}/g, (whole, name: string) => {
-          if (name === 'path') return base.pathname;
-          if (name === 'host') return base.host;
-          const variable = name === 'key' ? 'PARTNER_NETWORK_API_KEY' : name;
-          if (!(variable in given)) return whole;
-          return isShown ? `$${variable}` : given[variable as keyof Given]!;
-        });
-      const shown = fillIn(true).replaceAll('\r\n', '\n');
-      const answer = await sender.raw(Buffer.from(fillIn(false), 'latin1'), shown);
-      answers.push(answer);
-      return answer;
+      const bytes = Buffer.from(
+        filledIn(template, (variable) => given[variable]!),
+        'latin1',
+      );
+      const shown = filledIn(template, (variable) => `$${variable}`)
+        .replaceAll('\r\n', '\n')
+        .trimEnd();
+      return kept(await sender.raw(bytes, shown));
     },
-    burst: async (count, path, query) => {
-      const burst = await sender.burst(outgoing(path, query), count);
-      answers.push(...burst);
-      return burst;
-    },
+    burst: async (count, path, query) => (await sender.burst(outgoing(path, query), count)).map(kept),
     once: <Value>(name: string, make: () => Promise<Value>) => {
       const made = results.get(name) ?? make();
       results.set(name, made);
@@ -142,7 +138,6 @@ function createProbe({ baseUrl, given }: Run) {
       if (!holds) throw new Failure(answer, expected);
     },
   };
-  return { probe, mask: createMask(given), close: sender.close, sent: sender.sent };
 }
 
 function queryText(query: Query): string {

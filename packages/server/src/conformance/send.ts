@@ -1,34 +1,39 @@
 /** Sends requests to any deployment: paced, counted, bounded, and never to another address. */
 import { once } from 'node:events';
 import {
+  Agent,
   type ClientRequest,
-  Agent as HttpAgent,
+  type IncomingMessage,
   type RequestOptions,
   request as requestHttp,
 } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { request as requestHttps, Agent as TlsAgent } from 'node:https';
+import { connect, isIP, type Socket } from 'node:net';
 import { Duplex, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Answer } from './case.ts';
 
-/** Milliseconds between two starts: 39 requests in any second. */
-const paceMs = 26;
-const mostRequests = 999;
-const mostAtOnce = 150;
-/** Milliseconds for a whole answer. The decisions promise 2 s. */
-const answerMs = 10_000;
-/** A page of 100 brands has 8 MB at most. */
-const mostBodyBytes = 16 * 1024 * 1024;
-const mostHeadBytes = 64 * 1024;
-/** How often a request is sent again after a 429 or 503, and the longest wait for all of them together. */
-const mostRepeats = 3;
-const mostWaitMs = 60_000;
-/** Requests in a row without an answer, after which the deployment counts as lost. */
-const mostUnanswered = 5;
+const bounds = {
+  /** Milliseconds between two starts: 39 requests in any second. */
+  paceMs: 26,
+  requests: 999,
+  requestsAtOnce: 150,
+  /** Milliseconds for a whole answer, and for the run. */
+  answerMs: 10_000,
+  runMs: 900_000,
+  headBytes: 64 * 1024,
+  /** Bytes of one body, and of all. A page of 100 brands has 8 MB at most. */
+  bodyBytes: 16 * 1024 * 1024,
+  allBytes: 512 * 1024 * 1024,
+  /** How often a request is sent again after a 429 or 503, and the longest wait for all repeats together. */
+  repeats: 3,
+  repeatWaitMs: 60_000,
+  /** Requests in a row without an answer, after which the deployment counts as unreachable. */
+  unanswered: 5,
+};
 
-/** Why the deployment cannot be tested any further. */
+/** Why the deployment cannot be tested, or not any further. */
 export class Untestable extends Error {
   readonly reason: 'unreachable' | 'refused' | 'foreign' | 'exhausted';
   readonly answer: Answer | undefined;
@@ -41,213 +46,185 @@ export class Untestable extends Error {
 }
 
 /** A request as it is sent, and as reports show it. */
-export interface Outgoing {
-  readonly method: string;
-  readonly path: string;
+export interface Outgoing extends Pick<Answer, 'request' | 'method' | 'path'> {
+  readonly target: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];
-  /** What a case gave as path. */
-  readonly asked: string | undefined;
-  readonly shown: string;
   readonly repeats?: false | undefined;
 }
 
 export function createSender(base: URL) {
   const isTls = base.protocol === 'https:';
-  const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 8 });
+  const host = base.hostname.replace(/^\[|\]$/g, '');
   const address = {
-    host: base.hostname.replace(/^\[|\]$/g, ''),
+    host,
     port: Number(base.port) || (isTls ? 443 : 80),
+    servername: isIP(host) ? '' : host,
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+    rejectUnauthorized: true,
   };
-  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-  const common: RequestOptions = {
-    ...address,
-    maxHeaderSize: mostHeadBytes,
-    ...(isTls && { rejectUnauthorized: true }),
-  };
-  let sent = 0;
-  let lastStart = Number.NEGATIVE_INFINITY;
+  const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true });
+  const startedAt = performance.now();
+  const spent = { requests: 0, bytes: 0, repeatWaitMs: 0, unanswered: 0 };
+  let lastStart = startedAt - bounds.paceMs;
   let turn = Promise.resolve();
-  let waitLeftMs = mostWaitMs;
-  let unanswered = 0;
-
-  function count(requests: number): void {
-    if (sent + requests > mostRequests) throw new Untestable('exhausted');
-    sent += requests;
-  }
 
   /** Resolves when the next request may start. */
-  function pace(): Promise<void> {
+  function pace(requests = 1): Promise<void> {
+    spent.requests += requests;
+    const isSpent =
+      spent.requests > bounds.requests ||
+      spent.bytes > bounds.allBytes ||
+      performance.now() - startedAt > bounds.runMs;
+    if (isSpent) throw new Untestable('exhausted');
     turn = turn.then(async () => {
       // A timer may fire early.
-      for (let waitMs = 1; waitMs > 0; ) {
-        waitMs = lastStart + paceMs - performance.now();
-        if (waitMs > 0) await sleep(Math.ceil(waitMs));
-      }
+      for (let waitMs = 1; waitMs > 0; await sleep(waitMs))
+        waitMs = Math.max(Math.ceil(lastStart + bounds.paceMs - performance.now()), 0);
       lastStart = performance.now();
     });
     return turn;
   }
 
-  function start(outgoing: Outgoing, connection: RequestOptions): ClientRequest {
-    const { method, path, headers } = outgoing;
+  function start({ method, target, headers }: Outgoing, connection: RequestOptions): ClientRequest {
     const all = ['Host', base.host, 'User-Agent', 'partner-network-conformance', ...headers];
-    return (isTls ? requestHttps : requestHttp)({ ...common, ...connection, method, path, headers: all });
+    const options = { method, path: target, headers: all, maxHeaderSize: bounds.headBytes, ...connection };
+    return isTls && 'agent' in connection
+      ? requestHttps({ ...address, ...options })
+      : requestHttp({ ...address, ...options });
   }
 
-  async function open(): Promise<Socket> {
-    const socket = isTls
-      ? connectTls({ ...address, servername: /[a-z]$/i.test(address.host) ? address.host : '' })
-      : connect(address);
-    // Later errors reach the request.
-    socket.on('error', () => {});
-    await once(socket, isTls ? 'secureConnect' : 'connect', { signal: AbortSignal.timeout(answerMs) });
-    return socket;
+  /** Sends one request. Never rejects: a fault of the connection or of the answer is a result. */
+  async function exchange(outgoing: Outgoing, connection: RequestOptions): Promise<Answer> {
+    const answer = await new Promise<Answer>((resolve) => {
+      const sentMs = performance.now();
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      let response: IncomingMessage | undefined;
+      const request = start(outgoing, connection);
+      const timer = setTimeout(() => end('TIMEOUT'), bounds.answerMs);
+      const end = (fault?: string) => {
+        clearTimeout(timer);
+        request.removeAllListeners('close');
+        if (fault !== undefined) request.destroy();
+        const isStale =
+          response === undefined && request.reusedSocket && /ECONNRESET|EPIPE/.test(fault ?? '');
+        resolve(answerOf(outgoing, sentMs, isStale ? 'STALE' : fault, response, Buffer.concat(chunks)));
+      };
+      request.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.name));
+      // A 101 response ends the connection with neither a response nor an error.
+      request.on('close', () => end('ECONNRESET'));
+      request.on('response', (incoming) => {
+        response = incoming;
+        incoming.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > bounds.bodyBytes) end('BODY_TOO_LONG');
+          else chunks.push(chunk);
+        });
+        incoming.on('end', () => end());
+        incoming.on('error', () => end('ECONNRESET'));
+      });
+      request.end();
+    });
+    spent.bytes += answer.body.length;
+    return answer;
   }
 
   /** Sends a request, and again after a 429 or 503 or on a connection that the service just closed. */
   async function send(outgoing: Outgoing): Promise<Answer> {
-    let repeats = 0;
-    for (;;) {
-      count(1);
+    for (let repeats = outgoing.repeats === false ? bounds.repeats : 0; ; ) {
       await pace();
-      const { isStale, ...answer } = await exchange(outgoing, () => start(outgoing, { agent }));
-      if (isStale) continue;
-      unanswered = answer.status === 0 ? unanswered + 1 : 0;
-      if (unanswered >= mostUnanswered) throw new Untestable('unreachable', answer);
+      const answer = await exchange(outgoing, { agent });
+      if (answer.fault === 'STALE') continue;
+      spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
+      if (spent.unanswered >= bounds.unanswered) throw new Untestable('unreachable', answer);
       const waitMs = waitAsked(answer);
-      const mayRepeat = outgoing.repeats !== false && repeats < mostRepeats;
-      if (waitMs === undefined || !mayRepeat || waitMs > waitLeftMs) return answer;
+      const isFinal = waitMs === undefined || spent.repeatWaitMs + waitMs > bounds.repeatWaitMs;
+      if (isFinal || repeats >= bounds.repeats) return answer;
       repeats += 1;
-      waitLeftMs -= waitMs;
+      spent.repeatWaitMs += waitMs;
       await sleep(waitMs);
     }
   }
 
-  /** Sends bytes that no HTTP library would send. Node's parser reads the answer. */
-  async function raw(bytes: Buffer, shown: string): Promise<Answer> {
-    count(1);
-    await pace();
-    const method = bytes.subarray(0, 5).toString() === 'HEAD ' ? 'HEAD' : 'GET';
-    const outgoing = { method, path: '/', headers: [], asked: undefined, shown };
-    const socket = await open().catch((error: NodeJS.ErrnoException) => error);
-    if (socket instanceof Error) return noAnswer(outgoing, socket);
-    socket.write(bytes);
-    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-    const connection = Duplex.from({ readable: socket, writable: nowhere });
-    const answer = await exchange(outgoing, () => start(outgoing, { createConnection: () => connection }));
+  /** Opens a connection, and uses it for one exchange. */
+  async function open(): Promise<Socket | NodeJS.ErrnoException> {
+    const socket = isTls ? connectTls(address) : connect(address);
+    // Later errors reach the request.
+    socket.on('error', () => {});
+    const signal = AbortSignal.timeout(bounds.answerMs);
+    const opened = once(socket, isTls ? 'secureConnect' : 'connect', { signal });
+    return opened.then(
+      () => socket,
+      (error) => error,
+    );
+  }
+
+  async function exchangeOn(
+    outgoing: Outgoing,
+    socket: Socket | NodeJS.ErrnoException,
+    connection: Duplex | undefined = socket instanceof Error ? undefined : socket,
+  ): Promise<Answer> {
+    if (socket instanceof Error) return answerOf(outgoing, performance.now(), socket.code ?? socket.name);
+    const answer = await exchange(outgoing, { createConnection: () => connection });
     socket.destroy();
     return answer;
   }
 
-  async function burst(outgoing: Outgoing, requests: number): Promise<readonly Answer[]> {
-    if (requests > mostAtOnce) throw new RangeError(`A burst has at most ${mostAtOnce} requests.`);
-    count(requests);
+  /** Sends bytes that no HTTP library would send. Node's parser reads the answer. */
+  async function raw(bytes: Buffer, request: string): Promise<Answer> {
     await pace();
-    const openings = Array.from({ length: requests }, () =>
-      open().catch((error: NodeJS.ErrnoException) => error),
-    );
-    const sockets = await Promise.all(openings);
-    const answers = await Promise.all(
-      sockets.map((socket) =>
-        socket instanceof Error
-          ? noAnswer(outgoing, socket)
-          : exchange(outgoing, () => start(outgoing, { createConnection: () => socket })),
-      ),
-    );
-    for (const socket of sockets) if (!(socket instanceof Error)) socket.destroy();
+    const method = bytes.subarray(0, 5).toString() === 'HEAD ' ? 'HEAD' : 'GET';
+    const outgoing: Outgoing = { request, method, path: undefined, target: '/', headers: [] };
+    const socket = await open();
+    if (socket instanceof Error) return exchangeOn(outgoing, socket);
+    socket.write(bytes);
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    return exchangeOn(outgoing, socket, Duplex.from({ readable: socket, writable: nowhere }));
+  }
+
+  async function burst(outgoing: Outgoing, count: number): Promise<readonly Answer[]> {
+    if (count > bounds.requestsAtOnce) throw new RangeError(`More than ${bounds.requestsAtOnce} at once.`);
+    await pace(count);
+    const sockets = await Promise.all(Array.from({ length: count }, open));
+    const answers = await Promise.all(sockets.map((socket) => exchangeOn(outgoing, socket)));
     lastStart = performance.now();
     return answers;
   }
 
-  return { send, raw, burst, close: () => agent.destroy(), sent: () => sent };
-}
-
-type Exchanged = Answer & { readonly isStale: boolean };
-
-/** Sends one request. Never rejects: a fault of the connection or of the answer is a result. */
-function exchange(outgoing: Outgoing, start: () => ClientRequest): Promise<Exchanged> {
-  return new Promise((resolve) => {
-    const sentMs = performance.now();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let status = 0;
-    let rawHeaders: readonly string[] = [];
-    const request = start();
-    const timer = setTimeout(() => end('TIMEOUT'), answerMs);
-
-    function end(fault?: string): void {
-      clearTimeout(timer);
-      if (fault !== undefined) request.destroy();
-      const isStale = status === 0 && request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(fault ?? '');
-      resolve({ ...answerOf(outgoing, status, rawHeaders, Buffer.concat(chunks), sentMs, fault), isStale });
-    }
-
-    request.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.name));
-    // A 101 response ends the connection with neither a response nor an error.
-    request.on('close', () => end('ECONNRESET'));
-    request.on('response', (response) => {
-      status = response.statusCode!;
-      rawHeaders = response.rawHeaders;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > mostBodyBytes) end('BODY_TOO_LONG');
-        else chunks.push(chunk);
-      });
-      response.on('end', () => end());
-      response.on('error', () => end('ECONNRESET'));
-    });
-    request.end();
-  });
-}
-
-function noAnswer(outgoing: Outgoing, error: NodeJS.ErrnoException): Answer {
-  const fault = error.name === 'AbortError' ? 'TIMEOUT' : (error.code ?? error.name);
-  return answerOf(outgoing, 0, [], Buffer.alloc(0), performance.now(), fault);
+  return { send, raw, burst, close: () => agent.destroy() };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function answerOf(
-  { method, asked, shown }: Outgoing,
-  status: number,
-  rawHeaders: readonly string[],
-  body: Buffer,
+  { request, method, path }: Outgoing,
   sentMs: number,
   fault: string | undefined,
+  response?: IncomingMessage,
+  body = Buffer.alloc(0),
 ): Answer {
-  return {
-    request: shown,
-    method,
-    path: asked,
-    status: fault === undefined ? status : 0,
-    fault,
-    sentMs,
-    answeredMs: performance.now(),
-    rawHeaders,
-    header: (name) => {
-      const isNamed = (_: string, index: number) =>
-        index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name.toLowerCase();
-      const values = rawHeaders.filter(isNamed);
-      return values.length === 0 ? undefined : values.join(', ');
-    },
-    body,
-    text: body.toString(),
-    json: jsonOf(body),
+  const rawHeaders = response?.rawHeaders ?? [];
+  const status = fault === undefined ? (response?.statusCode ?? 0) : 0;
+  const header = (name: string) => {
+    const isNamed = (_: string, index: number) => index % 2 && rawHeaders[index - 1]!.toLowerCase() === name;
+    return rawHeaders.filter(isNamed).join(', ') || undefined;
   };
-}
-
-function jsonOf(body: Buffer): unknown {
+  let json: unknown;
   try {
-    return JSON.parse(utf8.decode(body));
+    json = JSON.parse(utf8.decode(body));
   } catch {
-    return undefined;
+    // Not JSON: undefined.
   }
+  const seen = { status, fault, rawHeaders, body, text: body.toString(), json };
+  const answeredMs = performance.now();
+  return { request, method, path, sentMs, answeredMs, ...seen, header: (name) => header(name.toLowerCase()) };
 }
 
 /** Milliseconds to wait before the request is sent again; undefined if the answer is final. */
 function waitAsked({ status, header }: Answer): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
-  const [ms, seconds] = ['Retry-After-Ms', 'Retry-After'].map((name) => Number(header(name) ?? Number.NaN));
-  return Math.max(Number.isFinite(ms) ? ms! : Number.isFinite(seconds) ? seconds! * 1_000 : 1_000, 0);
+  const seconds = Number(header('Retry-After') ?? 1);
+  const ms = Number(header('Retry-After-Ms') ?? seconds * 1_000);
+  return Number.isNaN(ms) ? 1_000 : Math.max(ms, 0);
 }

@@ -18,40 +18,39 @@ import {
   plainText,
   variableOnly,
 } from '../../command-line/options.ts';
-import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import { boundless, growingTable } from '../../command-line/table.ts';
-import { type CaseResult, type Report, type Variable, variables } from '../../conformance/case.ts';
+import {
+  type CaseResult,
+  type Given,
+  type Report,
+  type Variable,
+  variables,
+} from '../../conformance/case.ts';
 import { allCases } from '../../conformance/cases/index.ts';
 import { htmlOf } from '../../conformance/html.ts';
 import { casesOf, runCases } from '../../conformance/run.ts';
 import { Untestable } from '../../conformance/send.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { echo } from '../../lib/text.ts';
 import { foreignAnswer, tooLate, whyNoAnswer } from './errors.ts';
 import { type Address, apiKey, keyVariable } from './settings.ts';
 
 const exitUntestable = 3;
 const file = plainText(commandLineBounds.pathCharacters);
-const anyId = plainText(lengths.grantId);
 
 /** Each variable as an option that has no flag. */
 const fromVariables = Object.fromEntries(
-  Object.entries(variables).map(([variable, help]) => [
-    variable,
-    variableOnly(
-      variable,
-      variable.endsWith('_KEY') ? apiKey : anyId,
-      help,
-      variable === keyVariable
-        ? { missing: 'is not set. Set it to an API key with both scopes.' }
-        : undefined,
-    ),
-  ]),
+  Object.entries(variables).map(([variable, help]) => {
+    const read = variable.endsWith('_KEY') ? apiKey : plainText(lengths.grantId);
+    const missing = 'is not set. Set it to an API key with both scopes.';
+    return [variable, variableOnly(variable, read, help, variable === keyVariable ? { missing } : undefined)];
+  }),
 ) as Record<Variable, Option<string | undefined>>;
 
 export const conformance = command({
   arguments: [
-    { name: 'BASE_URL', help: `the deployment's address, which ends in ${basePath}`, read: baseUrl },
+    { name: 'BASE_URL', help: `address of the deployment, which ends in ${basePath}`, read: baseUrl },
   ],
   options: addedIn('0.2.0', {
     profile: defaulted(
@@ -66,47 +65,34 @@ export const conformance = command({
     html: optional('FILE', file, 'also write the result as a page for a browser'),
     'expected-failures': optional(
       'FILE',
-      expectedFailures,
+      listedCases,
       'cases that may fail, one id a line; # begins a comment',
     ),
     ...fromVariables,
   }),
-  run: async (values, [address = ''], output) => {
-    const { profile, burst: isBurst, json, junit, html, 'expected-failures': expected = new Set() } = values;
-    for (const path of [junit, html]) if (path !== undefined) write(path, appendFileSync, '');
-    const url = baseUrl(address) as string;
-    const given = Object.fromEntries(
-      Object.keys(variables).flatMap((name) => {
-        const value = values[name as Variable];
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
+  run: async (values, [text = ''], output) => {
+    const { profile, burst: isBurst, json, junit, html, 'expected-failures': listed, ...rest } = values;
+    const expectedFailures = listed ?? new Set<string>();
+    const given: Given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+    // A run that cannot be reported is not worth its time.
+    for (const path of [junit, html]) write(path, appendFileSync, () => '');
+    const url = baseUrl(text) as string;
     const cases = casesOf(allCases, profile);
     const progress = createProgress(process.stderr, 'checked', cases.length);
     const onProgress = (done: number) => {
       progress.bytes(1);
       progress.done(done);
     };
-    const results = await runCases(cases, {
-      baseUrl: url,
-      given,
-      isBurst,
-      expectedFailures: expected,
-      onProgress,
-    })
-      .catch((error) => {
-        throw error instanceof Untestable ? untested(error, { url, setBy: 'BASE_URL' }) : error;
-      })
-      .finally(progress.clear);
+    const running = runCases(cases, { baseUrl: url, given, isBurst, expectedFailures, onProgress });
+    const results = await running.finally(progress.clear).catch((error) => {
+      throw error instanceof Untestable ? untested(error, { url, setBy: 'BASE_URL' }) : error;
+    });
     const report: Report = { base_url: url, profile, cases: results };
-    if (junit !== undefined)
-      write(junit, writeFileSync, junitXml(`conformance of ${url}`, results.map(junitCase)));
-    if (html !== undefined) write(html, writeFileSync, htmlOf(report, new Date()));
-    if (json) output.answer(jsonText(report, 2));
-    else print(results, output);
-    for (const { id, status } of results)
-      if (status === 'passed' && expected.has(id))
-        output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
+    write(junit, writeFileSync, () => junitXml(`conformance of ${url}`, results.map(junitCase)));
+    write(html, writeFileSync, () => htmlOf(report, new Date()));
+    output.answer(json ? jsonText(report, 2) : textOf(results));
+    for (const { id } of results.filter(({ id, status }) => status === 'passed' && expectedFailures.has(id)))
+      output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
     const failed = results.filter(({ status }) => status === 'failed').length;
     if (failed > 0) throw new OperatorError(`${url} does not conform: ${counted(failed, 'case')} failed.`);
   },
@@ -118,23 +104,24 @@ function baseUrl(text: string): string | Problem {
   return isBase ? url : new Problem(`must end in ${basePath}, such as https://network.example${basePath}.`);
 }
 
-function expectedFailures(path: string): ReadonlySet<string> | Problem {
+function listedCases(path: string): ReadonlySet<string> | Problem {
   try {
     const lines = readFileSync(path, 'utf8').split('\n');
     const ids = lines.map((line) => line.replace(/#.*/, '').trim()).filter((id) => id !== '');
-    const unknown = ids.filter((id) => !allCases.some((each) => each.id === id));
+    const unknown = ids.filter((id) => !allCases.some((each) => each.id === id)).slice(0, 5);
     return unknown.length === 0
       ? new Set(ids)
-      : new Problem(`names cases that do not exist: ${unknown.slice(0, 5).join(', ')}.`);
+      : new Problem(`names unknown cases: ${echo(unknown.join(', '), 200)}.`);
   } catch (error) {
     return new Problem(`cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 
-/** Before the run, an empty text is appended: a run that cannot be reported is not worth its time. */
-function write(path: string, how: (path: string, text: string) => void, text: string): void {
+type Write = (path: string, text: string) => void;
+
+function write(path: string | undefined, how: Write, text: () => string): void {
   try {
-    how(path, text);
+    if (path !== undefined) how(path, text());
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new OperatorError(`Cannot write the file ${path} (${code}).`, { exitStatus: exitUsage });
@@ -142,63 +129,58 @@ function write(path: string, how: (path: string, text: string) => void, text: st
 }
 
 function untested(error: Untestable, address: Address): OperatorError {
-  return new OperatorError(sentencesOf(error, address).join('\n'), {
-    cause: error,
-    exitStatus: exitUntestable,
-  });
+  const sentences = whyUntested(error, address).join('\n');
+  return new OperatorError(sentences, { cause: error, exitStatus: exitUntestable });
 }
 
-function sentencesOf({ reason, answer }: Untestable, address: Address): string[] {
-  const { status = 0, fault } = answer ?? {};
+function whyUntested({ reason, answer }: Untestable, address: Address): string[] {
   const { url } = address;
-  if (reason === 'exhausted')
-    return [`The tests ended early: ${url} needed too many requests, or sent too much data.`];
-  if (fault === 'TIMEOUT') return tooLate(address);
-  if (reason === 'unreachable') return whyNoAnswer(fault ?? '', address);
+  const { status = 0, fault = '' } = answer ?? {};
+  if (reason === 'exhausted') return [`The tests ended early: ${url} is too slow, or sends too much.`];
   if (reason === 'foreign') return foreignAnswer(`status ${status}`, address);
-  if (status === 429 || status === 503)
-    return [`${url} answered ${status} again and again. Run the command later.`];
-  return [
-    `${url} refused the key with status ${status}.`,
-    `Check that ${keyVariable} is complete, belongs to this deployment and has both scopes.`,
-  ];
+  if (reason === 'unreachable') return fault === 'TIMEOUT' ? tooLate(address) : whyNoAnswer(fault, address);
+  const isBusy = status === 429 || status === 503;
+  if (isBusy) return [`${url} answered ${status} again and again. Run the command again later.`];
+  const remedy = `Check that ${keyVariable} is complete, belongs to this deployment and has both scopes.`;
+  return [`${url} refused the key with status ${status}.`, remedy];
 }
 
 function junitCase({ id, section, title, status, variable, ...seen }: CaseResult): JunitCase {
   const failure =
     status === 'failed' ? `Expected ${seen.expected}\n\n${seen.request}\n\n${seen.answer}` : undefined;
   const skipped = status === 'expected' ? 'This failure is expected.' : variable && `Needs ${variable}`;
-  return { group: `${section}`, name: `${id}: ${title}`, failure, skipped };
+  return { group: section, name: `${id}: ${title}`, failure, skipped };
 }
 
 /** A table by section, then each failure in full, and what skipped cases need. */
-function print(results: readonly CaseResult[], output: Output): void {
-  const bySection = Map.groupBy(results, ({ section }) => section);
-  const rows = [...bySection.values()].flatMap((group) =>
-    group.map((result, index) => ({ ...result, section: index === 0 ? result.section : '' })),
-  );
+function textOf(results: readonly CaseResult[]): string {
   const columns = [
-    { heading: 'SECTION', cell: (row: CaseResult) => row.section },
-    { heading: 'RESULT', cell: (row: CaseResult) => row.status },
-    { heading: 'CASE', cell: (row: CaseResult) => row.id },
-    { heading: 'PROMISE', cell: (row: CaseResult) => row.title },
+    { heading: 'SECTION', cell: ({ section }: CaseResult) => section },
+    { heading: 'RESULT', cell: ({ status }: CaseResult) => status },
+    { heading: 'CASE', cell: ({ id }: CaseResult) => id },
+    { heading: 'PROMISE', cell: ({ title }: CaseResult) => title },
   ];
-  output.answer(growingTable(columns, process.stdout.isTTY ? process.stdout : boundless)(rows));
-  for (const { id, section, title, status, ...seen } of results) {
-    if (status !== 'failed' && status !== 'expected') continue;
-    const indented = (text = '') => text.replace(/^(?=.)/gm, '    ');
-    output.answer(`${status.toUpperCase()} ${id} (${section}): ${title}`);
-    output.answer(`  Request:\n${indented(seen.request)}\n  Answer:\n${indented(seen.answer)}`);
-    output.answer(`  Expected ${seen.expected}\n`);
-  }
-  const skipped = Map.groupBy(results, ({ variable }) => variable);
-  for (const [variable, group] of skipped) {
-    const ids = group.map(({ id }) => id).join(', ');
-    if (variable !== undefined) output.answer(`Skipped without ${variable}: ${ids}\n`);
-  }
-  const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
-  const counts = `${number('passed')} passed, ${number('failed')} failed`;
-  output.answer(
-    `${counted(results.length, 'case')}: ${counts}, ${number('expected')} failed as expected, ${number('skipped')} skipped.`,
+  const bySection = Map.groupBy(results, ({ section }) => section).values();
+  const rows = [...bySection].flatMap(([first, ...rest]) => [
+    first!,
+    ...rest.map((row) => ({ ...row, section: '' })),
+  ]);
+  const shown = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless)(rows);
+  const failures = results.flatMap(({ id, section, title, status, request = '', answer = '', expected }) => {
+    const indented = (text: string) => text.replace(/^(?=.)/gm, '    ');
+    const heading = `${status.toUpperCase()} ${id} (${section}): ${title}\n  Expected ${expected}`;
+    return expected === undefined
+      ? []
+      : `${heading}\n  Request:\n${indented(request)}\n  Answer:\n${indented(answer)}\n`;
+  });
+  const skipped = Map.groupBy(results, ({ variable = '' }) => variable)
+    .entries()
+    .filter(([needed]) => needed !== '');
+  const needs = [...skipped].map(
+    ([needed, group]) => `Skipped without ${needed}: ${group.map(({ id }) => id).join(', ')}`,
   );
+  const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
+  const failed = `${number('failed')} failed, ${number('expected')} failed as expected`;
+  const summary = `${counted(results.length, 'case')}: ${number('passed')} passed, ${failed}, ${number('skipped')} skipped.`;
+  return [shown, ...failures, ...needs, summary].join('\n');
 }

@@ -3,8 +3,8 @@ export interface PageOf<Page> {
   /** Absent on the last page. */
   readonly cursor?: string;
   /**
-   * The next page with the same parameters, or null after the last page. If this page's cursor became invalid,
-   * the walk starts again, once, and `next` resolves to the first page with further records.
+   * The next page with the same parameters, or null after the last page. If this page's cursor became
+   * invalid, the walk starts again, once, and `next` resolves to the first page with further records.
    */
   next(): Promise<Page | null>;
 }

@@ -44,6 +44,16 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
           'partner-network sandbox --port 9000 --data /tmp/sandbox',
         ],
       }),
+      ...from(() => import('./commands/rehearse.ts'), {
+        rehearse: [
+          'rehearse',
+          'Run your program against failures, and see whether it copes',
+          'partner-network rehearse -- node sync-brands.js',
+          'partner-network rehearse --listing balances --junit report.xml -- python3 balances.py',
+          'partner-network rehearse --scenario rate-limited --scenario torn -- ./walk.sh',
+          'partner-network rehearse',
+        ],
+      }),
       ...from(() => import('./commands/as-partner/lists.ts'), {
         listBrands: [
           'brands list',

@@ -28,4 +28,12 @@ export const commandLineBounds = {
   shownErrors: 20,
   /** Characters of one shown error, at most. */
   shownErrorCharacters: 500,
+  /** Scenarios that `rehearse` runs at the same time, and the longest time for each, in seconds. */
+  rehearsedAtOnce: 4,
+  mostRehearsalSeconds: 3_600,
+  /** Characters of a rehearsed program's output that are kept, and lines of it that are shown. */
+  keptOutputCharacters: 2_000,
+  shownOutputLines: 10,
+  /** Milliseconds that the rest of a program's output is waited for after its end. */
+  outputWaitMs: 500,
 } as const;

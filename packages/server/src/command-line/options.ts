@@ -1,5 +1,6 @@
 /** Options of a command line: how flags and environment variables are read into values. */
 import { authBounds } from '../bounds/auth.ts';
+import { suggest } from '../lib/suggest.ts';
 import { holdsKey, isCleanText, isLongerThan, isWebAddress } from '../lib/text.ts';
 import { normalizeTime, parseDuration, toTime } from '../lib/times.ts';
 
@@ -75,10 +76,16 @@ export function required<T>(valueName: string, read: Reader<T>, help: string): O
   return { valueName, help, isRequired: true, resolve: single<T, never>(read, () => missing) };
 }
 
-/** A required flag that may be given several times. */
-export function repeated<T>(valueName: string, read: Reader<T>, help: string): Option<readonly T[]> {
-  const resolve = (texts: readonly string[]) => (texts.length === 0 ? missing : readAll(texts, read));
-  return { valueName, help, isRequired: true, isRepeatable: true, resolve };
+/** A flag that may be given several times. Without `fallback` it is required. */
+export function repeated<T>(
+  valueName: string,
+  read: Reader<T>,
+  help: string,
+  fallback?: readonly T[],
+): Option<readonly T[]> {
+  const resolve = (texts: readonly string[]) =>
+    texts.length === 0 ? (fallback ?? missing) : readAll(texts, read);
+  return { valueName, help, isRequired: fallback === undefined, isRepeatable: true, resolve };
 }
 
 /** An option that a flag or an environment variable sets. */
@@ -137,8 +144,13 @@ function readAll<T>(texts: readonly string[], read: Reader<T>): readonly T[] | P
 }
 
 export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
-  return (text) =>
-    allowed.find((value) => value === text) ?? new Problem(`must be one of ${allowed.join(', ')}.`);
+  return (text) => {
+    const meant = suggest(text, allowed);
+    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    return (
+      allowed.find((value) => value === text) ?? new Problem(`must be one of ${allowed.join(', ')}.${hint}`)
+    );
+  };
 }
 
 export function wholeNumber(min: number, max: number): Reader<number> {

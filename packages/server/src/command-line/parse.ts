@@ -49,7 +49,8 @@ export function parseLine<O extends Options>(
     if (token.kind === 'positional') {
       const isExpected = positionals.push(token.value) <= expected.length;
       // A word after an unknown flag was meant as its value, so it is not reported a second time.
-      if (!isExpected && token.index !== afterUnknown) extra.push(unexpected(token.value));
+      if (!isExpected && token.index !== afterUnknown)
+        extra.push(unexpected(token.value, syntax.program !== undefined));
     }
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
@@ -88,11 +89,16 @@ export function parseLine<O extends Options>(
     if (!text && !isOptional) problems.push(`${name} is missing.`);
   }
   problems.push(...extra);
+  // A script whose variable is not set must not start something else.
+  if (end !== -1 && !program[0]) problems.push(`${syntax.program!.name} is missing after --.`);
   return { values, arguments: [...positionals, ...program], problems };
 }
 
-function unexpected(word: string): string {
-  return `Unexpected argument "${word}". Put quotes around a value that contains spaces.`;
+function unexpected(word: string, hasProgram: boolean): string {
+  const remedy = hasProgram
+    ? 'Put -- before the command to run.'
+    : 'Put quotes around a value that contains spaces.';
+  return `Unexpected argument "${word}". ${remedy}`;
 }
 
 interface FlagToken {

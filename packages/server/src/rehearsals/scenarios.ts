@@ -1,6 +1,6 @@
 /** The scenarios that a client can rehearse. Their names are public and stable. */
 
-interface Scenario {
+export interface Scenario {
   readonly happens: string;
   /** What a client must do to pass. */
   readonly expects: string;

@@ -112,14 +112,14 @@ export function createMask(given: Given): (text: string) => string {
     // A short id may be a part of any word.
     ids.push([new RegExp(value.length < 6 ? `(?<!\\w)${anyForm}(?!\\w)` : anyForm, 'g'), `$${variable}`]);
   }
-  return (text) => {
+  return (report) => {
+    const text = report.replace(keyLike, '[key]').replace(ofPages, '$1=<…>');
     let masked = '';
     for (let at = 0, hiddenUntil = 0; at < text.length; at += 1) {
       const isHidden = at < hiddenUntil;
       if (parts.has(text.slice(at, at + keyPart))) hiddenUntil = at + keyPart;
       if (!isHidden) masked += at < hiddenUntil ? '[key]' : text[at];
     }
-    masked = masked.replace(keyLike, '[key]').replace(ofPages, '$1=<…>');
     for (const [pattern, variable] of ids) masked = masked.replace(pattern, () => variable);
     return cut(masked.replace(unprintable, '\ufffd'), bounds.characters);
   };

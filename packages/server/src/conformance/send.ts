@@ -9,12 +9,11 @@ import {
 } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
-import { Duplex, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Answer } from './case.ts';
 
-const bounds = {
+export const sendBounds = {
   /** Milliseconds between two starts: 39 requests in any second. */
   paceMs: 26,
   requests: 999,
@@ -53,7 +52,7 @@ export interface Outgoing extends Pick<Answer, 'request' | 'method' | 'path'> {
   readonly repeats?: false | undefined;
 }
 
-export function createSender(base: URL) {
+export function createSender(base: URL, bounds = sendBounds) {
   const isTls = base.protocol === 'https:';
   const host = base.hostname.replace(/^\[|\]$/g, '');
   const address = {
@@ -147,47 +146,41 @@ export function createSender(base: URL) {
     }
   }
 
-  /** Opens a connection, and uses it for one exchange. */
-  async function open(): Promise<Socket | NodeJS.ErrnoException> {
+  /** Starts to open a connection. */
+  function open(): Socket {
     const socket = isTls ? connectTls(address) : connect(address);
-    // Later errors reach the request.
-    socket.on('error', () => {});
-    const signal = AbortSignal.timeout(bounds.answerMs);
-    const opened = once(socket, isTls ? 'secureConnect' : 'connect', { signal });
-    return opened.then(
-      () => socket,
-      (error) => error,
-    );
+    // Errors reach the request, or are found by `exchangeOn`.
+    return socket.on('error', () => {});
   }
 
-  async function exchangeOn(
-    outgoing: Outgoing,
-    socket: Socket | NodeJS.ErrnoException,
-    connection: Duplex | undefined = socket instanceof Error ? undefined : socket,
-  ): Promise<Answer> {
-    if (socket instanceof Error) return answerOf(outgoing, performance.now(), socket.code ?? socket.name);
-    const answer = await exchange(outgoing, { createConnection: () => connection });
+  async function exchangeOn(socket: Socket, outgoing: Outgoing): Promise<Answer> {
+    const error: NodeJS.ErrnoException | null = socket.errored;
+    if (error !== null) return answerOf(outgoing, performance.now(), error.code ?? error.name);
+    const answer = await exchange(outgoing, { createConnection: () => socket });
     socket.destroy();
     return answer;
   }
 
-  /** Sends bytes that no HTTP library would send. Node's parser reads the answer. */
+  /** Sends bytes that no HTTP library would send. */
   async function raw(bytes: Buffer, request: string): Promise<Answer> {
     await pace();
-    const method = bytes.subarray(0, 5).toString() === 'HEAD ' ? 'HEAD' : 'GET';
-    const outgoing: Outgoing = { request, method, path: undefined, target: '/', headers: [] };
-    const socket = await open();
-    if (socket instanceof Error) return exchangeOn(outgoing, socket);
+    const socket = open();
     socket.write(bytes);
-    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-    return exchangeOn(outgoing, socket, Duplex.from({ readable: socket, writable: nowhere }));
+    // Node reads the answer, as if it had sent this request, which goes nowhere.
+    socket.write = () => true;
+    const method = bytes.subarray(0, 5).toString() === 'HEAD ' ? 'HEAD' : 'GET';
+    return exchangeOn(socket, { request, method, path: undefined, target: '/', headers: [] });
   }
 
   async function burst(outgoing: Outgoing, count: number): Promise<readonly Answer[]> {
     if (count > bounds.requestsAtOnce) throw new RangeError(`More than ${bounds.requestsAtOnce} at once.`);
     await pace(count);
-    const sockets = await Promise.all(Array.from({ length: count }, open));
-    const answers = await Promise.all(sockets.map((socket) => exchangeOn(outgoing, socket)));
+    const signal = AbortSignal.timeout(bounds.answerMs);
+    const sockets = Array.from({ length: count }, open);
+    await Promise.allSettled(
+      sockets.map((each) => once(each, isTls ? 'secureConnect' : 'connect', { signal })),
+    );
+    const answers = await Promise.all(sockets.map((socket) => exchangeOn(socket, outgoing)));
     lastStart = performance.now();
     return answers;
   }

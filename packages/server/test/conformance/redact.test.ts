@@ -1,0 +1,183 @@
+/** Nothing of a real deployment stands in a report. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import type { Answer, Given } from '../../src/conformance/case.ts';
+import { createMask, shownAnswer, shownTarget } from '../../src/conformance/redact.ts';
+
+const given: Given = {
+  PARTNER_NETWORK_API_KEY: keys.acme,
+  PARTNER_NETWORK_REVOKED_API_KEY: 'zQ8~x.AnotherForm_of-a-Key/7Hk2+Lp9Xv4Tb1Nc6Rd==',
+  PARTNER_NETWORK_CUSTOMER_ID: 'CUSTOMER/1 001',
+  PARTNER_NETWORK_GRANT_ID: 'g1',
+};
+const mask = createMask(given);
+
+function answerOf(status: number, json: unknown, rawHeaders: readonly string[] = []): Answer {
+  const text = typeof json === 'string' ? json : JSON.stringify(json);
+  const parsed = typeof json === 'string' ? undefined : json;
+  const times = { sentMs: 0, answeredMs: 0 };
+  const request = { request: '', method: 'GET', path: '/' };
+  return {
+    ...request,
+    ...times,
+    status,
+    rawHeaders,
+    header: () => undefined,
+    body: Buffer.from(text),
+    text,
+    json: parsed,
+  };
+}
+
+test('a request shows variables and lengths in place of values', () => {
+  const target =
+    '/brands?limit=5&type=CHECKING&cursor=abc&reference_id=ref&customer_id=CUSTOMER%2F1%20001&x&y=&grant_id=g1&z=a=b';
+  const shown =
+    '/brands?limit=5&type=CHECKING&cursor=<3 characters>&reference_id=<3 characters>' +
+    '&customer_id=$PARTNER_NETWORK_CUSTOMER_ID&x&y=&grant_id=$PARTNER_NETWORK_GRANT_ID&z=<3 characters>';
+  assert.equal(shownTarget(target, given), shown);
+  assert.equal(shownTarget('/brands', given), '/brands');
+});
+
+test('records show the names of their fields and the kinds of their values, and differences stand out', () => {
+  const balance = {
+    id: 'BAL_1',
+    customer_id: 'c',
+    amount: 125_050,
+    none: null,
+    rate: 1.5,
+    is_open: true,
+    text: '',
+  };
+  const brand = { metadata: { secretName: 'secret' }, '17 Main Street': 1, deep: { er: [] } };
+  const shown = shownAnswer(
+    answerOf(200, { balances: [balance, { ...balance, id: 'BAL_2' }, brand], cursor: 'abc' }),
+  );
+  assert.equal(
+    shown,
+    `200
+
+{
+  "balances": [
+    2 × {
+      "id": <string>,
+      "customer_id": <string>,
+      "amount": <integer>,
+      "none": null,
+      "rate": <number>,
+      "is_open": true,
+      "text": ""
+    },
+    {
+      "metadata": { <1> },
+      <field>: <integer>,
+      "deep": {
+        "er": []
+      }
+    }
+  ],
+  "cursor": <string>
+}`,
+  );
+});
+
+test('an error shows its texts without long numbers, and only these texts', () => {
+  const error = {
+    category: 'API_ERROR',
+    code: 'X',
+    detail: 'Balance 125050 of limit 1024.',
+    other: 'hidden',
+  };
+  const shown = shownAnswer(answerOf(400, { errors: [error], balances: [{ detail: 'shown', amount: 77 }] }));
+  assert.match(shown, /"detail": "Balance <number> of limit 1024\."/);
+  assert.match(shown, /"other": <string>/);
+  assert.doesNotMatch(shown, /hidden|125050|77/);
+  // An answer that should have been a page may have such fields too.
+  assert.doesNotMatch(shownAnswer(answerOf(200, { brands: [{ code: 'secret' }] })), /secret/);
+});
+
+test('a body that is not JSON, and headers that are not of the API, show their lengths', () => {
+  const rawHeaders = [
+    'Content-Type',
+    'text/html',
+    'Set-Cookie',
+    'session=1',
+    'Location',
+    'https://internal/',
+  ];
+  const shown = shownAnswer(answerOf(502, '<h1>125050</h1>', rawHeaders));
+  assert.equal(
+    shown,
+    '502\nContent-Type: text/html\nSet-Cookie: <9 characters>\nLocation: <17 characters>\n\n<not JSON, 15 characters>',
+  );
+  const many = Array.from({ length: 1_000 }, (_, index) => (index % 2 ? 'v'.repeat(1_000) : `date${index}`));
+  assert.ok(shownAnswer(answerOf(200, '', many)).length < 40 * 500);
+});
+
+test('deeply nested and very long answers are shown in part', () => {
+  const deep = JSON.parse(`${'[{"a":'.repeat(50_000)}1${'}]'.repeat(50_000)}`);
+  assert.ok(shownAnswer({ ...answerOf(200, {}), json: deep }).length < 1_000);
+  const wide = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, index) => [`f${'x'.repeat(index % 40)}`, index]),
+  );
+  assert.ok(mask(shownAnswer(answerOf(200, wide))).length < 4_100);
+  assert.ok(mask('long '.repeat(100_000)).length < 4_100);
+});
+
+/** How a service may repeat a value. */
+const forms: Readonly<Record<string, (value: string) => string>> = {
+  plain: (value) => value,
+  'in a sentence': (value) => `The key ${value} is unknown.`,
+  'cut at its end': (value) => value.slice(0, -3),
+  'with another last character': (value) => `${value.slice(0, -1)}!`,
+  'without its prefix': (value) => value.slice(8),
+  reversed: (value) => [...value].reverse().join(''),
+  'percent-encoded': (value) => Buffer.from(value).toString('hex').replace(/../g, '%$&'),
+  'percent-encoded in capitals': (value) =>
+    Buffer.from(value).toString('hex').toUpperCase().replace(/../g, '%$&'),
+  'escaped as in JSON': (value) => Buffer.from(value).toString('hex').replace(/../g, '\\u00$&'),
+  hexadecimal: (value) => Buffer.from(value).toString('hex'),
+  base64: (value) => Buffer.from(value).toString('base64'),
+  'base64 of the whole header': (value) => Buffer.from(`Bearer ${value}`).toString('base64'),
+  'base64 with one byte before it': (value) => Buffer.from(`x${value}`).toString('base64url'),
+  'in two halves': (value) => `${value.slice(0, 25)} and ${value.slice(25)}`,
+};
+
+for (const [name, form] of Object.entries(forms)) {
+  test(`a key is masked: ${name}`, () => {
+    for (const key of [keys.acme, given.PARTNER_NETWORK_REVOKED_API_KEY!]) {
+      const masked = mask(`before ${form(key)} after`);
+      assert.match(masked, /^before .*\[key\].* after$/);
+      // No part of 12 characters is left of its middle.
+      const text = form(key);
+      for (let at = 20; at + 20 <= text.length; at += 1)
+        assert.ok(
+          !masked.includes(text.slice(at, at + 12)) || /[^!-~]/.test(text.slice(at, at + 12)),
+          masked,
+        );
+    }
+  });
+}
+
+test('a key that was not given is masked by its form', () => {
+  assert.equal(mask(`x ${keys.zenith} y pn_live_abc`), 'x [key] y [key]');
+  assert.equal(mask('Use a key that starts with pn_test_.'), 'Use a key that starts with pn_test_.');
+});
+
+test('given ids are replaced by their variables: long ones anywhere, short ones as words', () => {
+  assert.equal(mask('xCUSTOMER/1 001x'), 'x$PARTNER_NETWORK_CUSTOMER_IDx');
+  assert.equal(mask('CUSTOMER%2F1%20001'), '$PARTNER_NETWORK_CUSTOMER_ID');
+  assert.equal(
+    mask('grant g1, msg10, "g1"'),
+    'grant $PARTNER_NETWORK_GRANT_ID, msg10, "$PARTNER_NETWORK_GRANT_ID"',
+  );
+});
+
+test('cursors and references in raw requests are masked, and control characters are replaced', () => {
+  assert.equal(
+    mask('GET /brands?cursor=abc&reference_id=r HTTP/1.1'),
+    'GET /brands?cursor=<…>&reference_id=<…> HTTP/1.1',
+  );
+  assert.equal(mask('a\u001b[31mb\r\u0000\u202e\nc\ud800'), 'a\ufffd[31mb\ufffd\ufffd\ufffd\nc\ufffd');
+});

@@ -1,0 +1,115 @@
+/** The checker of the conformance cases agrees with a complete implementation of JSON Schema. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { balanceSchema, brandSchema } from '@partner-network/contract/records';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { faultsOf, type Schema } from '../../src/conformance/schema.ts';
+
+const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00Z' };
+const brand = {
+  id: 'b',
+  name: 'n',
+  ...times,
+  reference_id: 'r',
+  color: '#12aBcD',
+  profile_image_url: 'https://x/',
+  metadata: { a: 'b' },
+};
+const balance = { id: 'b', customer_id: 'c', type: 'CHECKING', currency: 'USD', amount: -1 };
+
+/** Values for any field: each type, each bound, and what comes close to a format. */
+const values: readonly unknown[] = [
+  ...[
+    null,
+    true,
+    0,
+    1.5,
+    2 ** 53,
+    -(2 ** 53),
+    [],
+    {},
+    '',
+    'x',
+    'CHECKING',
+    'checking',
+    'USD',
+    '#12345',
+    '#12345G',
+  ],
+  ...[
+    '2026-02-30T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01',
+    '2026-01-01T00:00:00+00:00',
+    'https://x/',
+  ],
+  ...[128, 129, 256, 257, 1_024, 1_025, 8_000, 8_001].map((length) => '🦊'.repeat(length)),
+  { a: 1 },
+  Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, ''])),
+];
+
+test('agrees with Ajv on every field of both records', () => {
+  const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3])(:[0-5]\d){2}(\.\d+)?(Z|\+00:00)$/;
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { 'date-time': day, uri: (text) => URL.canParse(text) },
+  });
+  let refused = 0;
+  const compare = (schema: Schema, record: object) => {
+    const isValid = ajv.validate(schema, record);
+    assert.equal(faultsOf(schema, record).length === 0, isValid, JSON.stringify(record).slice(0, 300));
+    if (!isValid) refused += 1;
+  };
+  for (const [schema, record] of [
+    [brandSchema, brand],
+    [balanceSchema, balance],
+  ] as const) {
+    compare(schema, record);
+    for (const field of Object.keys(schema.properties)) {
+      for (const value of values) compare(schema, { ...record, [field]: value });
+      compare(schema, { ...record, [field]: undefined, more: 1 });
+      compare(schema, Object.fromEntries(Object.entries(record).filter(([name]) => name !== field)));
+    }
+  }
+  assert.ok(refused > 200, String(refused));
+});
+
+test('names the field and the rule, and no value and no name from the data', () => {
+  const page = { properties: { brands: { type: 'array', items: brandSchema } } };
+  const { id, ...withoutId } = brand;
+  const faults = faultsOf(page, {
+    brands: [brand, { ...withoutId, name: 1, metadata: { secret: 2 } }, { ...brand, secret: id }],
+  });
+  assert.deepEqual(faults, [
+    'brands[1].id must be present',
+    'brands[1].name must be of the type string',
+    'brands[1].metadata.<field 1> must be of the type string',
+    'brands[2] must have no fields other than those of its schema',
+  ]);
+  assert.deepEqual(faultsOf(page, { brands: [{ ...brand, secret: id }] }, { allowsMore: true }), []);
+  assert.deepEqual(faultsOf({ type: ['object', 'null'] }, 1), [
+    'the body must be of the type object or null',
+  ]);
+  assert.equal(faultsOf(page, { brands: Array.from({ length: 50 }, () => 1) }).length, 20);
+});
+
+test('follows references into a document', () => {
+  const document = { components: { schemas: { Id: { type: 'string', minLength: 2 } } } };
+  const schema = { properties: { id: { $ref: '#/components/schemas/Id' } } };
+  assert.deepEqual(faultsOf(schema, { id: 'ab' }, { document }), []);
+  assert.deepEqual(faultsOf(schema, { id: 'a' }, { document }), ['id must have at least 2 characters']);
+  assert.deepEqual(faultsOf(schema, { id: 'ab' }, { document: {} }), [
+    'id must have a schema that can be checked',
+  ]);
+});
+
+test('a hostile document cannot stop the run', () => {
+  const document = { loop: { $ref: '#/loop' } };
+  assert.deepEqual(faultsOf({ $ref: '#/loop' }, 1, { document }), [
+    'the body must have a schema that can be checked',
+  ]);
+  const startedMs = performance.now();
+  assert.deepEqual(faultsOf({ pattern: '^(a+)+$' }, `${'a'.repeat(40)}!`), ['the body must match ^(a+)+$']);
+  assert.ok(performance.now() - startedMs < 2_000);
+  assert.deepEqual(faultsOf({ pattern: '(' }, 'a'), ['the body must match (']);
+});

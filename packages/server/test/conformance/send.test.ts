@@ -1,0 +1,248 @@
+/** How requests of the conformance cases are sent, and what a broken or hostile deployment cannot do. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setDefaultCACertificates } from 'node:tls';
+import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { createSender, type Outgoing, sendBounds, Untestable } from '../../src/conformance/send.ts';
+import { selfSigned } from '../images/certificate.ts';
+import { serveHttp, serveRaw } from '../images/image-host.ts';
+
+const outgoing: Outgoing = { request: 'GET /', method: 'GET', path: '/', target: '/', headers: [] };
+const unpaced = { ...sendBounds, paceMs: 0 };
+
+function senderTo(t: TestContext, address: string, bounds = unpaced) {
+  const sender = createSender(new URL(address), bounds);
+  t.after(() => sender.close());
+  return sender;
+}
+
+/** The most times in any second. */
+function mostInOneSecond(times: readonly number[]): number {
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
+}
+
+test('a server sees at most 40 requests in any second, also from cases that send at once', async (t) => {
+  const arrivals: number[] = [];
+  const address = await serveHttp(t, (_request, response) => {
+    arrivals.push(performance.now());
+    response.end('{}');
+  });
+  const { send } = senderTo(t, address, sendBounds);
+  await Promise.all(Array.from({ length: 60 }, () => send(outgoing)));
+  assert.equal(arrivals.length, 60);
+  assert.ok(mostInOneSecond(arrivals) <= 40, `${mostInOneSecond(arrivals)} in one second`);
+});
+
+test('a burst uses its own connections, which are all open first, and the pace resumes after it', async (t) => {
+  const arrivals: number[] = [];
+  const waiting: (() => void)[] = [];
+  const address = await serveHttp(t, (_request, response) => {
+    arrivals.push(performance.now());
+    waiting.push(() => response.end('{}'));
+    if (waiting.length >= 120) for (const answer of waiting) answer();
+  });
+  const { send, burst } = senderTo(t, address, sendBounds);
+  const answers = await burst(outgoing, 120);
+  assert.equal(answers.filter(({ status }) => status === 200).length, 120);
+  assert.ok(answers.every(({ sentMs, answeredMs }) => sentMs < answeredMs));
+  arrivals.length = 0;
+  await Promise.all([1, 2, 3].map(() => send(outgoing)));
+  assert.ok(arrivals[2]! - arrivals[0]! >= 2 * sendBounds.paceMs - 10);
+  await assert.rejects(burst(outgoing, 151), RangeError);
+});
+
+test('a run sends at most 999 requests, and bursts count', async (t) => {
+  let requests = 0;
+  const address = await serveHttp(t, (_request, response) => {
+    requests += 1;
+    response.end('{}');
+  });
+  const { send, burst } = senderTo(t, address);
+  for (let count = 0; count < 850; count += 1) await send(outgoing);
+  await burst(outgoing, 149);
+  const exhausted = (error: unknown) => error instanceof Untestable && error.reason === 'exhausted';
+  await assert.rejects(send(outgoing), exhausted);
+  assert.equal(requests, 999);
+});
+
+test('a run ends when all answers together are too large or take too long', async (t) => {
+  const address = await serveHttp(t, (_request, response) => response.end('x'.repeat(600)));
+  const large = senderTo(t, address, { ...unpaced, allBytes: 1_000 });
+  await large.send(outgoing);
+  await large.send(outgoing);
+  await assert.rejects(large.send(outgoing), Untestable);
+  await assert.rejects(senderTo(t, address, { ...unpaced, runMs: -1 }).send(outgoing), Untestable);
+});
+
+test('a request is sent again after a 429 or 503, no earlier than asked, three times at most', async (t) => {
+  const arrivals: number[] = [];
+  const waits = [{ 'retry-after': '9', 'retry-after-ms': '60' }, { 'retry-after': '0.05' }, {}, {}, {}];
+  const address = await serveHttp(t, (_request, response) => {
+    const wait = waits[arrivals.push(performance.now()) - 1];
+    response.writeHead(wait === waits[0] ? 429 : 503, wait).end('{}');
+  });
+  const { send } = senderTo(t, address);
+  assert.equal((await send(outgoing)).status, 503);
+  assert.equal(arrivals.length, 4);
+  const gaps = arrivals.slice(1).map((at, index) => at - arrivals[index]!);
+  assert.ok(gaps[0]! >= 58 && gaps[0]! < 1_000 && gaps[1]! >= 48 && gaps[2]! >= 990, gaps.join());
+  assert.equal((await send({ ...outgoing, repeats: false })).status, 503);
+  assert.equal(arrivals.length, 5);
+});
+
+test('a wait that is too long is not waited', async (t) => {
+  const address = await serveHttp(t, (_request, response) =>
+    response.writeHead(503, { 'retry-after': '3600' }).end('{}'),
+  );
+  assert.equal((await senderTo(t, address).send(outgoing)).status, 503);
+});
+
+test('a redirect is an answer: nothing is sent to its target', async (t) => {
+  let isFollowed = false;
+  const other = await serveHttp(t, () => {
+    isFollowed = true;
+  });
+  const address = await serveHttp(t, (_request, response) =>
+    response.writeHead(307, { location: other }).end(),
+  );
+  const answer = await senderTo(t, address).send(outgoing);
+  assert.deepEqual([answer.status, answer.header('LOCATION'), isFollowed], [307, other, false]);
+});
+
+test('a connection that the server closed while it was idle is replaced', async (t) => {
+  let requests = 0;
+  const address = await serveRaw(t, (socket) => {
+    socket.once('data', () => {
+      requests += 1;
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+      socket.once('data', () => socket.destroy());
+    });
+  });
+  const { send } = senderTo(t, address);
+  assert.equal((await send(outgoing)).status, 200);
+  assert.equal((await send(outgoing)).status, 200);
+  assert.equal(requests, 2);
+});
+
+const head = 'HTTP/1.1 200 OK\r\n';
+
+/** What a server does with a connection, and the fault of the answer. */
+const hostile: Readonly<Record<string, readonly [fault: string, (socket: Socket) => void]>> = {
+  'closes at once': ['ECONNRESET', (socket) => socket.destroy()],
+  'never answers': ['TIMEOUT', () => {}],
+  'stops after its headers': ['TIMEOUT', (socket) => socket.write(`${head}Content-Length: 9\r\n\r\n{`)],
+  'breaks off its body': ['ECONNRESET', (socket) => socket.end(`${head}Content-Length: 9\r\n\r\n{`)],
+  'sends one byte at a time': [
+    'TIMEOUT',
+    (socket) => repeat(socket, `${head}Content-Length: 9999\r\n\r\n`, ' ', 5),
+  ],
+  'sends a body without end': [
+    'BODY_TOO_LONG',
+    (socket) => repeat(socket, `${head}\r\n`, ' '.repeat(65_536)),
+  ],
+  'sends headers without end': [
+    'HPE_HEADER_OVERFLOW',
+    (socket) => repeat(socket, head, `X-A: ${'a'.repeat(9_999)}\r\n`),
+  ],
+  'sends one header without end': [
+    'HPE_HEADER_OVERFLOW',
+    (socket) => repeat(socket, `${head}X-A: `, 'a'.repeat(9_999)),
+  ],
+  'sends interim answers without end': [
+    'TIMEOUT',
+    (socket) => repeat(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n', 1),
+  ],
+  'changes the protocol': [
+    'ECONNRESET',
+    (socket) => socket.write('HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+  ],
+  'does not speak HTTP': ['HPE_INVALID_CONSTANT', (socket) => socket.write('220 mail ready\r\n')],
+  'sends two lengths': [
+    'HPE_UNEXPECTED_CONTENT_LENGTH',
+    (socket) => socket.write(`${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`),
+  ],
+};
+
+function repeat(socket: Socket, first: string, text: string, everyMs = 0): void {
+  socket.write(first);
+  const timer = setInterval(() => socket.writableNeedDrain || socket.write(text), everyMs);
+  socket.on('close', () => clearInterval(timer));
+}
+
+for (const [name, [fault, behave]] of Object.entries(hostile)) {
+  test(`a server that ${name} is a fault of the answer, and not of the run`, async (t) => {
+    const address = await serveRaw(t, (socket) => socket.once('data', () => behave(socket)));
+    const isSlow = fault === 'TIMEOUT';
+    const bounds = { ...unpaced, answerMs: isSlow ? 100 : 5_000, bodyBytes: 1_000_000 };
+    const { send, raw, burst } = senderTo(t, address, bounds);
+    const answers = [
+      await send(outgoing),
+      await raw(Buffer.from('GET / HTTP/1.1\r\n\r\n'), 'raw'),
+      ...(await burst(outgoing, 2)),
+    ];
+    for (const answer of answers) assert.deepEqual([answer.status, answer.fault], [0, fault]);
+  });
+}
+
+test('a port without a server is a fault of every answer', async (t) => {
+  const { send, raw, burst } = senderTo(t, `http://127.0.0.1:${await freePort()}`);
+  const answers = [await send(outgoing), await raw(Buffer.from('x'), ''), ...(await burst(outgoing, 2))];
+  for (const { fault } of answers) assert.equal(fault, 'ECONNREFUSED');
+});
+
+test('after five requests without an answer the deployment is unreachable', async (t) => {
+  const address = await serveRaw(t, (socket) => socket.destroy());
+  const { send } = senderTo(t, address);
+  for (let count = 0; count < 4; count += 1) assert.equal((await send(outgoing)).status, 0);
+  await assert.rejects(send(outgoing), (error: Untestable) => error.reason === 'unreachable');
+});
+
+test('raw bytes arrive unchanged, and an answer in chunks or to HEAD is read', async (t) => {
+  const received: string[] = [];
+  const address = await serveRaw(t, (socket) =>
+    socket.once('data', (bytes) => {
+      received.push(bytes.toString('latin1'));
+      const isHead = received.length === 2;
+      const answer = isHead
+        ? 'Content-Length: 7\r\n\r\n'
+        : 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n';
+      socket.write(`${head}A: 1\r\na: 2\r\n${answer}`);
+    }),
+  );
+  const { raw } = senderTo(t, address);
+  const texts = ['G\u0000T / \u00ff HTTP/9\n\n', 'HEAD / HTTP/1.1\r\n\r\n'];
+  const first = await raw(Buffer.from(texts[0]!, 'latin1'), 'shown');
+  assert.deepEqual([first.request, first.status, first.json, first.header('a')], ['shown', 200, {}, '1, 2']);
+  const answer = await raw(Buffer.from(texts[1]!, 'latin1'), 'shown');
+  assert.deepEqual([answer.status, answer.text, answer.json], [200, '', undefined]);
+  assert.deepEqual(received, texts);
+});
+
+test('a body that is not UTF-8 or has a byte order mark is not JSON', async (t) => {
+  const bodies = [
+    Buffer.from([0x22, 0xff, 0x22]),
+    Buffer.from('\ufeff{}'),
+    Buffer.from('{} {}'),
+    Buffer.from('{}'),
+  ];
+  const address = await serveHttp(t, (_request, response) => response.end(bodies.shift()));
+  const { send } = senderTo(t, address);
+  for (const expected of [undefined, undefined, undefined, {}])
+    assert.deepEqual((await send(outgoing)).json, expected);
+});
+
+test('TLS is used for requests, raw bytes and bursts, and only with a trusted certificate', async (t) => {
+  const certificate = selfSigned('localhost');
+  const server = createServer(certificate, (_request, response) => response.end('{}'));
+  const address = `https://localhost:${await listenOnAnyPort(t, server)}`;
+  const bytes = Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const all = async () => {
+    const { send, raw, burst } = senderTo(t, address);
+    return [await send(outgoing), await raw(bytes, ''), ...(await burst(outgoing, 2))];
+  };
+  for (const { fault } of await all()) assert.equal(fault, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+  setDefaultCACertificates([certificate.cert]);
+  for (const { fault, status } of await all()) assert.deepEqual([fault, status], [undefined, 200]);
+});

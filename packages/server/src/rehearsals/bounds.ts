@@ -3,31 +3,27 @@ export const rehearsalsBounds = {
   /** Milliseconds without a request after which a run is forgotten, and the number of runs. */
   runIdleMs: 10 * 60_000,
   runs: 10_000,
-  /** Requests that are kept: of one run, and of all runs together (30 MB, and 120 MB with the longest paths). */
+  /** Requests that are kept of one run, and of all runs: 30 MB, and 130 MB with the longest paths. */
   runRequests: 1_000,
   requests: 100_000,
-  /** Characters of a path with its query that are shown: a page with the longest cursor fits. */
+  /** Characters of a path with its query that are shown. The longest cursor fits. */
   pathCharacters: 1_200,
-  /** Cursors of a run whose page is known. Only the newest matter, to find the third page. */
-  runCursors: 16,
   /** Failed requests of a run that the client has not sent again. */
   runFailures: 16,
   /** Keys of one request that are looked up until one is known. */
   keysTried: 3,
-  /** Milliseconds that the client of a 429 has to wait. */
+  /** Milliseconds for which a 429 asks the client to wait. */
   retryAfterMs: 500,
   /** Milliseconds by which a client may be early, because timers are not exact. */
   timerToleranceMs: 10,
-  /** Milliseconds after a failure in which no request may come. */
-  hammerMs: 50,
-  /** Requests for one page. */
+  /** Requests for one page, and milliseconds after a failure in which no request may come. */
   pageRequests: 5,
+  hammerMs: 50,
   /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
   stallMs: 30_000,
   stalls: 100,
-  /** Connections to the address that a redirect leads to. */
+  /** Connections to the other address of the redirect. */
   watchedConnections: 256,
 } as const;
 
-/** The same limits with other values, for tests. */
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

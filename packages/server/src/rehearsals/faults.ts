@@ -1,11 +1,9 @@
-/** The faults of the scenarios: what is sent in place of the response that the service made. */
-import type { ErrorCode, ErrorRecord } from '@partner-network/contract/errors';
-import { errorRecord } from '@partner-network/contract/errors';
+/** The faults of the scenarios: what is sent in place of the page that the service made. */
+import type { ErrorRecord } from '@partner-network/contract/errors';
 import { brandsPerSecond, pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
-import { limiterBounds } from '../bounds/limiter.ts';
-import { errorResponse, Refusal, refusal } from '../http/refusal.ts';
-import { isPlainInteger } from '../lib/text.ts';
+import { admit } from '../http/rate-limit.ts';
+import { errorResponse, type Refusal, refusal } from '../http/refusal.ts';
 import { rehearsalsBounds } from './bounds.ts';
 import type { ScenarioName } from './scenarios.ts';
 
@@ -13,160 +11,124 @@ export interface Response {
   readonly status: number;
   /** Names and values alternate. */
   readonly headers: readonly string[];
-  readonly body: string | Buffer | undefined;
-}
-
-export interface Fault extends Response {
-  /** For the log. */
-  readonly name: string;
-  /** `torn`: only half of the body is sent. `stalled`: nothing of the body is sent. */
+  readonly body: string | Buffer;
+  /** `torn`: only half of the body is sent. `stalled`: only the headers are sent. */
   readonly cut?: 'torn' | 'stalled';
 }
 
-/** A request for a page that the service would give. */
-export interface PageRequest {
+/** A page, and the request for it. */
+export interface Page extends Response {
   readonly listing: ListingName;
-  readonly query: URLSearchParams;
-  /** Counts such requests of the run. */
+  readonly query: string;
+  /** Counts the requests for pages in the run. */
   readonly number: number;
-  /** The page that its cursor leads to. From 3 on, pages are not counted. */
-  readonly page: number;
+  readonly isThird: boolean;
   /** Faults of the run so far. */
   readonly faults: number;
   /** The address of the same page at the other origin. */
   readonly watchedUrl: () => Promise<string>;
-  readonly response: Response;
 }
 
-/** The fault of each scenario, or undefined where the page is sent as it is. */
-export const faultOf: Readonly<
-  Record<ScenarioName, (request: PageRequest) => Fault | undefined | Promise<Fault | undefined>>
-> = {
-  steady: () => undefined,
-  'rate-limited': (request) => (request.number === 2 || request.number === 4 ? limited(request) : undefined),
-  unavailable: (request) =>
-    request.number === 2 || request.number === 3 ? refused(request, 'SERVICE_UNAVAILABLE') : undefined,
-  'server-error': (request) =>
-    request.number === 2
-      ? refused(request, 'INTERNAL_SERVER_ERROR', { requestId: request.response.headers[1]! })
-      : undefined,
-  'bad-gateway': (request) => (request.number === 2 ? badGateway(request) : undefined),
-  torn: ({ number, response }) => (number === 2 ? { ...response, name: 'torn', cut: 'torn' } : undefined),
-  stalled: ({ number, response }) =>
-    number === 2 ? { ...response, name: 'stalled', cut: 'stalled' } : undefined,
-  'expired-cursor': (request) =>
-    request.page === 3 && request.faults === 0 ? refused(request, 'INVALID_CURSOR', {}, 'cursor') : undefined,
-  'key-revoked': (request) => (request.number >= 2 ? refused(request, 'API_KEY_REVOKED') : undefined),
-  'grant-revoked': (request) => {
-    if (request.listing !== 'balances' || (request.page === 1 && request.faults === 0)) return undefined;
-    return refused(request, 'GRANT_REVOKED', {}, request.query.has('grant_id') ? 'grant_id' : undefined);
-  },
-  'unknown-error': (request) => (request.number === 2 ? unknownError(request) : undefined),
-  'new-fields': withNewFields,
-  'short-pages': () => undefined,
-  redirect: async (request) => {
-    if (request.number !== 2) return undefined;
-    const headers = ['Location', await request.watchedUrl(), 'Content-Length', '0'];
-    return { name: 'redirect', status: 307, headers: [...kept(request), ...headers], body: undefined };
-  },
+type Fault = readonly [isDue: (page: Page) => boolean, make: (page: Page) => Response | Promise<Response>];
+
+const at =
+  (...numbers: number[]) =>
+  (page: Page) =>
+    numbers.includes(page.number);
+const has = (query: string, parameter: string) => new URLSearchParams(query).has(parameter);
+
+const faults: Partial<Record<ScenarioName, Fault>> = {
+  'rate-limited': [at(2, 4), limited],
+  unavailable: [at(2, 3), (page) => refused(page, refusal('SERVICE_UNAVAILABLE'))],
+  'server-error': [
+    at(2),
+    (page) => refused(page, refusal('INTERNAL_SERVER_ERROR', { requestId: page.headers[1]! })),
+  ],
+  'bad-gateway': [at(2), badGateway],
+  torn: [at(2), (page) => ({ ...page, cut: 'torn' })],
+  stalled: [at(2), (page) => ({ ...page, cut: 'stalled' })],
+  'expired-cursor': [
+    ({ isThird, faults }) => isThird && faults === 0,
+    (page) => refused(page, refusal('INVALID_CURSOR', {}, 'cursor')),
+  ],
+  // A refused key is not counted, so the response has no rate.
+  'key-revoked': [({ number }) => number >= 2, (page) => refused(page, refusal('API_KEY_REVOKED'), common)],
+  'grant-revoked': [
+    ({ listing, query, faults }) => listing === 'balances' && (faults > 0 || has(query, 'cursor')),
+    (page) =>
+      refused(page, refusal('GRANT_REVOKED', {}, has(page.query, 'grant_id') ? 'grant_id' : undefined)),
+  ],
+  'unknown-error': [at(2), unknownError],
+  'new-fields': [() => true, withNewFields],
+  redirect: [at(2), redirected],
 };
 
-const ofBody = ['Content-Type', 'Cache-Control', 'Content-Length'];
-const ofRate = ['RateLimit-Policy', 'RateLimit'];
-
-/** The headers of the response that do not depend on its status and body. */
-function kept({ response: { headers } }: PageRequest, without: readonly string[] = ofBody): string[] {
-  const isKept = (index: number) => !without.includes(headers[index - (index % 2)]!);
-  return headers.filter((_, index) => isKept(index));
+/** The response in place of a page, or undefined if the page is sent. */
+export async function faultOf(scenario: ScenarioName, page: Page): Promise<Response | undefined> {
+  const [isDue, make] = faults[scenario] ?? [];
+  return isDue?.(page) ? make?.(page) : undefined;
 }
 
-function refused(
-  request: PageRequest,
-  code: ErrorCode,
-  facts?: Readonly<Record<string, string | number>>,
-  field?: string,
-): Fault {
-  // A refused key is not counted, so its response has no rate.
-  const common = kept(request, code === 'API_KEY_REVOKED' ? [...ofBody, ...ofRate] : ofBody);
-  return faultOfRefusal(common, refusal(code, facts, field));
-}
+/** The first headers of every response. The headers with the rate come next. */
+const common = ({ headers }: Page) => headers.slice(0, 4);
+const commonAndRate = ({ headers }: Page) => headers.slice(0, headers.indexOf('Content-Type'));
 
-function faultOfRefusal(common: readonly string[], refusal: Refusal): Fault {
+function refused(page: Page, refusal: Refusal, first = commonAndRate): Response {
   const { headers, body } = errorResponse(refusal);
-  return {
-    name: refusal.errors[0].code,
-    status: refusal.status,
-    headers: [...common, ...headers],
-    body,
-  };
+  return { status: refusal.status, headers: [...first(page), ...headers], body };
 }
 
-function limited(request: PageRequest): Fault {
-  const { headers } = request.response;
-  const policy = headers[headers.indexOf('RateLimit-Policy') + 1] ?? '';
-  const rate = Number(/;q=(\d+)/.exec(policy)?.[1] ?? brandsPerSecond);
-  const windowSeconds = limiterBounds.rateWindowMs / 1_000;
-  const seconds = Math.ceil(rehearsalsBounds.retryAfterMs / 1_000);
-  const limits = ['RateLimit-Policy', `"${request.listing}";q=${rate};w=${windowSeconds}`];
-  limits.push('RateLimit', `"${request.listing}";r=0;t=${seconds}`);
-  const retry = ['Retry-After', String(seconds), 'Retry-After-Ms', String(rehearsalsBounds.retryAfterMs)];
-  const common = [...kept(request, [...ofBody, ...ofRate]), ...limits];
-  return faultOfRefusal(common, new Refusal([errorRecord('RATE_LIMITED', { rate })], retry));
+async function limited(page: Page): Promise<Response> {
+  const headers = [...common(page)];
+  const rate = /;q=(\d+)/.exec(page.headers[page.headers.indexOf('RateLimit-Policy') + 1]!)?.[1];
+  const { retryAfterMs: untilMoreMs } = rehearsalsBounds;
+  const decision = { isAdmitted: false, left: 0, untilMoreMs, source: 'memory' } as const;
+  const limiter = { ratePerSecond: Number(rate ?? brandsPerSecond), tallies: [], admit: () => decision };
+  const refusal = await admit(limiter, page.listing, '', headers).catch((thrown: Refusal) => thrown);
+  return refused(page, refusal as Refusal, () => headers);
 }
 
-const badGatewayPage =
-  '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n' +
-  '<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n';
-
-function badGateway(request: PageRequest): Fault {
-  const headers = ['Content-Type', 'text/html', 'Content-Length', String(badGatewayPage.length)];
-  return { name: 'BAD_GATEWAY', status: 502, headers: [...kept(request), ...headers], body: badGatewayPage };
+function badGateway(page: Page): Response {
+  const title = '502 Bad Gateway';
+  const body = `<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
+  const headers = ['Content-Type', 'text/html', 'Content-Length', String(body.length)];
+  return { status: 502, headers: [...commonAndRate(page), ...headers], body };
 }
 
-function unknownError(request: PageRequest): Fault {
-  const error = {
-    category: 'REHEARSAL_ERROR',
-    code: 'REHEARSED_UNKNOWN_CODE',
-    detail: 'Do not send this request again: it would fail in the same way.',
-  };
+function unknownError(page: Page): Response {
+  const detail = 'Do not send this request again: it would fail in the same way.';
+  const error = { category: 'REHEARSAL_ERROR', code: 'REHEARSED_UNKNOWN_CODE', detail };
   // The types know only errors that exist.
-  const errors = [error as unknown as ErrorRecord] as const;
-  const { headers, body } = errorResponse({ status: 400, errors, headers: [] });
-  return { name: error.code, status: 400, headers: [...kept(request), ...headers], body };
+  return refused(page, { status: 400, errors: [error as unknown as ErrorRecord], headers: [] });
 }
 
-const newFields = {
-  new_field: 'A field that does not exist yet.',
-  new_object: { list: [1, null], ok: true },
-};
-
-function withNewFields(request: PageRequest): Fault {
-  const { listing, response } = request;
-  const page = JSON.parse(String(response.body));
-  const records = page[listing].map((record: object) => ({ ...newFields, ...record, new_null: null }));
-  const body = JSON.stringify({ new_page_field: newFields.new_object, ...page, [listing]: records });
-  const headers = [...kept(request, ['Content-Length']), 'X-New-Header', 'A header that does not exist yet'];
-  headers.push('Content-Length', String(Buffer.byteLength(body)));
-  return { name: 'new-fields', status: 200, headers, body };
+function withNewFields({ status, listing, headers, body }: Page): Response {
+  const added = { new_field: 'This field does not exist yet.', new_object: { list: [1, null], ok: true } };
+  const page = JSON.parse(String(body));
+  const records = page[listing].map((record: object) => ({ ...added, ...record, new_null: null }));
+  const changed = JSON.stringify({ new_page_field: added.new_object, ...page, [listing]: records });
+  const others = headers.slice(0, headers.indexOf('Content-Length'));
+  const length = String(Buffer.byteLength(changed));
+  return { status, headers: [...others, 'Content-Length', length, 'X-New-Header', 'new'], body: changed };
 }
 
-/** The query of `short-pages`: the page has half of the records that the client asked for. */
+async function redirected(page: Page): Promise<Response> {
+  const headers = ['Location', await page.watchedUrl(), 'Cache-Control', 'no-store', 'Content-Length', '0'];
+  return { status: 307, headers: [...commonAndRate(page), ...headers], body: '' };
+}
+
+const limitValue = /(?<=(?:^|&)limit=)(?:[2-9]|[1-9]\d|100)(?=&|$)/;
+
+/** The query of `short-pages`, with half of the limit. A limit of 1, or an invalid one, stays. */
 export function shortened(query: string): string {
-  const limits = new URLSearchParams(query).getAll('limit');
-  const limit = limits[0] ?? String(pageSize.default);
-  const isValid = isPlainInteger(limit) && Number(limit) > pageSize.min && Number(limit) <= pageSize.max;
-  if (limits.length > 1 || !isValid) return query;
-  const short = `limit=${Math.floor(Number(limit) / 2)}`;
-  if (limits.length === 1) return query.replace(/(?<=^|&)limit=\d+(?=&|$)/, short);
-  return query === '' ? short : `${query}&${short}`;
+  if (has(query, 'limit')) return query.replace(limitValue, (limit) => String(Math.floor(Number(limit) / 2)));
+  return `${query}${query && '&'}limit=${pageSize.default / 2}`;
 }
 
-/** Milliseconds that a response asks the client to wait. */
+/** The milliseconds for which a response asks the client to wait. */
 export function waitOf({ headers }: Response): number | undefined {
-  const numberOf = (name: string) => {
-    const index = headers.indexOf(name);
-    return index === -1 ? undefined : Number(headers[index + 1]);
-  };
-  const seconds = numberOf('Retry-After');
-  return numberOf('Retry-After-Ms') ?? (seconds === undefined ? undefined : seconds * 1_000);
+  const ms = headers.indexOf('Retry-After-Ms');
+  if (ms !== -1) return Number(headers[ms + 1]);
+  const seconds = headers.indexOf('Retry-After');
+  return seconds === -1 ? undefined : 1_000 * Number(headers[seconds + 1]);
 }

@@ -1,174 +1,24 @@
-/** Judges a client by its requests: what it promises, and whether it has kept, broken or not yet shown it. */
 import type { RehearsalsBounds } from './bounds.ts';
+import { type Response, waitOf } from './faults.ts';
 import type { ScenarioName } from './scenarios.ts';
 import { type PromiseName, type PromiseVerdict, promiseNames } from './verdict.ts';
 
-/** What is known of a client's conduct in one run. Times are of `performance.now()`. */
-export interface Conduct {
-  readonly scenario: ScenarioName;
-  /** The reason of each broken promise. It stays broken. */
-  readonly broken: Partial<Record<PromiseName, string>>;
-  requests: number;
-  /** Faults of the scenario that have happened. */
-  faults: number;
-  isLastPageSent: boolean;
-  /** The newest response that asked for a wait, until the next request. */
-  asked?: { readonly sentMs: number; readonly waitMs: number } | undefined;
-  hasWaited: boolean;
-  failedMs?: number;
-  final?: { readonly sentMs: number; readonly status: number };
-  /** Failed requests that the client should send again, and has not. */
-  readonly failures: JudgedRequest[];
-  hasResumed: boolean;
-  /** The newest cursor that was refused, and how often the client started over since. */
-  refused?: { readonly cursor: string; restarts: number; isOver: boolean };
-}
-
-export interface JudgedRequest {
-  /** Equal for the same method, path and query. */
-  readonly page: string;
-  readonly path: string;
-  readonly cursor: string | undefined;
+/** A request of a run. */
+export interface SeenRequest {
+  readonly atMs: number;
+  /** The same by `performance.now()`. */
   readonly startedMs: number;
+  readonly method: string;
+  /** Path and query without secrets. */
+  readonly path: string;
+  /** Digests of the method, path and query, and of the cursor. */
+  readonly digest: string;
+  readonly cursor: string | undefined;
+  /** Undefined until the response is sent. */
+  status?: number;
 }
 
-interface JudgedAnswer {
-  readonly sentMs: number;
-  readonly status: number;
-  readonly isCursorRefused: boolean;
-  /** Undefined if the response does not ask for a wait. */
-  readonly waitMs: number | undefined;
-  /** The response breaks off: it is a failure, whatever its status. */
-  readonly isCut: boolean;
-}
-
-export function newConduct(scenario: ScenarioName): Conduct {
-  return {
-    scenario,
-    broken: {},
-    requests: 0,
-    faults: 0,
-    isLastPageSent: false,
-    hasWaited: false,
-    failures: [],
-    hasResumed: false,
-  };
-}
-
-function breaks(conduct: Conduct, promise: PromiseName, reason: string): void {
-  conduct.broken[promise] ??= reason;
-}
-
-/** Judges a request when it arrives. `earlier` is the number of earlier requests for the same page. */
-export function judgeRequest(
-  conduct: Conduct,
-  request: JudgedRequest,
-  earlier: number,
-  bounds: RehearsalsBounds,
-): void {
-  conduct.requests += 1;
-  const { startedMs } = request;
-  const name = `Request ${conduct.requests}`;
-  if (earlier >= bounds.pageRequests) {
-    const most = `at most ${bounds.pageRequests} are allowed`;
-    breaks(conduct, 'did-not-hammer', `${name} was request ${earlier + 1} for the same page, and ${most}.`);
-  }
-  // Requests that were under way when a response was sent are not judged by it.
-  const sinceFailureMs = startedMs - (conduct.failedMs ?? Number.NEGATIVE_INFINITY);
-  if (sinceFailureMs >= 0 && sinceFailureMs < bounds.hammerMs) {
-    const rule = `the client must wait at least ${bounds.hammerMs} ms`;
-    breaks(conduct, 'did-not-hammer', `${name} came ${ms(sinceFailureMs)} after a failure, but ${rule}.`);
-  }
-  if (conduct.asked !== undefined && startedMs >= conduct.asked.sentMs) {
-    const { sentMs, waitMs } = conduct.asked;
-    if (startedMs - sentMs < waitMs - bounds.timerToleranceMs) {
-      const reason = `${name} came after ${ms(startedMs - sentMs)}, but the response asked for ${ms(waitMs)}.`;
-      breaks(conduct, 'waited-as-asked', reason);
-    }
-    conduct.asked = undefined;
-    conduct.hasWaited = true;
-  }
-  if (conduct.final !== undefined && startedMs >= conduct.final.sentMs) {
-    const reason = `${name} came after a final error with status ${conduct.final.status}.`;
-    breaks(conduct, 'stopped-on-final-errors', reason);
-  }
-  judgeResumption(conduct, request, name);
-}
-
-function judgeResumption(conduct: Conduct, request: JudgedRequest, name: string): void {
-  const { failures, refused } = conduct;
-  const again = failures.findIndex(({ page }) => page === request.page);
-  if (again !== -1) {
-    failures.splice(again, 1);
-    conduct.hasResumed = true;
-  } else if (request.cursor === undefined && refused !== undefined && !refused.isOver) {
-    refused.restarts += 1;
-    if (refused.restarts > 1) {
-      const reason = `${name} started over once more after INVALID_CURSOR, and once is allowed.`;
-      breaks(conduct, 'resumed', reason);
-      breaks(conduct, 'stopped-on-final-errors', reason);
-    }
-  } else if (request.cursor === undefined) {
-    const isInstead = ({ path, cursor }: JudgedRequest) => path === request.path && cursor !== undefined;
-    if (failures.some(isInstead)) {
-      breaks(conduct, 'resumed', `${name} started over without a cursor, instead of the failed request.`);
-    }
-  }
-  if (refused !== undefined && request.cursor === refused.cursor) {
-    breaks(conduct, 'stopped-on-final-errors', `${name} sent the cursor again that was refused.`);
-  }
-}
-
-const retryable = (status: number) => status === 408 || status === 429 || status >= 500;
-
-/** Judges by a response what the client has to do next. */
-export function judgeAnswer(
-  conduct: Conduct,
-  request: JudgedRequest,
-  { sentMs, status, isCursorRefused, waitMs, isCut }: JudgedAnswer,
-  bounds: RehearsalsBounds,
-): void {
-  if (waitMs !== undefined) conduct.asked = { sentMs, waitMs };
-  if (isCut || retryable(status)) {
-    conduct.failures.push(request);
-    if (conduct.failures.length > bounds.runFailures) conduct.failures.shift();
-  }
-  if (isCursorRefused) {
-    // The message of this error says to start again, so the next request may come at once.
-    conduct.refused = { cursor: request.cursor ?? '', restarts: 0, isOver: false };
-  } else if (status >= 400) {
-    conduct.failedMs = sentMs;
-    if (!retryable(status)) conduct.final ??= { sentMs, status };
-  }
-}
-
-/** Judges a response that broke off when its connection was closed. */
-export function judgeClosing(
-  conduct: Conduct,
-  request: JudgedRequest,
-  closedMs: number,
-  isTooLate: boolean,
-): void {
-  conduct.failedMs = closedMs;
-  if (isTooLate && conduct.failures.includes(request)) {
-    breaks(conduct, 'resumed', 'The client did not time out: the sandbox had to close the connection.');
-  }
-}
-
-export function judgeLastPage(conduct: Conduct): void {
-  conduct.isLastPageSent = true;
-  if (conduct.refused !== undefined) conduct.refused.isOver = true;
-}
-
-export function judgeKey(conduct: Conduct, place: 'elsewhere' | 'other origin'): void {
-  const reason =
-    place === 'elsewhere'
-      ? `Request ${conduct.requests} had a key outside of the Authorization header.`
-      : 'The client sent its key to the other address of the redirect.';
-  breaks(conduct, 'kept-its-key', reason);
-}
-
-/** What can be judged only after faults: the number of faults, and the promises. */
+/** What is judged only after faults: the number of faults, and the promises. */
 const tested: Partial<Record<ScenarioName, readonly [faults: number, ...PromiseName[]]>> = {
   'rate-limited': [2, 'waited-as-asked', 'resumed'],
   unavailable: [2, 'waited-as-asked', 'resumed'],
@@ -186,63 +36,179 @@ const tested: Partial<Record<ScenarioName, readonly [faults: number, ...PromiseN
 /** Scenarios in which a client may stop before the last page. */
 const endEarly: readonly ScenarioName[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
 
-/** All promises, with one sentence about each. */
-export function promisesOf(conduct: Conduct): PromiseVerdict[] {
-  return promiseNames.map((name) => {
-    const broken = conduct.broken[name];
-    if (broken !== undefined) return { name, verdict: 'broken', reason: broken };
-    const pending = whyPending(conduct, name);
-    if (pending !== undefined) return { name, verdict: 'pending', reason: pending };
-    return { name, verdict: 'kept', reason: whyKept(conduct, name) };
-  });
-}
+/** Why a promise is kept: after the client had to act on it, and before. */
+const keptReasons: Readonly<Record<PromiseName, readonly [acted: string, untested: string]>> = {
+  'reached-the-last-page': [
+    'The last page was sent completely.',
+    'In this scenario the client may stop before the last page.',
+  ],
+  'waited-as-asked': ['The client waited for as long as it was asked to.', 'No response asked for a wait.'],
+  resumed: ['The client went on after each failure.', 'No response called for a retry.'],
+  'did-not-hammer': [
+    'No page was requested too often, and no request came too soon after a failure.',
+    'No request has failed, and no page was requested too often.',
+  ],
+  'stopped-on-final-errors': ['The client stopped after the final error.', 'No response was a final error.'],
+  'kept-its-key': [
+    'The key was not sent to the other address.',
+    'The key was only in the Authorization header.',
+  ],
+};
 
-function whyPending(conduct: Conduct, name: PromiseName): string | undefined {
-  const { scenario, requests, faults, failures, refused } = conduct;
-  if (requests === 0) return 'No request has come yet.';
-  const [expected, ...promises] = tested[scenario] ?? [0];
-  if (faults < expected && promises.includes(name)) {
-    const hint = 'request more pages, for example with a smaller limit';
-    return `Fault ${faults + 1} of ${expected} has not happened yet: ${hint}.`;
-  }
-  switch (name) {
-    case 'reached-the-last-page':
-      if (conduct.isLastPageSent || endEarly.includes(scenario)) return undefined;
-      return 'The last page has not been sent yet.';
-    case 'waited-as-asked':
-      return conduct.asked && 'No request has come since a response asked for a wait.';
-    case 'resumed':
-      if (failures.length > 0) return 'The failed request has not been sent again yet.';
-      if (scenario !== 'expired-cursor' || refused === undefined || refused.restarts > 0) return undefined;
-      return 'The client has not started again without a cursor yet.';
-    default:
-      return undefined;
-  }
-}
+const isRetryable = (status: number) => status === 408 || status === 429 || status >= 500;
+const listingOf = ({ path }: SeenRequest) => path.split('?', 1)[0];
 
-function whyKept(conduct: Conduct, name: PromiseName): string {
-  switch (name) {
-    case 'reached-the-last-page':
-      if (conduct.isLastPageSent) return 'The last page was sent completely.';
-      return 'In this scenario the client may stop before the last page.';
-    case 'waited-as-asked':
-      if (conduct.hasWaited) return 'The client waited as long as each response asked.';
-      return 'No response asked for a wait.';
-    case 'resumed':
-      if (conduct.refused !== undefined) return 'The client started over at most once.';
-      if (conduct.hasResumed) return 'The client sent each failed request again.';
-      return 'No response called for a retry.';
-    case 'did-not-hammer':
-      return 'No page was requested too often, and no request came too soon after a failure.';
-    case 'stopped-on-final-errors':
-      if (conduct.final !== undefined) return 'No request came after the final error.';
-      if (conduct.refused !== undefined) return 'The client did not send the refused cursor again.';
-      return 'No response was a final error.';
-    case 'kept-its-key':
-      return 'The key was only in the Authorization header, and at no other address.';
-  }
-}
+/** Judges the client of one run, request by request. */
+export class Judge {
+  /** Faults of the scenario so far. */
+  faults = 0;
+  #requests = 0;
+  /** The reason of each broken promise. A broken promise stays broken. */
+  readonly #broken = new Map<PromiseName, string>();
+  /** Promises that the client had to act on. */
+  readonly #acted = new Set<PromiseName>();
+  /** The newest response that asked for a wait, until the next request. */
+  #asked: { readonly sentMs: number; readonly waitMs: number } | undefined;
+  #failedMs = Number.NEGATIVE_INFINITY;
+  #final: { readonly sentMs: number; readonly status: number } | undefined;
+  /** Failed requests that the client has not sent again. */
+  readonly #failures: SeenRequest[] = [];
+  /** The newest refused cursor, and how often the client has started over since. */
+  #refused: { readonly cursor: string | undefined; restarts: number } | undefined;
+  readonly #scenario: ScenarioName;
+  readonly #bounds: RehearsalsBounds;
 
-function ms(duration: number): string {
-  return `${Math.floor(duration)} ms`;
+  constructor(scenario: ScenarioName, bounds: RehearsalsBounds) {
+    this.#scenario = scenario;
+    this.#bounds = bounds;
+  }
+
+  breaks(promise: PromiseName, reason: string): void {
+    if (!this.#broken.has(promise)) this.#broken.set(promise, reason);
+  }
+
+  /** Judges a request that has arrived. A response that was sent later does not count. */
+  request(request: SeenRequest, earlier: number, hasKeyElsewhere: boolean): void {
+    const { pageRequests, hammerMs, timerToleranceMs } = this.#bounds;
+    const since = (ms: number) => Math.floor(request.startedMs - ms);
+    this.#requests += 1;
+    const name = `Request ${this.#requests}`;
+    if (hasKeyElsewhere)
+      this.breaks('kept-its-key', `${name} had a key outside of the Authorization header.`);
+    if (earlier >= pageRequests) {
+      this.breaks('did-not-hammer', `${name} was for a page that was requested ${earlier} times before.`);
+    }
+    const afterMs = since(this.#failedMs);
+    if (afterMs >= 0 && afterMs < hammerMs) {
+      const rule = `must come after ${hammerMs} ms at the earliest`;
+      this.breaks('did-not-hammer', `${name} came ${afterMs} ms after a failure, and ${rule}.`);
+    }
+    if (this.#asked !== undefined && since(this.#asked.sentMs) >= 0) {
+      const { sentMs, waitMs } = this.#asked;
+      if (since(sentMs) < waitMs - timerToleranceMs) {
+        const reason = `${name} came after ${since(sentMs)} ms, and the response asked for ${waitMs} ms.`;
+        this.breaks('waited-as-asked', reason);
+      }
+      this.#asked = undefined;
+      this.#acted.add('waited-as-asked');
+    }
+    if (this.#final !== undefined && since(this.#final.sentMs) >= 0) {
+      const reason = `${name} came after a final error with status ${this.#final.status}.`;
+      this.breaks('stopped-on-final-errors', reason);
+    }
+    this.#judgeResumption(request, name);
+  }
+
+  #judgeResumption(request: SeenRequest, name: string): void {
+    const again = this.#failures.findIndex(({ digest }) => digest === request.digest);
+    if (again !== -1) {
+      this.#failures.splice(again, 1);
+      this.#acted.add('resumed');
+    } else if (request.cursor !== undefined) {
+      const isRefused = request.cursor === this.#refused?.cursor;
+      if (isRefused) this.breaks('stopped-on-final-errors', `${name} sent the refused cursor again.`);
+    } else if (this.#refused !== undefined) {
+      this.#refused.restarts += 1;
+      if (this.#refused.restarts <= 1) return;
+      const reason = `${name} started over again after INVALID_CURSOR, and once is allowed.`;
+      this.breaks('resumed', reason);
+      this.breaks('stopped-on-final-errors', reason);
+    } else {
+      const isInstead = (failed: SeenRequest) =>
+        failed.cursor !== undefined && listingOf(failed) === listingOf(request);
+      if (this.#failures.some(isInstead)) {
+        this.breaks('resumed', `${name} started over, and the failed request was not sent again.`);
+      }
+    }
+  }
+
+  /** Remembers what the client has to do about a response. */
+  response(request: SeenRequest, response: Response, sentMs: number): void {
+    const { status, body, cut } = response;
+    const waitMs = waitOf(response);
+    if (waitMs !== undefined) this.#asked = { sentMs, waitMs };
+    if (cut !== undefined || isRetryable(status)) {
+      this.#failures.push(request);
+      if (this.#failures.length > this.#bounds.runFailures) this.#failures.shift();
+    }
+    if (status < 400) return;
+    if (status === 400 && body.includes('"code":"INVALID_CURSOR"')) {
+      // The error says to start again. The client may do so at once.
+      this.#refused = { cursor: request.cursor, restarts: 0 };
+      this.#acted.add('resumed').add('stopped-on-final-errors');
+      return;
+    }
+    this.#failedMs = sentMs;
+    this.#acted.add('did-not-hammer');
+    if (isRetryable(status)) return;
+    this.#final ??= { sentMs, status };
+    this.#acted.add('stopped-on-final-errors');
+  }
+
+  /** A response that breaks off is a failure from the moment when its connection is closed. */
+  closed(request: SeenRequest, closedMs: number, isTooLate: boolean): void {
+    this.#failedMs = closedMs;
+    this.#acted.add('did-not-hammer');
+    if (!isTooLate || !this.#failures.includes(request)) return;
+    this.breaks('resumed', 'The client did not time out: the sandbox had to close the connection.');
+  }
+
+  lastPageSent(): void {
+    this.#acted.add('reached-the-last-page');
+    // From now on, a request without a cursor begins another walk.
+    if (this.#refused !== undefined) this.#refused.restarts = Number.NEGATIVE_INFINITY;
+  }
+
+  /** All promises, with one sentence about each. */
+  promises(): PromiseVerdict[] {
+    return promiseNames.map((name) => {
+      const broken = this.#broken.get(name);
+      if (broken !== undefined) return { name, verdict: 'broken', reason: broken };
+      const pending = this.#whyPending(name);
+      if (pending !== undefined) return { name, verdict: 'pending', reason: pending };
+      return { name, verdict: 'kept', reason: keptReasons[name][this.#acted.has(name) ? 0 : 1] };
+    });
+  }
+
+  #whyPending(name: PromiseName): string | undefined {
+    if (this.#requests === 0) return 'No request has come yet.';
+    const [faults, ...promises] = tested[this.#scenario] ?? [0];
+    if (this.faults < faults && promises.includes(name)) {
+      return `Fault ${this.faults + 1} of ${faults} has not happened yet: request more pages.`;
+    }
+    const reasons: Partial<Record<PromiseName, string | false>> = {
+      'reached-the-last-page':
+        !this.#acted.has(name) &&
+        !endEarly.includes(this.#scenario) &&
+        'The last page has not been sent yet.',
+      'waited-as-asked':
+        this.#asked !== undefined && 'No request has come since a response asked for a wait.',
+      resumed:
+        (this.#failures.length > 0 && 'The failed request has not been sent again yet.') ||
+        (this.#scenario === 'expired-cursor' &&
+          this.#refused?.restarts === 0 &&
+          'The client has not started again without a cursor yet.'),
+    };
+    return reasons[name] || undefined;
+  }
 }

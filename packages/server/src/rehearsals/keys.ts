@@ -3,17 +3,11 @@ import { keyPattern } from '@partner-network/contract/environments';
 import { holdsKey, maskKeys } from '../lib/text.ts';
 
 const everyKey = new RegExp(keyPattern, 'g');
-const cursorParameter = /^[?&]cursor=[\w.~-]*$/;
-
-export interface KeysInRequest {
-  readonly inAuthorization: readonly string[];
-  readonly elsewhere: readonly string[];
-}
 
 /** All texts of the form of a key in the head of a request. */
-export function keysIn(url: string, rawHeaders: readonly string[]): KeysInRequest {
+export function keysIn(url: string, rawHeaders: readonly string[]) {
   const inAuthorization: string[] = [];
-  const elsewhere = [...(decoded(url).match(everyKey) ?? [])];
+  const elsewhere: string[] = [...(decoded(url).match(everyKey) ?? [])];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const found = decoded(rawHeaders[index + 1]!).match(everyKey) ?? [];
     (rawHeaders[index]!.toLowerCase() === 'authorization' ? inAuthorization : elsewhere).push(...found);
@@ -21,17 +15,17 @@ export function keysIn(url: string, rawHeaders: readonly string[]): KeysInReques
   return { inAuthorization, elsewhere };
 }
 
-/** A path with its query, keys masked and cut to length. A cursor is shown, although it looks like a secret. */
+/** A path with its query, with keys masked and cut to length. A cursor is shown, although it looks secret. */
 export function shownTarget(target: string, characters: number): string {
   const parts = target.split(/(?=[?&])/).map((part) => {
-    const text = holdsKey(decoded(part)) ? decoded(part) : part;
-    return cursorParameter.test(text) && !holdsKey(text) ? text : maskKeys(text);
+    if (holdsKey(decoded(part))) return maskKeys(decoded(part));
+    return /^[?&]cursor=/.test(part) ? part : maskKeys(part);
   });
   // A copy, because a part of a string keeps the whole string in memory.
   return Buffer.from(parts.join('').slice(0, characters)).toString();
 }
 
-/** Resolves percent-encoding where it is valid. */
+/** Decodes percent-encoding where it is valid. */
 function decoded(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
 }

@@ -1,37 +1,25 @@
 /**
- * Rehearsals: under /rehearsals/SCENARIO.RUN, a sandbox answers as under /network/v1, except for the faults of
- * the scenario. It watches what the client does about them, and gives a verdict.
+ * Rehearsals: under /rehearsals/SCENARIO.RUN a sandbox answers as it does under /network/v1, except for the
+ * faults of the scenario. It judges what the client does about them.
  */
-import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { operations } from '@partner-network/contract/operations';
+import { type ListingName, operations } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { httpBounds } from '../bounds/http.ts';
-import { answer, type Exchange, type Route, type Routes } from '../http/handle.ts';
-import { isWithinBounds, splitTarget } from '../http/request.ts';
-import type { RequestMetrics } from '../http/request-metrics.ts';
+import { answer, type ResponseHead, type Route, type Routes } from '../http/handle.ts';
+import { isWithinBounds, type RequestHead, splitTarget } from '../http/request.ts';
+import type { Answer } from '../http/server/server.ts';
 import { maskKeys } from '../lib/text.ts';
 import { within } from '../lib/timeout.ts';
-import type { KeyOnFile, Reads } from '../store/port.ts';
+import type { Reads } from '../store/port.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { type Fault, faultOf, type Response, shortened, waitOf } from './faults.ts';
-import {
-  type JudgedRequest,
-  judgeAnswer,
-  judgeClosing,
-  judgeKey,
-  judgeLastPage,
-  judgeRequest,
-  newConduct,
-  promisesOf,
-} from './judge.ts';
-import { type KeysInRequest, keysIn, shownTarget } from './keys.ts';
-import { listPath, type RehearsalPath, rehearsalPath } from './paths.ts';
-import { createRuns, type Run } from './runs.ts';
-import { scenarioNames, scenarios } from './scenarios.ts';
-import type { Verdict } from './verdict.ts';
+import { createCuts } from './cuts.ts';
+import { faultOf, type Response, shortened } from './faults.ts';
+import type { SeenRequest } from './judge.ts';
+import { keysIn } from './keys.ts';
+import { json, type RehearsalPath, RehearsedRoutes, rehearsalPath, verdictOf } from './routes.ts';
+import { createRuns, digestOf, type Run } from './runs.ts';
 import { createWatchedOrigin } from './watched-origin.ts';
 
 interface Parts {
@@ -42,242 +30,128 @@ interface Parts {
 
 export type Rehearsals = ReturnType<typeof createRehearsals>;
 
-export function createRehearsals(
-  { environment, store, nowMs }: Parts,
-  log: Logger,
-  bounds: RehearsalsBounds = rehearsalsBounds,
-) {
+export function createRehearsals(parts: Parts, log: Logger, bounds: RehearsalsBounds = rehearsalsBounds) {
+  const { environment, store, nowMs } = parts;
   const keyCache = createKeyCache();
+  const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, environment);
   const runs = createRuns(bounds, nowMs);
-  /** Stalled responses, oldest first, and what closes them. */
-  const stalls = new Map<ServerResponse, () => void>();
-  let isClosed = false;
-  const watched = createWatchedOrigin(bounds, log, (watchId, { url = '', method = '', rawHeaders }) => {
+  const cuts = createCuts(bounds);
+  const watched = createWatchedOrigin(log, ({ url = '', method = '', rawHeaders }, origin) => {
+    const watchId = url.split('/')[1]!;
     const run = runs.findWatched(watchId);
     if (run === undefined) return;
     const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
-    if (inAuthorization.length + elsewhere.length > 0) judgeKey(run.conduct, 'other origin');
-    note(run, method, url.replace(`/${watchId}`, 'the other origin: '), 404);
+    if (inAuthorization.length + elsewhere.length > 0) {
+      run.judge.breaks('kept-its-key', 'The client sent its key to the other address of the redirect.');
+    }
+    runs.add(run, method, origin + url.slice(1 + watchId.length), performance.now()).status = 404;
   });
 
-  const find = (text: string) => identify(['authorization', `Bearer ${text}`], store, keyCache, environment);
-
-  /** The partner of the first known key, wherever in the request it is. */
-  async function partnerOf({ inAuthorization, elsewhere }: KeysInRequest): Promise<string | undefined> {
-    for (const text of new Set([...inAuthorization, ...elsewhere].slice(0, bounds.keysTried))) {
-      const late = () => new Error('The key could not be read in time.');
-      const key = await within(httpBounds.answerMs, find(text), late).catch(() => undefined);
-      if (key !== undefined) return key.partnerId;
+  /** The partner of the first known key, wherever it is in the request. */
+  async function findSender({ url = '', rawHeaders }: RequestHead) {
+    const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
+    for (const text of [...inAuthorization, ...elsewhere].slice(0, bounds.keysTried)) {
+      const key = await keyOf(['Authorization', `Bearer ${text}`]).catch(() => undefined);
+      if (key !== undefined) return { partnerId: key.partnerId, hasKeyElsewhere: elsewhere.length > 0 };
     }
     return undefined;
   }
 
-  function note(run: Run, method: string, target: string, status?: number) {
-    const page = createHash('sha256').update(`${method} ${target}`).digest('base64');
-    const path = shownTarget(target, bounds.pathCharacters);
-    const request = { atMs: nowMs(), method, path, page, ...(status !== undefined && { status }) };
-    const earlier = run.requests.filter((other) => other.page === page).length;
-    runs.add(run, request);
-    return { request, earlier };
+  const verdictRoute =
+    (path: RehearsalPath): Route =>
+    async (exchange) => {
+      const key = await keyOf(exchange.rawHeaders);
+      exchange.partnerId = key.partnerId;
+      exchange.keyId = key.id;
+      requireValid(key, nowMs());
+      return json(exchange, verdictOf(path, runs.find(key.partnerId, path.scenario, path.name)));
+    };
+
+  /** The fault in place of a page, if one is due. */
+  async function faultIn(run: Run, seen: SeenRequest, path: RehearsalPath, query: string, usual: Response) {
+    const { scenario, name, rest } = path;
+    run.pages += 1;
+    const isThird = seen.cursor !== undefined && seen.cursor === run.thirdCursor;
+    const next = nextCursor(usual);
+    if (seen.cursor !== undefined) run.thirdCursor = next && digestOf(next);
+    const watchedUrl = async () => `${await watched.origin()}/${run.watchId}${targetOf(rest!, query)}`;
+    const { faults } = run.judge;
+    const listing = listings.get(rest!)!;
+    const page = { ...usual, listing, query, number: run.pages, isThird, faults, watchedUrl };
+    const request_id = usual.headers[1];
+    try {
+      const fault = await faultOf(scenario, page);
+      if (fault === undefined) return undefined;
+      run.judge.faults += 1;
+      log.info({ request_id, scenario, run: maskKeys(name), fault: fault.cut ?? fault.status }, 'rehearsal');
+      return fault;
+    } catch (err) {
+      log.error({ request_id, scenario, err }, 'a fault could not be rehearsed');
+      return undefined;
+    }
   }
 
   /** Answers a request by its route, and sends that response or a fault in its place. */
-  async function rehearse(
-    routes: Routes,
-    log: Logger,
-    request: IncomingMessage,
-    response: ServerResponse,
-    startedMs: number,
-    requests?: RequestMetrics,
-  ): Promise<number> {
-    const { url = '', method = '', rawHeaders, httpVersion } = request;
-    const { path, query } = splitTarget(url);
+  const answerRehearsed: Answer = async (routes, log, request, response, startedMs, requests) => {
+    const { method = '', rawHeaders, httpVersion } = request;
+    const { path, query } = splitTarget(request.url ?? '');
     const rehearsed = rehearsalPath(path);
-    const keys =
-      rehearsed?.rest !== undefined && isWithinBounds(request) ? keysIn(url, rawHeaders) : undefined;
-    const partnerId = keys && (await partnerOf(keys));
-    if (rehearsed?.rest === undefined || keys === undefined || partnerId === undefined) {
-      return answer(routes, log, request, response, startedMs, requests);
-    }
+    const answerBy = (usual: Routes, head: RequestHead = request, to: ResponseHead = response) =>
+      answer(usual, log, head, to, startedMs, requests);
+    if (rehearsed === undefined) return answerBy(routes);
+    const { scenario, name, rest } = rehearsed;
+    if (rest === undefined) return answerBy(new Map([[path, verdictRoute(rehearsed)]]));
+    const finding = within(httpBounds.answerMs, findSender(request), Error);
+    const sender = await finding.catch(() => undefined);
+    if (sender === undefined || !isWithinBounds(request)) return answerBy(routes);
 
-    const { scenario, rest } = rehearsed;
-    const run = runs.open(partnerId, scenario, rehearsed.run);
-    const { conduct } = run;
-    const target = query === '' ? rest : `${rest}?${query}`;
-    const { request: seen, earlier } = note(run, method, target);
-    const parameters = new URLSearchParams(query);
-    const cursor = parameters.get('cursor') ?? undefined;
-    const judged: JudgedRequest = { page: seen.page, path: rest, cursor, startedMs };
-    judgeRequest(conduct, judged, earlier, bounds);
-    if (keys.elsewhere.length > 0) judgeKey(conduct, 'elsewhere');
-
-    const asked = scenario === 'short-pages' ? shortened(query) : query;
-    const head = { url: asked === '' ? rest : `${rest}?${asked}`, method, rawHeaders, httpVersion };
-    let natural: Response = { status: 500, headers: [], body: undefined };
-    const captured = {
-      writeHead: (status: number, headers: readonly string[]) => {
-        natural = { ...natural, status, headers };
-      },
-      end: (body: string | Buffer | undefined) => {
-        natural = { ...natural, body };
-      },
-    };
-    await answer(routes, log, head, captured, startedMs, requests);
-
-    const listing = operations.find((operation) => operation.path === rest)?.name;
-    const isPage = method === 'GET' && natural.status === 200 && listing !== undefined;
-    let fault: Fault | undefined;
-    if (isPage) {
-      run.pageRequests += 1;
-      const page = cursor === undefined ? 1 : (run.pageOfCursor.get(cursor) ?? 2);
-      const next = nextCursor(natural);
-      const watchedUrl = async () => `${await watched.url()}/${run.watchId}${target}`;
-      const facts = { listing, query: parameters, number: run.pageRequests, page, faults: conduct.faults };
-      try {
-        fault = await faultOf[scenario]({ ...facts, watchedUrl, response: natural });
-      } catch (err) {
-        log.error({ request_id: natural.headers[1], scenario, err }, 'a rehearsal failed');
-      }
-      if (fault === undefined && next !== undefined) keepCursor(run, next, page + 1);
-      if (fault !== undefined) {
-        conduct.faults += 1;
-        const { name } = fault;
-        const shown = { request_id: natural.headers[1], scenario, run: maskKeys(rehearsed.run), fault: name };
-        log.info(shown, 'rehearsal');
-      }
-      const isLast = next === undefined && (fault === undefined || fault.name === 'new-fields');
-      if (isLast) response.once('finish', () => judgeLastPage(conduct));
-    }
-    const sent = fault ?? natural;
+    const run = runs.open(sender.partnerId, scenario, name);
+    const seen = runs.add(run, method, targetOf(rest, query), startedMs);
+    const earlier = run.requests.filter(({ digest }) => digest === seen.digest).length - 1;
+    run.judge.request(seen, earlier, sender.hasKeyElsewhere);
+    const url = targetOf(rest, scenario === 'short-pages' ? shortened(query) : query);
+    const usual = await capture((to) => answerBy(routes, { url, method, rawHeaders, httpVersion }, to));
+    const isPage = listings.has(rest) && method === 'GET' && usual.status === 200;
+    const sent = (isPage && (await faultIn(run, seen, rehearsed, query, usual))) || usual;
     seen.status = sent.status;
-    const { status } = sent;
-    const isCursorRefused = status === 400 && String(sent.body).includes('"code":"INVALID_CURSOR"');
-    const isCut = fault?.cut !== undefined;
-    const sentMs = performance.now();
-    judgeAnswer(conduct, judged, { sentMs, status, isCursorRefused, waitMs: waitOf(sent), isCut }, bounds);
-    return send(response, sent, fault?.cut, (isTooLate) =>
-      judgeClosing(conduct, judged, performance.now(), isTooLate),
-    );
-  }
-
-  function keepCursor({ pageOfCursor }: Run, cursor: string, page: number): void {
-    pageOfCursor.set(cursor, page);
-    for (const oldest of pageOfCursor.keys()) {
-      if (pageOfCursor.size <= bounds.runCursors) return;
-      pageOfCursor.delete(oldest);
-    }
-  }
-
-  /** Sends a response, or a part of it. Returns the length of the text that stays in memory until it is read. */
-  function send(
-    response: ServerResponse,
-    { status, headers, body = '' }: Response,
-    cut: Fault['cut'],
-    onCut: (isTooLate: boolean) => void,
-  ): number {
-    response.writeHead(status, [...headers]);
-    if (cut === undefined) {
-      response.end(body);
-      return typeof body === 'string' ? body.length : 0;
-    }
-    if (response.destroyed) {
-      onCut(false);
+    run.judge.response(seen, sent, performance.now());
+    response.writeHead(sent.status, [...sent.headers]);
+    if (sent.cut !== undefined) {
+      cuts.send(response, sent, (isTooLate) => run.judge.closed(seen, performance.now(), isTooLate));
       return 0;
     }
-    if (cut === 'stalled') {
-      stall(response, onCut);
-      return 0;
-    }
-    response.once('close', () => onCut(false));
-    const bytes = Buffer.from(body as string);
-    response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
-    return 0;
-  }
-
-  /** Sends the headers only. Closes the connection later, or earlier if too many are stalled. */
-  function stall(response: ServerResponse, onCut: (isTooLate: boolean) => void): void {
-    let isTooLate = false;
-    const timer = setTimeout(() => {
-      isTooLate = true;
-      response.destroy();
-    }, bounds.stallMs);
-    stalls.set(response, () => response.destroy());
-    response.once('close', () => {
-      clearTimeout(timer);
-      stalls.delete(response);
-      onCut(isTooLate);
-    });
-    // The server would close it earlier.
-    response.setTimeout(0);
-    response.flushHeaders();
-    const [oldest] = stalls.keys();
-    if (isClosed || stalls.size > bounds.stalls) oldest?.destroy();
-  }
-
-  async function verdictRoute(path: RehearsalPath, exchange: Exchange): Promise<string> {
-    const key: KeyOnFile = await identify(exchange.rawHeaders, store, keyCache, environment);
-    exchange.partnerId = key.partnerId;
-    exchange.keyId = key.id;
-    requireValid(key, nowMs());
-    const run = runs.find(key.partnerId, path.scenario, path.run);
-    exchange.headers.push(...jsonHeaders);
-    return JSON.stringify(verdictOf(path, run));
-  }
+    const isLastPage = isPage && sent.status === 200 && nextCursor(usual) === undefined;
+    if (isLastPage) response.once('finish', () => run.judge.lastPageSent());
+    response.end(sent.body);
+    return sent.body.length;
+  };
 
   return {
-    answer: rehearse,
-    /** The same routes, also under the paths of rehearsals. */
-    routes: (routes: Routes): Routes =>
-      new RehearsedRoutes(routes, (path) => (exchange) => verdictRoute(path, exchange)),
-    /** Closes stalled connections at once, so that a stop does not wait for them. */
-    close: async (): Promise<void> => {
-      isClosed = true;
-      for (const close of stalls.values()) close();
+    answer: answerRehearsed,
+    routes: (routes: Routes): Routes => new RehearsedRoutes(routes),
+    close: async () => {
+      cuts.stop();
       await watched.close();
     },
   };
 }
 
-const jsonHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+const listings = new Map<string, ListingName>(operations.map(({ path, name }) => [path, name]));
 
-/** Finds the route of a path under /rehearsals: the route of the path itself, the verdict or the list. */
-class RehearsedRoutes extends Map<string, Route> {
-  readonly #verdict: (path: RehearsalPath) => Route;
-
-  constructor(routes: Routes, verdict: (path: RehearsalPath) => Route) {
-    super([...routes, [listPath, listRoute]]);
-    this.#verdict = verdict;
-  }
-
-  override get(path: string): Route | undefined {
-    const rehearsed = rehearsalPath(path);
-    if (rehearsed === undefined) return super.get(path);
-    return rehearsed.rest === undefined ? this.#verdict(rehearsed) : super.get(rehearsed.rest);
-  }
-
-  override has(path: string): boolean {
-    return this.get(path) !== undefined;
-  }
-}
-
-async function listRoute({ headers }: Exchange): Promise<string> {
-  headers.push(...jsonHeaders);
-  return JSON.stringify({ scenarios: scenarioNames.map((name) => ({ name, ...scenarios[name] })) });
-}
-
-function verdictOf({ scenario, run: name }: RehearsalPath, run: Run | undefined): Verdict {
-  const requests = (run?.requests ?? []).flatMap(({ atMs, method, path, status }) =>
-    status === undefined ? [] : [{ at: new Date(atMs).toISOString(), method, path, status }],
-  );
-  return {
-    scenario,
-    // A client may use its key by mistake.
-    run: maskKeys(name),
-    requests,
-    promises: promisesOf(run?.conduct ?? newConduct(scenario)),
-  };
+function targetOf(path: string, query: string): string {
+  return query === '' ? path : `${path}?${query}`;
 }
 
 function nextCursor({ body }: Response): string | undefined {
-  return /,"cursor":"([^"]+)"\}$/.exec(String(body))?.[1];
+  return /,"cursor":"([^"]+)"\}$/.exec(body.toString())?.[1];
+}
+
+/** The response that is made for a request. It is not sent. */
+async function capture(make: (to: ResponseHead) => Promise<unknown>): Promise<Response> {
+  const made = { status: 0, headers: [] as string[], body: '' as string | Buffer };
+  await make({
+    writeHead: (status, headers) => Object.assign(made, { status, headers }),
+    end: (body = '') => Object.assign(made, { body }),
+  });
+  return made;
 }

@@ -1,86 +1,82 @@
 /** The runs of all partners, in memory. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { RehearsalsBounds } from './bounds.ts';
-import { type Conduct, newConduct } from './judge.ts';
+import { Judge, type SeenRequest } from './judge.ts';
+import { shownTarget } from './keys.ts';
 import type { ScenarioName } from './scenarios.ts';
 
-/** A request that a run has seen. */
-export interface SeenRequest {
-  readonly atMs: number;
-  readonly method: string;
-  /** Path and query without secrets. */
-  readonly path: string;
-  /** Equal for the same method, path and query. */
-  readonly page: string;
-  /** Undefined until it is answered. */
-  status?: number;
-}
-
 export interface Run {
-  readonly conduct: Conduct;
-  /** In the address of a redirect, so that a request there is known to be of this run. */
+  readonly judge: Judge;
+  /** Part of the address of a redirect, to recognize a request there. */
   readonly watchId: string;
   /** The newest requests, oldest first. */
   readonly requests: SeenRequest[];
-  /** Requests for a page that would have got it. */
-  pageRequests: number;
-  /** The page numbers of the newest cursors. */
-  readonly pageOfCursor: Map<string, number>;
+  /** Requests for pages that the service would have sent. */
+  pages: number;
+  /** The digest of the newest cursor that leads to page 3 or further. */
+  thirdCursor?: string | undefined;
   usedMs: number;
 }
 
-/** Forgets the runs that were idle for too long, and the longest idle runs if there are too many. */
+export const digestOf = (text: string) => createHash('sha256').update(text).digest('base64');
+
+/** Forgets runs that are idle for too long, and the longest idle run if there are too many. */
 export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
-  /** The run that was idle longest is first. */
+  /** The longest idle run is first. */
   const runs = new Map<string, Run>();
   let requests = 0;
 
   // Neither scenario nor run contains a space.
-  const keyOf = (partnerId: string, scenario: ScenarioName, run: string) => `${scenario}.${run} ${partnerId}`;
+  const idOf = (partnerId: string, scenario: ScenarioName, run: string) => `${scenario}.${run} ${partnerId}`;
 
-  function forget(isForgotten: (run: Run) => boolean): void {
-    for (const [key, run] of runs) {
-      if (!isForgotten(run)) return;
-      runs.delete(key);
+  function unused(scenario: ScenarioName): Run {
+    return { judge: new Judge(scenario, bounds), watchId: randomUUID(), requests: [], pages: 0, usedMs: 0 };
+  }
+
+  function forget(): void {
+    for (const [id, run] of runs) {
+      const isIdle = nowMs() - run.usedMs >= bounds.runIdleMs;
+      if (!isIdle && runs.size <= bounds.runs && requests <= bounds.requests) return;
+      runs.delete(id);
       requests -= run.requests.length;
     }
   }
 
-  const forgetIdle = () => forget(({ usedMs }) => nowMs() - usedMs >= bounds.runIdleMs);
-
   return {
-    /** A run that exists. */
-    find(partnerId: string, scenario: ScenarioName, run: string): Run | undefined {
-      forgetIdle();
-      return runs.get(keyOf(partnerId, scenario, run));
-    },
-
-    /** A run for a new request. */
-    open(partnerId: string, scenario: ScenarioName, name: string): Run {
-      forgetIdle();
-      const key = keyOf(partnerId, scenario, name);
-      const run = runs.get(key) ?? {
-        conduct: newConduct(scenario),
-        watchId: randomUUID(),
-        requests: [],
-        pageRequests: 0,
-        pageOfCursor: new Map(),
-        usedMs: 0,
-      };
-      run.usedMs = nowMs();
-      runs.delete(key);
-      runs.set(key, run);
-      forget(() => runs.size > bounds.runs);
-      return run;
-    },
-
-    add(run: Run, request: SeenRequest): void {
-      run.requests.push(request);
-      if (run.requests.length > bounds.runRequests) run.requests.shift();
-      else requests += 1;
-      forget(() => requests > bounds.requests);
+    /** The run, or an unused one that is not kept. */
+    find(partnerId: string, scenario: ScenarioName, name: string): Run {
+      forget();
+      return runs.get(idOf(partnerId, scenario, name)) ?? unused(scenario);
     },
 
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
+
+    /** The run of a new request. */
+    open(partnerId: string, scenario: ScenarioName, name: string): Run {
+      forget();
+      const id = idOf(partnerId, scenario, name);
+      const run = runs.get(id) ?? unused(scenario);
+      run.usedMs = nowMs();
+      runs.delete(id);
+      runs.set(id, run);
+      return run;
+    },
+
+    add(run: Run, method: string, target: string, startedMs: number): SeenRequest {
+      const cursor = new URLSearchParams(target.slice(target.indexOf('?'))).get('cursor');
+      const request: SeenRequest = {
+        atMs: nowMs(),
+        startedMs,
+        method,
+        path: shownTarget(target, bounds.pathCharacters),
+        digest: digestOf(`${method} ${target}`),
+        cursor: cursor === null ? undefined : digestOf(cursor),
+      };
+      run.requests.push(request);
+      if (run.requests.length > bounds.runRequests) run.requests.shift();
+      else requests += 1;
+      forget();
+      return request;
+    },
   };
 }

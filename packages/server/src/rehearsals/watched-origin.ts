@@ -1,37 +1,38 @@
-/** The other address that a redirect leads to. It has no data, and sees whether a client sends its key there. */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { answer } from '../http/handle.ts';
-import { addressOf, createHttpServer, listen, serveRoutes } from '../http/server/server.ts';
-import type { RehearsalsBounds } from './bounds.ts';
+import { addressOf, createHttpServer, listen, portOf, serveRoutes } from '../http/server/server.ts';
+import { rehearsalsBounds } from './bounds.ts';
 
-/** It listens on this machine only, from the first redirect on. Every path is unknown there. */
+/**
+ * The other address of the redirect, which sees whether a client sends its key there. It listens on this
+ * machine only, from the first redirect on. It has no data: every path is unknown.
+ */
 export function createWatchedOrigin(
-  bounds: RehearsalsBounds,
   log: Logger,
-  onRequest: (watchId: string, request: IncomingMessage) => void,
+  onRequest: (request: IncomingMessage, origin: string) => void,
 ) {
   const host = '127.0.0.1';
-  let opened: Promise<{ readonly url: string; close(): Promise<void> }> | undefined;
+  let opened: Promise<{ readonly origin: string; close(): Promise<void> }> | undefined;
 
-  async function open(server: Server) {
-    const room = { connections: bounds.watchedConnections, unreadCharacters: Number.POSITIVE_INFINITY };
+  async function open() {
+    const server = createHttpServer();
     const { close } = serveRoutes(server, new Map(), log, {
-      room,
+      room: { connections: rehearsalsBounds.watchedConnections, unreadCharacters: Number.POSITIVE_INFINITY },
       answer: (routes, ownLog, request, response, startedMs) => {
-        onRequest(/^\/([0-9a-f-]{36})\//.exec(request.url ?? '')?.[1] ?? '', request);
+        onRequest(request, addressOf(host, portOf(server)));
         return answer(routes, ownLog, request, response, startedMs);
       },
     });
-    const port = await listen(server, host, 0, '--port');
-    return { url: addressOf(host, port), close };
+    await listen(server, host, 0, '--port');
+    return { origin: addressOf(host, portOf(server)), close };
   }
 
   return {
-    url: async (): Promise<string> => {
-      opened ??= open(createHttpServer());
-      return (await opened).url;
+    origin: async () => {
+      opened ??= open();
+      return (await opened).origin;
     },
-    close: async (): Promise<void> => (await opened)?.close(),
+    close: async () => (await opened)?.close(),
   };
 }

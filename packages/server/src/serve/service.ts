@@ -40,6 +40,8 @@ export interface Choices {
   /** The rate limit of a worker without Redis, which its supervisor decides. */
   readonly rateLimit?: OpenLimiters | undefined;
   readonly demoKey?: string;
+  /** One of several processes, which would each see some requests of a rehearsal: they have none. */
+  readonly isWorker?: boolean;
   /** Called before the first request can arrive. */
   readonly beforeRequests?: () => Promise<void>;
 }
@@ -93,7 +95,7 @@ export async function openService(
     unreadCharacters: httpBounds.unreadCharacters,
   };
   // Before `listen`: a worker can get a connection before `listen` resolves.
-  const rehearsals = await rehearsalsOf(parts, log);
+  const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts, log);
   const routes = await routesOf(parts, tracing);
   const http = serveRoutes(server, rehearsals?.routes(routes) ?? routes, log, {
     room,

@@ -30,7 +30,7 @@ export function createHttpServer(): Server {
   return server;
 }
 
-type Answer = (
+export type Answer = (
   routes: Routes,
   log: Logger,
   request: IncomingMessage,

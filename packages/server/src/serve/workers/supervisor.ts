@@ -37,6 +37,7 @@ export async function openWorkers(
   if (pool === undefined)
     throw new OperatorError('The first worker did not start. Correct the problem that it reported.');
   opened.defer(pool.stop);
+  if (environment === 'sandbox') log.info('rehearsals are off, because they need --workers 1');
 
   const metrics = [...watched.metrics, ...rateLimit.metrics];
   const address = addressOf(listener.host, pool.port);

@@ -23,7 +23,10 @@ export async function serveAsWorker(settings: ServeSettings): Promise<void> {
   await using opened = new AsyncDisposableStack();
   opened.defer(leaveSupervisor);
   const rateLimit = settings.redis === undefined ? limitersOfSupervisor(settings.rates, ask) : undefined;
-  serving = await openService(settings, createLog(settings.logLevel), opened, { rateLimit });
+  serving = await openService(settings, createLog(settings.logLevel), opened, {
+    rateLimit,
+    isWorker: true,
+  });
   void draining.promise.then(serving.drain);
   await stopped.promise;
 }

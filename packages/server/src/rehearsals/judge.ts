@@ -37,7 +37,7 @@ const tested: Partial<Record<ScenarioName, readonly [faults: number, ...PromiseN
 const endEarly: readonly ScenarioName[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
 
 /** Why a promise is kept: after the client had to act on it, and before. */
-const keptReasons: Readonly<Record<PromiseName, readonly [acted: string, untested: string]>> = {
+const keptReasons: Readonly<Record<PromiseName, readonly [acted: string, before: string]>> = {
   'reached-the-last-page': [
     'The last page was sent completely.',
     'In this scenario the client may stop before the last page.',
@@ -46,11 +46,11 @@ const keptReasons: Readonly<Record<PromiseName, readonly [acted: string, unteste
   resumed: ['The client went on after each failure.', 'No response called for a retry.'],
   'did-not-hammer': [
     'No page was requested too often, and no request came too soon after a failure.',
-    'No request has failed, and no page was requested too often.',
+    'No page was requested too often, and no request failed.',
   ],
-  'stopped-on-final-errors': ['The client stopped after the final error.', 'No response was a final error.'],
+  'stopped-on-final-errors': ['The client did as the error says.', 'No response was a final error.'],
   'kept-its-key': [
-    'The key was not sent to the other address.',
+    'The key was only in the Authorization header, and was not sent to the other address.',
     'The key was only in the Authorization header.',
   ],
 };
@@ -151,6 +151,7 @@ export class Judge {
       this.#failures.push(request);
       if (this.#failures.length > this.#bounds.runFailures) this.#failures.shift();
     }
+    if (status === 307) this.#acted.add('kept-its-key');
     if (status < 400) return;
     if (status === 400 && body.includes('"code":"INVALID_CURSOR"')) {
       // The error says to start again. The client may do so at once.

@@ -7,7 +7,8 @@ const style = `
 body { margin: 0 auto; padding: 1rem; max-width: 68rem; font: 1rem/1.5 system-ui, sans-serif;
   overflow-wrap: anywhere; color: light-dark(#1b1f27, #e6e9ef); background: light-dark(#fff, #12151a); }
 h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; }
+th:first-child { width: 5rem; } th:nth-child(2) { width: 22rem; }
 td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
   border-top: 1px solid var(--line); }
 code, pre { font: .85rem/1.45 ui-monospace, monospace; }
@@ -22,6 +23,9 @@ summary { cursor: pointer; }
   tr { display: block; padding: .5rem 0; border-top: 1px solid var(--line); } }
 `;
 
+/** With more failures, each is closed until the reader opens it. */
+const mostOpen = 10;
+
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 function escaped(text = ''): string {
@@ -30,15 +34,12 @@ function escaped(text = ''): string {
 
 export function htmlOf({ base_url, profile, cases }: Report, at: Date): string {
   const of = (status: CaseResult['status']) => cases.filter((each) => each.status === status);
-  const count = (status: CaseResult['status'], words: string) =>
-    `<span class="${status}">${of(status).length} ${words}</span>`;
-  const counts = [
-    count('passed', 'passed'),
-    count('failed', 'failed'),
-    count('expected', 'failed as expected'),
-    count('skipped', 'skipped'),
-  ];
-  const sections = [...Map.groupBy(cases, ({ section }) => section)];
+  const words = { passed: 'passed', failed: 'failed', expected: 'failed as expected', skipped: 'skipped' };
+  const counts = Object.entries(words).flatMap(([status, text]) => {
+    const count = of(status as CaseResult['status']).length;
+    return count === 0 ? [] : [`<span class="${status}">${count} ${text}</span>`];
+  });
+  const failures = [...of('failed'), ...of('expected')];
   const minute = at.toISOString().slice(0, 16).replace('T', ' ');
   const verdict = of('failed').length === 0 ? 'Conforms' : 'Does not conform';
   return `<!doctype html>
@@ -55,16 +56,16 @@ export function htmlOf({ base_url, profile, cases }: Report, at: Date): string {
 <h1>${verdict}</h1>
 <p><code>${escaped(base_url)}</code>, profile ${profile}, ${minute} UTC</p>
 <p>${cases.length} cases: ${counts.join(', ')}</p>
-${[...of('failed'), ...of('expected')].map(failureOf).join('\n')}
-${sections.map(([section, group]) => sectionOf(section, group)).join('\n')}
+${failures.map((each) => failureOf(each, failures.length <= mostOpen)).join('\n')}
+${[...Map.groupBy(cases, ({ section }) => section)].map(sectionOf).join('\n')}
 </main>
 </body>
 </html>
 `;
 }
 
-function failureOf({ id, title, status, request, answer, expected }: CaseResult): string {
-  return `<details${status === 'failed' ? ' open' : ''}>
+function failureOf({ id, title, status, request, answer, expected }: CaseResult, isOpen: boolean): string {
+  return `<details${isOpen ? ' open' : ''}>
 <summary><span class="${status}">${status}</span> <code>${escaped(id)}</code> ${escaped(title)}</summary>
 <p>Expected ${escaped(expected)}</p>
 <p>Request</p>
@@ -74,13 +75,13 @@ function failureOf({ id, title, status, request, answer, expected }: CaseResult)
 </details>`;
 }
 
-function sectionOf(section: string, cases: readonly CaseResult[]): string {
+function sectionOf([section, cases]: readonly [string, readonly CaseResult[]]): string {
   const rows = cases.map(({ id, title, status, variable }) => {
     const needs = variable === undefined ? '' : `<br>Needs <code>${escaped(variable)}</code>`;
     const cells = [`<code>${escaped(id)}</code>`, escaped(title) + needs].map((cell) => `<td>${cell}</td>`);
     return `<tr><td class="${status}">${status}</td>${cells.join('')}</tr>`;
   });
-  return `<h2>${escaped(section)}</h2>
+  return `<h2>${/^\d/.test(section) ? 'Section ' : ''}${escaped(section)}</h2>
 <table><thead><tr><th>Result</th><th>Case</th><th>Promise</th></tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>`;

@@ -30,7 +30,7 @@ export function casesOf(all: readonly Case[], profile: Profile): readonly Case[]
   return all.filter((each) => each.profile === 'specification' || profile === 'decisions');
 }
 
-/** Throws an `Untestable` if the deployment does not answer, or not as this API. */
+/** The results by section. Throws an `Untestable` if the deployment does not answer, or not as this API. */
 export async function runCases(cases: readonly Case[], run: Run): Promise<readonly CaseResult[]> {
   const base = new URL(run.baseUrl);
   const sender = createSender(base);
@@ -42,7 +42,8 @@ export async function runCases(cases: readonly Case[], run: Run): Promise<readon
       results.push(await resultOf(each, run, probe));
       run.onProgress?.(results.length);
     }
-    return results;
+    const inOrder = new Intl.Collator('en', { numeric: true });
+    return results.toSorted((one, other) => inOrder.compare(one.section, other.section));
   } finally {
     sender.close();
   }

@@ -32,7 +32,8 @@ function answerOf(status: number, json: unknown, rawHeaders: readonly string[] =
 
 test('a request shows variables and lengths in place of values', () => {
   const target =
-    '/brands?limit=5&type=CHECKING&cursor=abc&reference_id=ref&customer_id=CUSTOMER%2F1%20001&x&y=&grant_id=g1&z=a=b';
+    '/brands?limit=5&type=CHECKING&cursor=abc&reference_id=ref' +
+    '&customer_id=CUSTOMER%2F1%20001&x&y=&grant_id=g1&z=a=b';
   const shown =
     '/brands?limit=5&type=CHECKING&cursor=<3 characters>&reference_id=<3 characters>' +
     '&customer_id=$PARTNER_NETWORK_CUSTOMER_ID&x&y=&grant_id=$PARTNER_NETWORK_GRANT_ID&z=<3 characters>';
@@ -40,7 +41,7 @@ test('a request shows variables and lengths in place of values', () => {
   assert.equal(shownTarget('/brands', given), '/brands');
 });
 
-test('records show the names of their fields and the kinds of their values, and differences stand out', () => {
+test('records show the names of fields and the kinds of values, and differences stand out', () => {
   const balance = {
     id: 'BAL_1',
     customer_id: 'c',

@@ -35,7 +35,7 @@ test('a server sees at most 40 requests in any second, also from cases that send
   assert.ok(mostInOneSecond(arrivals) <= 40, `${mostInOneSecond(arrivals)} in one second`);
 });
 
-test('a burst uses its own connections, which are all open first, and the pace resumes after it', async (t) => {
+test('a burst opens all its connections first, and the pace resumes after it', async (t) => {
   const arrivals: number[] = [];
   const waiting: (() => void)[] = [];
   const address = await serveHttp(t, (_request, response) => {

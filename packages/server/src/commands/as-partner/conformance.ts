@@ -19,7 +19,7 @@ import {
   variableOnly,
 } from '../../command-line/options.ts';
 import { createProgress } from '../../command-line/progress.ts';
-import { boundless, growingTable } from '../../command-line/table.ts';
+import { boundless, growingTable, neverShortened } from '../../command-line/table.ts';
 import {
   type CaseResult,
   type Given,
@@ -157,30 +157,26 @@ function textOf(results: readonly CaseResult[]): string {
   const columns = [
     { heading: 'SECTION', cell: ({ section }: CaseResult) => section },
     { heading: 'RESULT', cell: ({ status }: CaseResult) => status },
-    { heading: 'CASE', cell: ({ id }: CaseResult) => id },
+    { heading: 'CASE', cell: ({ id }: CaseResult) => id, minCells: neverShortened },
     { heading: 'PROMISE', cell: ({ title }: CaseResult) => title },
   ];
-  const bySection = Map.groupBy(results, ({ section }) => section).values();
-  const rows = [...bySection].flatMap(([first, ...rest]) => [
-    first!,
-    ...rest.map((row) => ({ ...row, section: '' })),
-  ]);
-  const shown = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless)(rows);
-  const failures = results.flatMap(({ id, section, title, status, request = '', answer = '', expected }) => {
-    const indented = (text: string) => text.replace(/^(?=.)/gm, '    ');
-    const heading = `${status.toUpperCase()} ${id} (${section}): ${title}\n  Expected ${expected}`;
-    return expected === undefined
-      ? []
-      : `${heading}\n  Request:\n${indented(request)}\n  Answer:\n${indented(answer)}\n`;
-  });
-  const skipped = Map.groupBy(results, ({ variable = '' }) => variable)
-    .entries()
-    .filter(([needed]) => needed !== '');
-  const needs = [...skipped].map(
-    ([needed, group]) => `Skipped without ${needed}: ${group.map(({ id }) => id).join(', ')}`,
+  const rows = results.map((result, index) =>
+    result.section === results[index - 1]?.section ? { ...result, section: '' } : result,
   );
+  const shown = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless)(rows);
+  const indented = (text = '') => text.replace(/^(?=.)/gm, '    ');
+  const failures = results
+    .filter(({ expected }) => expected !== undefined)
+    .map(({ id, section, title, status, expected, request, answer }) => {
+      const heading = `${status.toUpperCase()} ${id} (${section}): ${title}\n  Expected ${expected}`;
+      return `${heading}\n  Request:\n${indented(request)}\n  Answer:\n${indented(answer)}\n`;
+    });
+  const skipped = Map.groupBy(results, ({ variable }) => variable);
+  skipped.delete(undefined);
+  const idsOf = (group: readonly CaseResult[]) => group.map(({ id }) => id).join(', ');
+  const needs = [...skipped].map(([needed, group]) => `Skipped without ${needed}: ${idsOf(group)}`);
   const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
-  const failed = `${number('failed')} failed, ${number('expected')} failed as expected`;
-  const summary = `${counted(results.length, 'case')}: ${number('passed')} passed, ${failed}, ${number('skipped')} skipped.`;
-  return [shown, ...failures, ...needs, summary].join('\n');
+  const others = `${number('expected')} failed as expected, ${number('skipped')} skipped`;
+  const counts = `${number('passed')} passed, ${number('failed')} failed, ${others}`;
+  return [shown, ...failures, ...needs, `${counted(results.length, 'case')}: ${counts}.`].join('\n');
 }

@@ -1,88 +1,67 @@
 /** The exact rate. Run only with --burst. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { brandsPerSecond } from '@partner-network/contract/limits';
 import { type Answer, type Case, type Probe, Skip } from '../case.ts';
-import { cases } from './rows.ts';
-import { unless } from './table.ts';
-import { queryOf } from './walks.ts';
+import { type Finders, table } from './table.ts';
 
-/**
- * Three bursts within a second. A limiter that counts per calendar second, or a bucket that fills up, admits
- * too many in the second or third.
- */
+const send = (probe: Probe, count: number) => probe.burst(count, '/brands', { limit: 1 });
+
+/** A limiter that counts per calendar second, or a bucket that fills up, admits too many of these. */
 const bursts = (probe: Probe) =>
   probe.once('bursts', async () => {
     const answers: Answer[] = [];
     for (const pauseMs of [1_000, 400, 400]) {
       await wait(pauseMs);
-      answers.push(...(await probe.burst(70, '/brands', { limit: 1 })));
+      answers.push(...(await send(probe, 70)));
     }
     return answers;
   });
 
-/** The 51st answer of 51 that were certainly admitted within a second. */
-function excess(answers: readonly Answer[]): Answer | undefined {
-  const admitted = answers.filter(({ status }) => status === 200);
-  const bySent = admitted.toSorted((one, other) => one.sentMs - other.sentMs);
-  return bySent.find(({ sentMs }) => {
-    const inside = admitted.filter((one) => one.sentMs >= sentMs && one.answeredMs < sentMs + 1_000);
-    return inside.length > brandsPerSecond;
-  });
-}
+const isRefused = ({ status }: Answer) => status === 429;
 
-async function refused(probe: Probe): Promise<readonly Answer[]> {
-  const answers = (await bursts(probe)).filter(({ status }) => status === 429);
-  if (answers.length === 0) throw new Skip('a rate limit that was reached');
-  return answers;
-}
+const finders: Finders = {
+  /** Finds the first of 51 answers that were certainly admitted within a second. */
+  excess: () => async (probe) => {
+    const admitted = (await bursts(probe)).filter(({ status }) => status === 200);
+    const isWithin = (sentMs: number) => (one: Answer) =>
+      one.sentMs >= sentMs && one.answeredMs < sentMs + 1_000;
+    return admitted.find(({ sentMs }) => admitted.filter(isWithin(sentMs)).length > 50);
+  },
+  otherStatus: () => async (probe) =>
+    (await bursts(probe)).find((one) => one.status !== 200 && !isRefused(one)),
+  noTime: () => async (probe) => {
+    const refused = (await bursts(probe)).filter(isRefused);
+    if (refused.length === 0) throw new Skip('a rate limit that was reached');
+    return refused.find((answer) => {
+      const [seconds, ms] = [answer.header('retry-after'), answer.header('retry-after-ms')];
+      return !/^[1-9]\d*$/.test(`${ms}`) || seconds !== String(Math.ceil(Number(ms) / 1_000));
+    });
+  },
+  /** Other traffic with the key may take the place of a retry, so it has three chances. */
+  refusedAgain: () => async (probe) => {
+    for (let chance = 1; ; chance += 1) {
+      const refused = (await send(probe, 60)).findLast(isRefused);
+      if (refused === undefined) throw new Skip('a rate limit that was reached');
+      const waitMs = Number(refused.header('retry-after-ms') ?? 1_000);
+      await wait(refused.answeredMs + waitMs - performance.now());
+      const [retry] = await send(probe, 1);
+      if (retry?.status === 200 || chance === 3) return retry?.status === 200 ? undefined : retry;
+    }
+  },
+  balances: (listing) => async (probe) => {
+    await send(probe, 60);
+    const query = { customer_id: probe.given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING', limit: 1 };
+    return (await probe.burst(5, `/${listing}`, query)).find(({ status }) => status !== 200);
+  },
+};
 
-const rate = cases('Rate limit', 'decisions', {
-  'burst.rate': [
-    'Never more than 50 requests are admitted in any second',
-    async (probe) => excess(await bursts(probe)),
-  ],
-  'burst.refused': [
-    'Requests over the rate are refused with RATE_LIMITED, and all others are answered',
-    async (probe) => {
-      const answers = (await bursts(probe)).filter(({ status }) => status !== 200);
-      return answers.map((answer) => unless(answer, '429 RATE_LIMITED')).find(Boolean);
-    },
-  ],
-  'burst.retry-after': [
-    'A 429 has Retry-After in seconds and Retry-After-Ms in milliseconds, of the same time',
-    async (probe) =>
-      (await refused(probe)).find((answer) => {
-        const [seconds, ms] = [answer.header('retry-after'), answer.header('retry-after-ms')];
-        return !/^\d+$/.test(`${ms}`) || Number(ms) < 1 || seconds !== String(Math.ceil(Number(ms) / 1_000));
-      }),
-  ],
-  'burst.retry': [
-    'A retry after the time of Retry-After-Ms is admitted',
-    async (probe) => {
-      await refused(probe);
-      for (let attempt = 0; ; attempt += 1) {
-        const answer = (await probe.burst(60, '/brands', { limit: 1 })).findLast(
-          ({ status }) => status === 429,
-        );
-        if (answer === undefined) return undefined;
-        await wait(
-          Number(answer.header('retry-after-ms') ?? 1_000) - (performance.now() - answer.answeredMs),
-        );
-        const [retried] = await probe.burst(1, '/brands', { limit: 1 });
-        // Other traffic with the key may take the place.
-        if (retried!.status === 200 || attempt === 2) return retried!.status === 200 ? undefined : retried;
-      }
-    },
-  ],
-  'burst.balances': [
-    'The rate of brands does not limit balances',
-    async (probe) => {
-      await probe.burst(60, '/brands', { limit: 1 });
-      const answers = await probe.burst(5, '/balances', { ...queryOf('balances', probe), limit: 1 });
-      return answers.find(({ status }) => status !== 200);
-    },
-    ['PARTNER_NETWORK_CUSTOMER_ID'],
-  ],
-});
-
-export const burst: readonly Case[] = rate.map((one) => ({ ...one, needsBurst: true }));
+export const burst: readonly Case[] = table(
+  `
+# Rate limit decisions
+burst.rate: Never more than 50 requests for brands are admitted in any second | excess
+burst.refused: Requests over the rate are 429, and all others are answered | otherStatus
+burst.retry-after: A 429 has Retry-After in seconds and Retry-After-Ms in milliseconds | noTime
+burst.retry: A retry after the time of Retry-After-Ms is admitted | refusedAgain
+burst.balances: The rate of brands does not limit balances | balances balances
+`,
+  finders,
+).map((one) => ({ ...one, needsBurst: true }));

@@ -1,6 +1,6 @@
 /** The pagination rules and the filter, on real walks. */
-import { type Answer, type Case, Skip } from '../case.ts';
-import { cases, casesOfBoth, type Find, settled } from './rows.ts';
+import { type Answer, Skip } from '../case.ts';
+import { type Find, type Finders, settled, table } from './table.ts';
 import {
   type Item,
   idsOf,
@@ -17,14 +17,15 @@ import {
 
 /** Finds a page of both walks for which this is true. */
 const anyPage =
-  (listing: Listing, isBroken: (page: Page, limit: number) => boolean): Find =>
+  (isBroken: (page: Page, limit: number, listing: Listing) => boolean) =>
+  (listing: Listing): Find =>
   async (probe) => {
-    const { large, small, limit } = await walksOf(probe, listing);
-    const found = large.pages.find((p) => isBroken(p, 50)) ?? small.pages.find((p) => isBroken(p, limit));
-    return found?.answer;
+    const { large, small, smallLimit } = await walksOf(probe, listing);
+    const found = large.pages.find((one) => isBroken(one, 50, listing));
+    return (found ?? small.pages.find((one) => isBroken(one, smallLimit, listing)))?.answer;
   };
 
-const compareWalks = (listing: Listing, find: (walks: Walks) => Answer | undefined): Find =>
+const inWalks = (find: (walks: Walks) => Answer | undefined) => (listing: Listing) =>
   settled(async (probe, isAgain) => find(await walksOf(probe, listing, isAgain)));
 
 const joined = (records: readonly Item[]) => idsOf(records).join('\n');
@@ -64,106 +65,78 @@ function disorder({ pages }: Walk): Answer | undefined {
   )?.answer;
 }
 
-export const pages: readonly Case[] = [
-  ...casesOfBoth({ brands: '4.2', balances: '4.1' }, 'specification', (listing) => ({
-    'page.shape': [
-      `A page is a JSON object with a list ${listing}, and cursor is a text if it is there`,
-      async (probe) => {
-        const { answer } = await page(probe, listing);
-        return ['string', 'undefined'].includes(typeof (answer.json as Item).cursor) ? undefined : answer;
-      },
-    ],
-    'page.limit': [
-      'A page has at most as many records as limit says, 50 by default',
-      anyPage(listing, ({ records }, limit) => records.length > limit),
-    ],
-  })),
-  ...casesOfBoth('4.3.2', 'specification', (listing) => ({
-    'walk.unique': [
-      'A cursor gives the next records: no record comes twice in a walk',
-      compareWalks(listing, ({ large, small }) => repetition(large) ?? repetition(small)),
-    ],
-  })),
-  ...casesOfBoth('4.3.3', 'specification', (listing) => ({
-    'walk.complete': [
-      'A walk ends after the last record: walks with a small and a large limit find the same records',
-      compareWalks(listing, ({ large, small }) => {
-        if (!large.isComplete || !small.isComplete) throw new Skip(`${listing} that fit on 10 small pages`);
-        return sorted(large.records) === sorted(small.records) ? undefined : small.pages.at(-1)!.answer;
-      }),
-    ],
-  })),
-  ...casesOfBoth('Pagination', 'decisions', (listing) => ({
-    'page.known-fields': [
-      `A page has ${listing} and then cursor, and no other field`,
-      anyPage(
-        listing,
-        ({ answer }) => !`${listing},cursor`.startsWith(Object.keys(answer.json as Item).join()),
-      ),
-    ],
-    'page.not-empty': [
-      'A page with a cursor is never empty',
-      anyPage(listing, ({ records, cursor }) => cursor !== undefined && records.length === 0),
-    ],
-    'page.default-limit': [
-      'A page without limit is the page with limit=50',
-      settled(async (probe) => {
-        const expected = await page(probe, listing, { limit: 50 });
-        const { answer, records } = await page(probe, listing);
-        return joined(records) === joined(expected.records) ? undefined : answer;
-      }),
-    ],
-    'page.last': [
-      'On the last page, cursor is absent: not empty and not null',
-      anyPage(listing, ({ answer, cursor }) => cursor === undefined && 'cursor' in (answer.json as Item)),
-    ],
-    'page.largest': [
-      'limit=100 gives up to 100 records',
-      async (probe) => {
-        const { answer, records, cursor } = await page(probe, listing, { limit: 100 });
-        return records.length > 100 || (cursor !== undefined && records.length < 100) ? answer : undefined;
-      },
-    ],
-    'walk.same-order': [
-      'Walks with a small and a large limit find the same records in the same order',
-      compareWalks(listing, departure),
-    ],
-    'walk.order': [
-      'Records come in ascending order of the bytes of id',
-      compareWalks(listing, ({ large, small }) => disorder(large) ?? disorder(small)),
-    ],
-  })),
-];
-
 /** Finds a page of brands by reference_id that is wrong. */
 const filtered = (choose: (references: readonly string[]) => string | undefined, limit?: number): Find =>
   settled(async (probe, isAgain) => {
     const { records } = await someRecords(probe, 'brands', isAgain);
     const reference_id = choose(records.map((record) => String(record.reference_id)));
     if (reference_id === undefined) throw new Skip('two brands with the same reference_id');
-    const expected = records.filter((record) => record.reference_id === reference_id);
     const found = await walk(probe, 'brands', { reference_id, limit });
-    const stranger = found.pages.find((p) => p.records.some((r) => r.reference_id !== reference_id));
-    const ids = idsOf(found.records);
-    const isLost = found.isComplete && !idsOf(expected).every((id) => ids.includes(id));
+    const stranger = found.pages.find((one) => one.records.some((r) => r.reference_id !== reference_id));
+    const expected = idsOf(records.filter((record) => record.reference_id === reference_id));
+    const isLost = found.isComplete && !expected.every((id) => idsOf(found.records).includes(id));
     return stranger?.answer ?? repetition(found) ?? (isLost ? found.pages.at(-1)!.answer : undefined);
   });
 
-export const filters: readonly Case[] = cases('4.2', 'specification', {
-  'brands.filter.match': [
-    'reference_id restricts the list to exactly the brands with this value',
-    // The shortest one is the likeliest to be a part of another.
-    filtered((all) => all.toSorted((one, other) => one.length - other.length)[0]),
-  ],
-  'brands.filter.walk': [
-    'A walk with reference_id finds every brand with this value once',
-    filtered((all) => all.find((value, index) => all.indexOf(value) < index), 1),
-  ],
-  'brands.filter.no-match': [
-    'A reference_id that no brand has gives an empty list without a cursor',
-    async (probe) => {
-      const { answer, records, cursor } = await page(probe, 'brands', { reference_id: madeUp() });
-      return records.length === 0 && cursor === undefined ? undefined : answer;
-    },
-  ],
-});
+const finders: Finders = {
+  shape: (listing) => async (probe) => {
+    const { answer } = await page(probe, listing);
+    return ['string', 'undefined'].includes(typeof (answer.json as Item).cursor) ? undefined : answer;
+  },
+  overLimit: anyPage(({ records }, limit) => records.length > limit),
+  unknownField: anyPage(
+    ({ answer }, _, listing) => !`${listing},cursor`.startsWith(Object.keys(answer.json as Item).join()),
+  ),
+  emptyPage: anyPage(({ records, cursor }) => cursor !== undefined && records.length === 0),
+  needlessCursor: anyPage(({ answer, cursor }) => cursor === undefined && 'cursor' in (answer.json as Item)),
+  repetition: inWalks(({ large, small }) => repetition(large) ?? repetition(small)),
+  disorder: inWalks(({ large, small }) => disorder(large) ?? disorder(small)),
+  departure: inWalks(departure),
+  difference: inWalks(({ large, small }) => {
+    if (!large.isComplete || !small.isComplete) throw new Skip('fewer records, so that they fit on 10 pages');
+    return sorted(large.records) === sorted(small.records) ? undefined : small.pages.at(-1)!.answer;
+  }),
+  otherDefault: (listing) =>
+    settled(async (probe) => {
+      const expected = await page(probe, listing, { limit: 50 });
+      const { answer, records } = await page(probe, listing);
+      return joined(records) === joined(expected.records) ? undefined : answer;
+    }),
+  over100: (listing) => async (probe) => {
+    const { answer, records, cursor } = await page(probe, listing, { limit: 100 });
+    return records.length > 100 || (cursor !== undefined && records.length === 0) ? answer : undefined;
+  },
+  // The shortest one is the likeliest to be a part of another.
+  filtered: () => filtered((all) => all.toSorted((one, other) => one.length - other.length)[0]),
+  filteredWalk: () => filtered((all) => all.find((value, index) => all.indexOf(value) < index), 1),
+  unmatched: (listing) => async (probe) => {
+    const { answer, records, cursor } = await page(probe, listing, { reference_id: madeUp() });
+    return records.length === 0 && cursor === undefined ? undefined : answer;
+  },
+};
+
+export const pages = table(
+  `
+# 4.2/4.1 specification
+*.page.shape: A page is a JSON object with a list *, and cursor is a text if it is there | shape *
+*.page.limit: A page has at most as many records as limit says, 50 by default | overLimit *
+brands.filter.match: reference_id restricts the list to exactly the brands with this value | filtered
+brands.filter.no-match: A reference_id that no brand has gives an empty list without a cursor |
+  unmatched brands
+# 4.3.2 specification
+*.walk.unique: A cursor gives the next records: no record comes twice in a walk | repetition *
+brands.filter.walk: A walk with reference_id finds every brand with this value once | filteredWalk
+# 4.3.3 specification
+*.walk.complete: A walk ends after the last record: a small and a large limit find the same records |
+  difference *
+# Pagination decisions
+*.page.known-fields: A page has * and then cursor, and no other field | unknownField *
+*.page.not-empty: A page with a cursor is never empty | emptyPage *
+*.page.last: On the last page, cursor is absent: not empty and not null | needlessCursor *
+*.page.default-limit: A page without limit is the page with limit=50 | otherDefault *
+*.page.largest-limit: limit=100 gives up to 100 records | over100 *
+*.walk.same-order: Walks with a small and a large limit find the same records in the same order | departure *
+*.walk.order: Records come in ascending order of the bytes of id | disorder *
+`,
+  finders,
+);

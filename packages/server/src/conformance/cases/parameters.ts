@@ -1,7 +1,5 @@
 /** Every fault of the parameters, one case for each. */
-import type { Case } from '../case.ts';
-import { cases, type Find, type Rows } from './rows.ts';
-import { gets, table, unless, withoutErrors } from './table.ts';
+import { table } from './table.ts';
 import type { Listing } from './walks.ts';
 
 /** The faults of a parameter X that is a text. `<9>` stands for nine characters. */
@@ -48,89 +46,67 @@ type.twice      type=CHECKING&type=CHECKING CONFLICTING_PARAMETERS
 
 const required = { brands: [], balances: ['customer_id=x', 'type=CHECKING'] };
 
-function rowsOf(listing: Listing): Rows {
-  const rows = faults[listing]
+/** A text of the table for each line. */
+const casesOf = (listing: Listing) =>
+  faults[listing]
     .trim()
     .split(/\n+/)
     .map((line) => {
       const [id = '', short = '', code] = line.split(/ +/);
       const [parameter = ''] = id.split('.');
       const rest = required[listing].filter((pair) => !pair.startsWith(parameter));
-      const query = short.replace(/<(\d+)>/, (_, count) => '0'.repeat(Number(count)));
-      const request = `/${listing}?${[...rest, query].join('&')}`;
-      const title = `${short} is refused with ${code}`;
-      return [`${listing}.${id}`, [title, gets(request, `400 ${code} ${parameter}`)]] as const;
+      const query = [...rest, short.replace(/<(\d+)>/, (_, count) => '0'.repeat(Number(count)))].join('&');
+      const gets = `/${listing}?${query} -> 400 ${code} ${parameter}`;
+      return `${listing}.${id}: ${short} is refused with ${code} | ${gets}`;
     });
-  return Object.fromEntries(rows);
-}
 
-/** What the specification alone says about an invalid request. */
-const invalid =
-  (request: string): Find =>
-  async (probe) => {
-    const [path = '', query] = request.split('?');
-    const answer = await probe.get(path, query);
-    return answer.status === 400 ? withoutErrors(answer) : [answer, 'status 400'];
-  };
-
+const unknown = (names: readonly string[]) =>
+  names.map((name) => `UNKNOWN_QUERY_PARAMETER ${name}`).join(', ');
 const twenty = Array.from({ length: 20 }, (_, index) => `u${index}`);
 
-export const parameters: readonly Case[] = [
-  ...cases('7', 'specification', {
-    'brands.invalid.limit': ['A limit that is not an integer is a 400', invalid('/brands?limit=x')],
-    'balances.invalid.limit': [
-      'A limit that is not an integer is a 400',
-      invalid('/balances?customer_id=x&type=CHECKING&limit=x'),
-    ],
-    'balances.invalid.no-customer': [
-      'A request without customer_id is a 400',
-      invalid('/balances?type=CHECKING'),
-    ],
-    'balances.invalid.no-type': ['A request without type is a 400', invalid('/balances?customer_id=x')],
-    'balances.invalid.type': [
-      'A type other than CHECKING is a 400',
-      invalid('/balances?customer_id=x&type=x'),
-    ],
-  }),
-  ...cases('Errors', 'decisions', { ...rowsOf('brands'), ...rowsOf('balances') }),
-  ...table(
-    'Errors',
-    'decisions',
-    `
-balances.customer_id.missing: customer_id is required
+export const parameters = table(
+  `
+# 7 specification
+brands.invalid.limit: A limit that is not an integer is a 400 with Error records |
+  /brands?limit=x -> 400 errors
+balances.invalid.limit: A limit that is not an integer is a 400 with Error records |
+  /balances?customer_id=x&type=CHECKING&limit=x -> 400 errors
+balances.invalid.no-customer: A request without customer_id is a 400 with Error records |
+  /balances?type=CHECKING -> 400 errors
+balances.invalid.no-type: A request without type is a 400 with Error records |
+  /balances?customer_id=x -> 400 errors
+balances.invalid.type: A type other than CHECKING is a 400 with Error records |
+  /balances?customer_id=x&type=x -> 400 errors
+# Errors decisions
+${[...casesOf('brands'), ...casesOf('balances')].join('\n')}
+balances.customer_id.missing: customer_id is required |
   /balances?type=CHECKING -> 400 MISSING_REQUIRED_PARAMETER customer_id
-balances.type.missing: type is required
-  /balances?customer_id=x -> 400 MISSING_REQUIRED_PARAMETER type
-brands.all-at-once: All faults are reported, known parameters first and in their order
+balances.type.missing: type is required | /balances?customer_id=x -> 400 MISSING_REQUIRED_PARAMETER type
+brands.all-at-once: All faults are reported, known parameters first and in their order |
   /brands?b=1&reference_id=&a=1&limit=x&cursor= -> 400 VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
-  VALUE_EMPTY reference_id, UNKNOWN_QUERY_PARAMETER b, UNKNOWN_QUERY_PARAMETER a
-balances.all-at-once: All faults are reported, known parameters first and in their order
+  VALUE_EMPTY reference_id, ${unknown(['b', 'a'])}
+balances.all-at-once: All faults are reported, known parameters first and in their order |
   /balances?limit=x&cursor=&b=1&grant_id=&type=x&a=1 -> 400 MISSING_REQUIRED_PARAMETER customer_id,
   INVALID_ENUM_VALUE type, VALUE_EMPTY grant_id, VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
-  UNKNOWN_QUERY_PARAMETER b, UNKNOWN_QUERY_PARAMETER a
-brands.unknown.name: A parameter that the operation does not have is refused
-  /brands?colour=red -> 400 UNKNOWN_QUERY_PARAMETER colour
-balances.unknown.name: A parameter of the other operation is refused
-  /balances?customer_id=x&type=CHECKING&reference_id=x -> 400 UNKNOWN_QUERY_PARAMETER reference_id
-brands.unknown.case: The name of a parameter in another case is refused
-  /brands?LIMIT=5 -> 400 UNKNOWN_QUERY_PARAMETER LIMIT
-brands.unknown.long-name: The field of an error is cut at 64 characters
-  /brands?${'x'.repeat(70)}=1 -> 400 UNKNOWN_QUERY_PARAMETER ${'x'.repeat(64)}
-brands.unknown.at-most-20: An answer has at most 20 errors
-  /brands?${[...twenty, 'v', 'w'].join('=1&')}=1 -> 400 UNKNOWN_QUERY_PARAMETER ${twenty.join(', UNKNOWN_QUERY_PARAMETER ')}
-brands.reference_id.code-points: Lengths are counted in code points
+  ${unknown(['b', 'a'])}
+brands.unknown.name: A parameter that the operation does not have is refused |
+  /brands?colour=red -> 400 ${unknown(['colour'])}
+balances.unknown.name: A parameter of the other operation is refused |
+  /balances?customer_id=x&type=CHECKING&reference_id=x -> 400 ${unknown(['reference_id'])}
+brands.unknown.case: The name of a parameter in another case is refused |
+  /brands?LIMIT=5 -> 400 ${unknown(['LIMIT'])}
+brands.unknown.long-name: The field of an error is cut at 64 characters |
+  /brands?${'x'.repeat(70)}=1 -> 400 ${unknown(['x'.repeat(64)])}
+brands.unknown.at-most-20: An answer has at most 20 errors |
+  /brands?${[...twenty, 'v', 'w'].join('=1&')}=1 -> 400 ${unknown(twenty)}
+brands.unknown.suggestion: The detail for an unknown parameter suggests the nearest name | suggestion
+brands.reference_id.code-points: Lengths are counted in code points |
   /brands?reference_id=${encodeURIComponent('🦊').repeat(1024)} -> 200
 `,
-  ),
-  ...cases('Errors', 'decisions', {
-    'brands.unknown.suggestion': [
-      'The detail for an unknown parameter suggests the nearest name',
-      async (probe) => {
-        const answer = await probe.get('/brands', 'refrence_id=x');
-        return /reference_id/.test(answer.text)
-          ? unless(answer, '400 UNKNOWN_QUERY_PARAMETER refrence_id')
-          : answer;
-      },
-    ],
-  }),
-];
+  {
+    suggestion: () => async (probe) => {
+      const answer = await probe.get('/brands', 'refrence_id=x');
+      return /reference_id/.test(answer.text) ? undefined : answer;
+    },
+  },
+);

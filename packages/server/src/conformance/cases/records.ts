@@ -1,16 +1,12 @@
 /** Every field of the records, on the walks with the default limit. */
-import {
-  balanceSchema,
-  brandSchema,
-  type FieldSchema,
-  type RecordSchema,
-} from '@partner-network/contract/records';
-import type { Case, Probe } from '../case.ts';
-import { faultsOf } from '../schema.ts';
-import { cases, casesOfBoth, type Find, type Rows } from './rows.ts';
-import { type Item, isObject, type Listing, needsOf, someRecords } from './walks.ts';
+import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
+import type { Probe } from '../case.ts';
+import { faultsOf, type Schema } from '../schema.ts';
+import { type Find, table } from './table.ts';
+import { type Item, isObject, type Listing, someRecords } from './walks.ts';
 
 const schemas: Readonly<Record<Listing, RecordSchema>> = { brands: brandSchema, balances: balanceSchema };
+const namesOf = (listing: Listing) => Object.keys(schemas[listing].properties);
 
 /** Finds the first record with a fault. */
 const eachRecord =
@@ -26,16 +22,15 @@ const eachRecord =
   };
 
 /** The specification gives no bounds for integers, and does not say that an optional field is never null. */
-function ofFields(listing: Listing): Rows {
+function field(listing: Listing, name = ''): Find {
   const { required, properties } = schemas[listing];
-  const rows = Object.entries(properties).map(([field, { minimum: _, maximum: __, ...rest }]) => {
-    const isRequired = required.includes(field);
-    const schema = { required: isRequired ? [field] : [], properties: { [field]: rest as FieldSchema } };
-    const find = eachRecord(listing, (r) => (isRequired || r[field] !== null) && faultsOf(schema, r)[0]);
-    const title = `${field} of ${listing} has the type, length and form that the specification gives`;
-    return [`record.${field}`, [title, find]] as const;
-  });
-  return Object.fromEntries(rows);
+  const { minimum: _, maximum: __, ...schema } = properties[name]!;
+  const isRequired = required.includes(name);
+  const ofRecord: Schema = { required: isRequired ? [name] : [], properties: { [name]: schema } };
+  return eachRecord(
+    listing,
+    (record) => (isRequired || record[name] !== null) && faultsOf(ofRecord, record)[0],
+  );
 }
 
 const textsOf = (value: unknown): string[] => {
@@ -45,59 +40,51 @@ const textsOf = (value: unknown): string[] => {
 const isAscending = (list: readonly number[]) => list.every((place, i) => i === 0 || place > list[i - 1]!);
 const exactTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Rules for whole records, with the known names in order. */
-const rules: Readonly<Record<string, readonly [string, holds: (record: Item, names: string[]) => boolean]>> =
+/** Faults of whole records. */
+const faults: Readonly<Record<string, (record: Item, names: readonly string[], probe: Probe) => boolean>> = {
+  otherCustomer: ({ customer_id }, _, { given }) => customer_id !== given.PARTNER_NETWORK_CUSTOMER_ID,
+  null: (record) => Object.values(record).includes(null),
+  unknownField: (record, names) => Object.keys(record).some((name) => !names.includes(name)),
+  disorder: (r, names) =>
+    !isAscending(names.filter((name) => name in r).map((name) => Object.keys(r).indexOf(name))),
+  otherTime: (r) =>
+    [r.created_at, r.updated_at].some((time) => typeof time === 'string' && !exactTime.test(time)),
+  updatedBefore: (r) => Date.parse(String(r.updated_at)) < Date.parse(String(r.created_at)),
+  control: (record) => /[\0-\x1f\x7f]/.test(textsOf(record).join('')),
+  inexact: ({ amount }) => !Number.isSafeInteger(amount),
+  noImage: ({ profile_image_url }) => profile_image_url === undefined,
+};
+
+const ofFields = (listing: Listing) =>
+  namesOf(listing)
+    .map(
+      (name) => `${listing}.record.${name}: ${name} has its type, length and form | field ${listing} ${name}`,
+    )
+    .join('\n');
+
+export const records = table(
+  `
+# 2.2 specification
+${ofFields('brands')}
+# 2.1 specification
+${ofFields('balances')}
+# 4.1 specification
+balances.record.own-customer: Every balance belongs to the customer in the request |
+  none balances otherCustomer
+# Records on the wire decisions
+*.record.no-null: A field without a value is absent, never null | none * null
+*.record.known-fields: Records have documented fields only | none * unknownField
+*.record.field-order: Fields come in the documented order | none * disorder
+*.record.exact-times: Times have milliseconds and Z | none * otherTime
+*.record.update-after-creation: updated_at is not before created_at | none * updatedBefore
+*.record.no-control-characters: Texts have no control characters | none * control
+balances.record.exact-amount: Amounts are integers that JavaScript holds exactly | none balances inexact
+brands.record.image-or-placeholder: Every brand has a profile_image_url, if only that of the placeholder |
+  none brands noImage
+`,
   {
-    'no-null': ['A field without a value is absent, never null', (r) => !Object.values(r).includes(null)],
-    'known-fields': [
-      'Records have documented fields only',
-      (r, names) => Object.keys(r).every((k) => names.includes(k)),
-    ],
-    'field-order': [
-      'Fields come in the documented order',
-      (r, names) => isAscending(names.filter((k) => k in r).map((k) => Object.keys(r).indexOf(k))),
-    ],
-    'exact-times': [
-      'Times have milliseconds and Z',
-      (r) => [r.created_at, r.updated_at].every((t) => typeof t !== 'string' || exactTime.test(t)),
-    ],
-    'update-after-creation': [
-      'updated_at is not before created_at',
-      (r) => !(Date.parse(String(r.updated_at)) < Date.parse(String(r.created_at))),
-    ],
-    'no-control-characters': [
-      'Texts have no control characters',
-      (r) => !/[\0-\x1f\x7f]/.test(textsOf(r).join('')),
-    ],
-  };
-
-function ofRules(listing: Listing): Rows {
-  const names = Object.keys(schemas[listing].properties);
-  const rows = Object.entries(rules).map(([name, [title, holds]]) => {
-    return [`record.${name}`, [title, eachRecord(listing, (r) => !holds(r, names))]] as const;
-  });
-  return Object.fromEntries(rows);
-}
-
-export const records: readonly Case[] = [
-  ...casesOfBoth({ brands: '2.2', balances: '2.1' }, 'specification', ofFields),
-  ...cases('4.1', 'specification', {
-    'balances.record.own-customer': [
-      'Every balance belongs to the customer in the request',
-      eachRecord('balances', (r, { given }) => r.customer_id !== given.PARTNER_NETWORK_CUSTOMER_ID),
-      needsOf('balances'),
-    ],
-  }),
-  ...casesOfBoth('Records on the wire', 'decisions', ofRules),
-  ...cases('Records on the wire', 'decisions', {
-    'balances.record.exact-amount': [
-      'Amounts are integers that JavaScript holds exactly',
-      eachRecord('balances', ({ amount }) => !Number.isSafeInteger(amount)),
-      needsOf('balances'),
-    ],
-    'brands.record.image-or-placeholder': [
-      'Every brand has a profile_image_url, if only that of the placeholder',
-      eachRecord('brands', ({ profile_image_url }) => profile_image_url === undefined),
-    ],
-  }),
-];
+    field,
+    none: (listing, fault = '') =>
+      eachRecord(listing, (record, probe) => faults[fault]!(record, namesOf(listing), probe)),
+  },
+);

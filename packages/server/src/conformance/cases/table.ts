@@ -1,26 +1,37 @@
 /**
- * Cases as text: an id and the promise, then a request and what it gets.
+ * Cases as text. A heading gives the section (of brands/of balances, if they differ) and the profile. A case
+ * is an id, the promise, a request, and what the request gets:
  *
- *     scopes.balances: A key without BALANCES_READ is refused
- *       as:BRANDS_ONLY /balances?limit=x -> 403 INSUFFICIENT_SCOPES
+ *     # Errors decisions
+ *     scopes.brands: A key with BRANDS_READ lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
+ *     *.cursor.made-up: A made-up cursor is refused | /*?{*}&cursor={made-up} -> 400 INVALID_CURSOR cursor
  *
- * A request may begin with a method, and with `as:` and the kind of key, or `as:nobody`. `{CUSTOMER_ID}` is the
- * value of PARTNER_NETWORK_CUSTOMER_ID; without it, the case is skipped. `{made-up}` is a random text,
- * `{brands-cursor}` a cursor, `{customer}` the required parameters of balances. It gets a status and exactly these errors, each with its field if it has one;
- * `4xx`; `the next record`, the one after the cursor; or `the same as` another request.
+ * `*` makes a case for each listing, and `{*}` is its required parameters. `as:` names the key, or is a whole
+ * Authorization header with `+` for spaces. `raw` sends lines, separated by `; `. `filling` knows other
+ * braces. A request gets a status and exactly these errors, each with its field if it has one; `400 errors`,
+ * any errors; `4xx`; `the next record`, after the cursor's; or `the same as` another request. In place of a
+ * request, a case may name a function of its file, with a listing and other words.
  */
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { errorRecordSchema } from '@partner-network/contract/records';
-import type { Answer, Case, Probe, Profile, Variable } from '../case.ts';
+import { type Answer, type Case, Failure, type Probe, type Profile, type Variable } from '../case.ts';
 import { faultsOf } from '../schema.ts';
-import { type Broken, cases, type Find, settled } from './rows.ts';
-import { type Item, listings, madeUp, page, pageWithCursor } from './walks.ts';
+import { madeUpKey } from './made-up-key.ts';
+import { type Item, type Listing, listings, madeUp, page, pageWithCursor } from './walks.ts';
 
-const errorBody = {
-  type: 'object',
-  required: ['errors'],
-  properties: { errors: { type: 'array', minItems: 1, items: errorRecordSchema } },
-} as const;
+/** The answer that breaks the promise, and what it should be. Undefined if the promise is kept. */
+export type Broken = Answer | readonly [answer: Answer, expected: string] | undefined;
+export type Find = (probe: Probe) => Promise<Broken>;
+export type Finders = Readonly<Record<string, (listing: Listing, ...words: string[]) => Find>>;
+
+/** Looks once more, with new answers, before a case fails: data may change between two answers. */
+export const settled =
+  (find: (probe: Probe, isAgain: boolean) => Promise<Broken>): Find =>
+  async (probe) =>
+    (await find(probe, false)) && find(probe, true);
+
+const errorList = { type: 'array', minItems: 1, items: errorRecordSchema };
+const errorBody = { type: 'object', required: ['errors'], properties: { errors: errorList } };
 
 /** The answer, if its body is not a list of Error records. */
 export function withoutErrors(answer: Answer): Broken {
@@ -28,50 +39,67 @@ export function withoutErrors(answer: Answer): Broken {
   return fault === undefined ? undefined : [answer, fault];
 }
 
-/** The answer, unless it has this status and exactly these errors, in their categories and with a detail. */
-export function unless(answer: Answer, expected: string): Broken {
-  const [status = '', ...rest] = expected.split(' ');
-  const errors = rest.length === 0 ? [] : rest.join(' ').split(', ');
-  const isRight = ({ code, category, detail }: Item) =>
-    errorCatalogue[code as keyof typeof errorCatalogue]?.category === category && typeof detail === 'string';
-  const found =
-    errors.length === 0 || withoutErrors(answer) ? [] : (answer.json as { errors: Item[] }).errors;
-  const codes = found.map(({ code, field }) => (field === undefined ? code : `${code} ${field}`));
-  const hasStatus =
-    status === '4xx' ? answer.status >= 400 && answer.status < 500 : String(answer.status) === status;
-  return hasStatus && codes.join(', ') === errors.join(', ') && found.every(isRight)
+/** The answer, unless it has this status and these errors, in their categories and with details. */
+function unless(answer: Answer, expected: string): Broken {
+  const [status = '', ...errors] = expected.split(' ');
+  if (!RegExp(status.replace('xx', '..')).test(String(answer.status))) return [answer, expected];
+  const broken = errors.length > 0 && withoutErrors(answer);
+  if (errors.length === 0 || errors[0] === 'errors' || broken) return broken || undefined;
+  const found = (answer.json as { errors: Item[] }).errors.map(({ code, category, detail, field }) => {
+    const isRight = errorCatalogue[code as keyof typeof errorCatalogue]?.category === category && detail;
+    return `${isRight ? code : ''}${field === undefined ? '' : ` ${field}`}`;
+  });
+  return found.join(', ') === errors.join(' ')
     ? undefined
-    : [answer, expected];
+    : [answer, `${expected}, each with category and detail`];
 }
 
-/** Sends a request of the table. */
+/** Puts another character in this part of a text, from 0 to 1. */
+function changedAt(part: number, text: string): string {
+  const index = Math.round(part * (text.length - 1));
+  return text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1);
+}
+
+/** The value of a name in braces. The probe fills in the others. */
+async function filling(probe: Probe, name: string): Promise<string | undefined> {
+  const [first = '', second, change = ''] = name.split('-');
+  if (name === 'made-up') return madeUp();
+  if (second === 'key')
+    return madeUpKey(probe.given.PARTNER_NETWORK_API_KEY!, first === 'own', change === '');
+  if (second === 'cursor') {
+    const { cursor } = await pageWithCursor(probe, first as Listing);
+    const place = { first: 0, middle: 0.5, last: 1 }[change];
+    return place === undefined
+      ? cursor.slice(0, change === 'cut' ? -1 : undefined)
+      : changedAt(place, cursor);
+  }
+  const given = probe.given[`PARTNER_NETWORK_${name}` as Variable];
+  return given && encodeURIComponent(given);
+}
+
 async function send(probe: Probe, request: string): Promise<Answer> {
   let text = request;
-  for (const listing of listings) {
-    if (text.includes(`{${listing}-cursor}`))
-      text = text.replace(`{${listing}-cursor}`, (await pageWithCursor(probe, listing)).cursor);
-  }
+  for (const [whole, name] of request.matchAll(/\{([\w-]+)\}/g))
+    text = text.replace(whole, (await filling(probe, name!)) ?? whole);
+  if (text.startsWith('raw ')) return probe.raw([...text.slice(4).split('; '), '', ''].join('\r\n'));
   const words = text.split(' ');
   const [path = '', query = ''] = words.at(-1)!.split('?');
-  const kind = words.find((word) => word.startsWith('as:'))?.slice(3);
-  const key = kind === 'nobody' ? null : kind && (`PARTNER_NETWORK_${kind}_API_KEY` as Variable);
-  const method = words.find((word) => /^[A-Z]+$/.test(word));
-  const value = (_: string, name: string) =>
-    name === 'made-up'
-      ? madeUp()
-      : encodeURIComponent(probe.given[`PARTNER_NETWORK_${name}` as Variable] ?? '');
-  return probe.get(path, query.replace(/\{([\w-]+)\}/g, value), {
-    ...(key !== '' && { key }),
-    ...(method && { method }),
-  });
+  const as = words.find((word) => word.startsWith('as:'))?.slice(3);
+  const variable = (
+    as === undefined ? 'PARTNER_NETWORK_API_KEY' : `PARTNER_NETWORK_${as}_API_KEY`
+  ) as Variable;
+  const header = { header: `${as}`.replaceAll('+', ' ') };
+  const key = as === 'nobody' ? null : variable in probe.given ? variable : header;
+  const method = words.find((word) => /^[A-Z]+$/.test(word)) ?? 'GET';
+  return probe.get(path, query.replace(/^&/, ''), { key, method });
 }
 
-export const gets = (request: string, expected: string): Find => {
-  if (!/^the /.test(expected)) return async (probe) => unless(await send(probe, request), expected);
+function gets(request: string, expected: string): Find {
+  if (!expected.startsWith('the ')) return async (probe) => unless(await send(probe, request), expected);
   return settled(async (probe) => {
     const answer = await send(probe, request);
-    if (expected.startsWith('the same as ')) {
-      const other = await send(probe, expected.slice(12));
+    if (expected !== 'the next record') {
+      const other = await send(probe, expected.slice('the same as '.length));
       return answer.status === other.status && answer.text === other.text ? undefined : answer;
     }
     const listing = listings.find((name) => answer.path === `/${name}`)!;
@@ -79,22 +107,41 @@ export const gets = (request: string, expected: string): Find => {
     const [found] = (answer.json as Record<string, Item[] | undefined> | undefined)?.[listing] ?? [];
     return found !== undefined && found.id === second?.id ? undefined : answer;
   });
-};
-
-/** The variables that a request needs. */
-function needsIn(text: string): readonly Variable[] {
-  const whole = text.replace('{balances-cursor}', '{CUSTOMER_ID}');
-  const found = [...whole.matchAll(/\{([A-Z_]+)\}|as:([A-Z_]+)/g)];
-  return found.map(([, id, key]) => `PARTNER_NETWORK_${id ?? `${key}_API_KEY`}` as Variable);
 }
 
-export function table(section: string, profile: Profile, text: string): Case[] {
-  const whole = text.replaceAll('{customer}', 'customer_id={CUSTOMER_ID}&type=CHECKING');
-  const entries = whole.trim().split(/\n(?! )/);
-  const rows = entries.map((entry) => {
-    const [, id = '', title = '', request = '', expected = ''] =
-      /^(\S+): ([^\n]*)\n +([^\n]*) -> (.*)$/s.exec(entry) ?? [];
-    return [id, [title, gets(request, expected.replace(/\s+/g, ' ')), needsIn(entry)]] as const;
-  });
-  return cases(section, profile, Object.fromEntries(rows));
+/** The variables that a case names. */
+function needsOf(text: string): Variable[] {
+  const names = text
+    .replaceAll('{balances-cursor', '{CUSTOMER_ID}')
+    .matchAll(/\{([A-Z_]+)\}|as:([A-Z_]+)\b/g);
+  return [...names].map(([, id, key]) => `PARTNER_NETWORK_${id ?? `${key}_API_KEY`}` as Variable);
+}
+
+export function table(text: string, finders: Finders = {}): Case[] {
+  let [sections, profile]: (string | undefined)[] = [];
+  return text
+    .trim()
+    .split(/\n(?! )/)
+    .flatMap((entry) => {
+      if (entry.startsWith('# ')) [sections, profile] = entry.slice(2).split(/ (?=\w+$)/);
+      if (entry.startsWith('# ')) return [];
+      return (entry.includes('*') ? listings : ['']).map((listing, index): Case => {
+        const whole = entry.replace(/\n */g, ' ').replaceAll('*', listing).replaceAll('{brands}', '');
+        const filled = whole.replaceAll('{balances}', 'customer_id={CUSTOMER_ID}&type=CHECKING');
+        const [, id = '', title = '', body = ''] = /^(\S+): (.*?) \| (.*)$/.exec(filled)!;
+        const [request = '', expected = ''] = body.split(' -> ');
+        const [name = '', of, ...words] = request.split(' ');
+        const find = finders[name]?.(of as Listing, ...words) ?? gets(request, expected);
+        const section = sections!.split('/')[index] ?? sections!;
+        const needs = needsOf(filled + (of === 'balances' ? '{CUSTOMER_ID}' : ''));
+        return {
+          ...{ id, section, profile: profile as Profile, title, needs },
+          check: async (probe) => {
+            const broken = await find(probe);
+            if (broken === undefined) return;
+            throw 'status' in broken ? new Failure(broken, title) : new Failure(...broken);
+          },
+        };
+      });
+    });
 }

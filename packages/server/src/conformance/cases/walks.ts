@@ -1,20 +1,11 @@
 /** The two listings, and the walks over them that the cases of a run share. */
 import { randomBytes } from 'node:crypto';
 import type { ListingName } from '@partner-network/contract/operations';
-import { type Answer, type Case, type Probe, type Query, Skip } from '../case.ts';
+import { type Answer, type Probe, type Query, Skip } from '../case.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
-
 export type Listing = ListingName;
 export const listings: readonly Listing[] = ['brands', 'balances'];
-
-/** The variables without which a listing cannot be read. */
-export const needsOf = (listing: Listing): Case['needs'] =>
-  listing === 'brands' ? [] : ['PARTNER_NETWORK_CUSTOMER_ID'];
-
-export function queryOf(listing: Listing, { given }: Probe): Query {
-  return listing === 'brands' ? {} : { customer_id: given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' };
-}
 
 export interface Page {
   readonly answer: Answer;
@@ -42,7 +33,8 @@ export const idsOf = (records: readonly Item[]) => records.map(({ id }) => Strin
 export const madeUp = () => `conformance-${randomBytes(12).toString('hex')}`;
 
 export async function page(probe: Probe, listing: Listing, more: Query = {}): Promise<Page> {
-  const answer = await probe.get(`/${listing}`, { ...queryOf(listing, probe), ...more });
+  const required = { customer_id: probe.given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' };
+  const answer = await probe.get(`/${listing}`, { ...(listing === 'balances' && required), ...more });
   const found = isObject(answer.json) ? answer.json : {};
   const list = found[listing];
   const isPage = answer.status === 200 && Array.isArray(list) && list.every(isObject);
@@ -54,41 +46,32 @@ export async function page(probe: Probe, listing: Listing, more: Query = {}): Pr
 /** Without a limit, pages have 50 records: the specification does not say how large a limit may be. */
 export async function walk(probe: Probe, listing: Listing, more: Query = {}): Promise<Walk> {
   const pages: Page[] = [];
-  let cursor: string | undefined;
-  do {
-    pages.push(await page(probe, listing, { ...more, cursor }));
-    cursor = pages.at(-1)!.cursor;
-  } while (cursor !== undefined && pages.length < mostPages);
-  return { pages, records: pages.flatMap(({ records }) => records), isComplete: cursor === undefined };
+  do pages.push(await page(probe, listing, { ...more, cursor: pages.at(-1)?.cursor }));
+  while (pages.at(-1)!.cursor !== undefined && pages.length < mostPages);
+  const isComplete = pages.at(-1)!.cursor === undefined;
+  return { pages, records: pages.flatMap(({ records }) => records), isComplete };
 }
 
-/** The walk with the default limit. */
-const largeWalk = (probe: Probe, listing: Listing, isAgain: boolean) =>
-  isAgain ? walk(probe, listing) : probe.once(`${listing} by 50`, () => walk(probe, listing));
-
-/** A limit with which the same records need about 8 pages. */
-const smallLimit = ({ records }: Walk) => Math.min(49, Math.max(1, Math.ceil(records.length / 8)));
-
+/** A walk with the default limit, and a walk with a limit that needs about 8 pages for the same records. */
 export interface Walks {
   readonly large: Walk;
   readonly small: Walk;
-  /** The limit of the small walk. */
-  readonly limit: number;
+  readonly smallLimit: number;
 }
 
 /** The walks of the run, or new ones. */
 export async function walksOf(probe: Probe, listing: Listing, isAgain = false): Promise<Walks> {
-  const large = await largeWalk(probe, listing, isAgain);
-  const limit = smallLimit(large);
-  const byFew = () => walk(probe, listing, { limit });
-  return { large, limit, small: await (isAgain ? byFew() : probe.once(`${listing} by a few`, byFew)) };
+  if (!isAgain) return probe.once(`walks of ${listing}`, () => walksOf(probe, listing, true));
+  const large = await walk(probe, listing);
+  const smallLimit = Math.min(49, Math.max(1, Math.ceil(large.records.length / 8)));
+  return { large, smallLimit, small: await walk(probe, listing, { limit: smallLimit }) };
 }
 
 /** The walk with the default limit, if it has a record. */
 export async function someRecords(probe: Probe, listing: Listing, isAgain = false): Promise<Walk> {
-  const found = await largeWalk(probe, listing, isAgain);
-  if (found.records.length === 0) throw new Skip(`at least one record of ${listing}`);
-  return found;
+  const { large } = await walksOf(probe, listing, isAgain);
+  if (large.records.length === 0) throw new Skip(`at least one record of ${listing}`);
+  return large;
 }
 
 /** A page of one record that has a next page. */

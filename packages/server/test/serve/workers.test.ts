@@ -88,6 +88,9 @@ test('all workers answer on one address, and count the rate of a partner togethe
   assert.equal(admitted.length + refused.length + shed.length, answers.length);
   assert.ok(shed.length <= (await requestsShed(served.operationsUrl)));
   assert.equal(served.pids().length, 3);
+  // Each worker would see some requests of a rehearsal, so there is none.
+  assert.equal((await served.call('/rehearsals')).status, 404);
+  assert.match(served.texts().stdout, /rehearsals are off/);
   assert.ok(mostWithinASecond(admitted) <= 20);
   // A busy machine admits fewer.
   assert.ok(admitted.length >= (shed.length === 0 ? 40 : 20), `${admitted.length} in two seconds`);

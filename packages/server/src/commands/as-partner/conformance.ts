@@ -1,9 +1,9 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { lengths } from '@partner-network/contract/limits';
 import { basePath } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { counted } from '../../command-line/amounts.ts';
-import { command, exitUsage } from '../../command-line/command.ts';
+import { command } from '../../command-line/command.ts';
 import { jsonText } from '../../command-line/json.ts';
 import { type JunitCase, junitXml } from '../../command-line/junit.ts';
 import {
@@ -19,6 +19,7 @@ import {
   variableOnly,
 } from '../../command-line/options.ts';
 import { createProgress } from '../../command-line/progress.ts';
+import { writeReport } from '../../command-line/report-file.ts';
 import { boundless, growingTable, neverShortened } from '../../command-line/table.ts';
 import {
   type CaseResult,
@@ -74,8 +75,8 @@ export const conformance = command({
     const { profile, burst: isBurst, json, junit, html, 'expected-failures': listed, ...rest } = values;
     const expectedFailures = listed ?? new Set<string>();
     const given: Given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-    // A run that cannot be reported is not worth its time.
-    for (const path of [junit, html]) write(path, appendFileSync, () => '');
+    // Before the run. It also removes old reports.
+    for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
     const cases = casesOf(allCases, profile);
     const progress = createProgress(process.stderr, 'checked', cases.length);
@@ -85,11 +86,13 @@ export const conformance = command({
     };
     const running = runCases(cases, { baseUrl: url, given, isBurst, expectedFailures, onProgress });
     const results = await running.finally(progress.clear).catch((error) => {
-      throw error instanceof Untestable ? untested(error, { url, setBy: 'BASE_URL' }) : error;
+      if (!(error instanceof Untestable)) throw error;
+      const sentences = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
+      throw new OperatorError(sentences, { cause: error, exitStatus: exitUntestable });
     });
     const report: Report = { base_url: url, profile, cases: results };
-    write(junit, writeFileSync, () => junitXml(`conformance of ${url}`, results.map(junitCase)));
-    write(html, writeFileSync, () => htmlOf(report, new Date()));
+    writeReport(junit, junitXml(`conformance of ${url}`, results.map(junitCase)));
+    writeReport(html, htmlOf(report, new Date()));
     output.answer(json ? jsonText(report, 2) : textOf(results));
     for (const { id } of results.filter(({ id, status }) => status === 'passed' && expectedFailures.has(id)))
       output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
@@ -115,22 +118,6 @@ function listedCases(path: string): ReadonlySet<string> | Problem {
   } catch (error) {
     return new Problem(`cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }
-}
-
-type Write = (path: string, text: string) => void;
-
-function write(path: string | undefined, how: Write, text: () => string): void {
-  try {
-    if (path !== undefined) how(path, text());
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OperatorError(`Cannot write the file ${path} (${code}).`, { exitStatus: exitUsage });
-  }
-}
-
-function untested(error: Untestable, address: Address): OperatorError {
-  const sentences = whyUntested(error, address).join('\n');
-  return new OperatorError(sentences, { cause: error, exitStatus: exitUntestable });
 }
 
 function whyUntested({ reason, answer }: Untestable, address: Address): string[] {

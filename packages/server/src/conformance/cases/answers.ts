@@ -40,33 +40,49 @@ function followed(document: Part, part: Part | undefined): Part | undefined {
   return names.length === 0 ? part : names.reduce<Part | undefined>((place, name) => place?.[name], document);
 }
 
-/** Finds an answer that is not as the document says. */
-const documented =
-  (isBroken: (answer: Answer, response: Part | undefined, document: Part) => Broken | boolean) =>
-  (): Find =>
+/** Finds an answer that the document does not describe. */
+const undocumented =
+  (what: string): Find =>
   async (probe) => {
     const document = ((await documentOf(probe)).json ?? {}) as Part;
     return every((answer) => {
       const responses = document.paths?.[answer.path ?? '']?.get?.responses;
-      return isPage(answer) && isBroken(answer, followed(document, responses?.[answer.status]), document);
+      const response = followed(document, responses?.[answer.status]);
+      if (!isPage(answer) || what === 'status') return isPage(answer) && response === undefined;
+      const schema = response?.content?.['application/json']?.schema as Schema | undefined;
+      const [fault] = schema === undefined ? [] : faultsOf(schema, answer.json, { document });
+      return fault !== undefined && [answer, fault];
     })(probe);
   };
 
-/** Finds an operation that the document describes in another way than the contract. */
-const described =
-  (isRight: (found: Part | undefined, own: Operation, document: Part) => boolean) =>
-  (): Find =>
+/** Finds an operation whose parameters or scope the document describes in another way than the contract. */
+const misdescribed =
+  (what: string): Find =>
   async (probe) => {
     const answer = await documentOf(probe);
     const document = (answer.json ?? {}) as Part;
-    const ofName = ({ name }: Operation) => document.paths?.[`/${name}`]?.get;
-    return operations.every((own) => isRight(ofName(own), own, document)) ? undefined : answer;
+    const isRight = ({ name, scope, parameters }: Operation) => {
+      const found = document.paths?.[`/${name}`]?.get;
+      if (what === 'scope') return JSON.stringify(found?.security ?? '').includes(scope);
+      const list = (Array.isArray(found?.parameters) ? found.parameters : []).map((one) =>
+        followed(document, one),
+      );
+      const expected = Object.entries(parameters).map(([name, { required }]) => `${name} ${required}`);
+      return (
+        list
+          .map((one) => `${one?.name} ${one?.required ?? false}`)
+          .sort()
+          .join() === expected.sort().join()
+      );
+    };
+    return operations.every(isRight) ? undefined : answer;
   };
 
-/** Finds a file at the origin that is not as it should be. */
-const file = (path: string, isRight: (answer: Answer) => boolean) => (): Find => async (probe) => {
-  const answer = await probe.get(path, {}, { key: null, atOrigin: true });
-  return answer.status === 200 && isRight(answer) ? undefined : answer;
+const image: Find = async (probe) => {
+  const answer = await probe.get('/assets/brand-placeholder.png', {}, { key: null, atOrigin: true });
+  const isPng = answer.status === 200 && /^.PNG/.test(answer.body.toString('latin1'));
+  const size = isPng && [answer.body.readUInt32BE(16), answer.body.readUInt32BE(20)].join();
+  return size === '256,256' ? undefined : answer;
 };
 
 const finders: Finders = {
@@ -83,35 +99,9 @@ const finders: Finders = {
       const all = answers.map((answer) => answer.header('x-request-id'));
       return answers.find((_, index) => all[index] !== undefined && all.indexOf(all[index]) < index);
     },
-  document: () => async (probe) => {
-    const answer = await documentOf(probe);
-    return answer.status === 200 && (answer.json as Part | undefined)?.openapi !== undefined
-      ? undefined
-      : answer;
-  },
-  scopes: described((found, { scope }) => JSON.stringify(found?.security ?? '').includes(scope)),
-  parameters: described((found, own, document) => {
-    const list = Array.isArray(found?.parameters) ? found.parameters : [];
-    const all = list.map((part: Part) => followed(document, part));
-    const expected = Object.entries(own.parameters).map(([name, { required }]) => `${name} ${required}`);
-    return (
-      all
-        .map((part) => `${part?.name} ${part?.required ?? false}`)
-        .sort()
-        .join() === expected.sort().join()
-    );
-  }),
-  statuses: documented((_, response) => response === undefined),
-  schemas: documented((answer, response, document) => {
-    const schema = response?.content?.['application/json']?.schema as Schema | undefined;
-    const [fault] = schema === undefined ? [] : faultsOf(schema, answer.json, { document });
-    return fault !== undefined && [answer, fault];
-  }),
-  docs: file('/docs', (answer) => /^text\/html/.test(answer.header('content-type') ?? '')),
-  image: file('/assets/brand-placeholder.png', ({ body }) => {
-    const isPng = body.length > 24 && body.toString('latin1', 1, 4) === 'PNG';
-    return isPng && body.readUInt32BE(16) === 256 && body.readUInt32BE(20) === 256;
-  }),
+  undocumented,
+  misdescribed,
+  image: () => image,
 };
 
 export const answers = table(
@@ -129,18 +119,20 @@ headers.content-type: Listings answer with application/json; charset=utf-8 |
 headers.nosniff: Listings answer with nosniff | lacks pages x-content-type-options nosniff
 headers.no-store: Listings answer with no-store | lacks pages cache-control no-store
 headers.request-id: Every answer has an X-Request-Id | lacks all x-request-id .+
+headers.own-request-id: The X-Request-Id of a caller is ignored | lacks all x-request-id (?!conformance).+
 headers.request-id-unique: No two answers have the same X-Request-Id | sameId
 # Rate limit decisions
 headers.rate-limit-policy: Brands answer with RateLimit-Policy |
   lacks limited ratelimit-policy "brands";q=50;w=1
 headers.rate-limit: Brands answer with RateLimit | lacks limited ratelimit "brands";r=([1-4]?[0-9]);t=[01]
 # Errors decisions
-openapi.served: The OpenAPI document is served without a key | document
-openapi.scopes: The OpenAPI document has both listings, each with its scope | scopes
-openapi.parameters: The OpenAPI document has the parameters of both listings | parameters
-openapi.statuses: The OpenAPI document has every status that the listings answered | statuses
-openapi.answers: Every answer of the listings matches its schema in the OpenAPI document | schemas
-docs.served: /docs is served without a key | docs
+openapi.served: The OpenAPI document is served without a key |
+  as:nobody /openapi.json -> 200 mentioning "openapi"
+openapi.scopes: The OpenAPI document has both listings, each with its scope | misdescribed scope
+openapi.parameters: The OpenAPI document has the parameters of both listings | misdescribed parameters
+openapi.statuses: The OpenAPI document has every status that the listings answered | undocumented status
+openapi.answers: Every answer of the listings matches its schema in the OpenAPI document | undocumented body
+docs.served: The reference page is served without a key | as:nobody origin /docs -> 200 mentioning <html
 placeholder.served: The placeholder image is a PNG of 256x256 pixels | image
 `,
   finders,

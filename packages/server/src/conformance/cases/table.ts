@@ -9,15 +9,15 @@
  * `*` makes a case for each listing, and `{*}` is its required parameters. `as:` names the key, or is a whole
  * Authorization header with `+` for spaces. `raw` sends lines, separated by `; `. `filling` knows other
  * braces. A request gets a status and exactly these errors, each with its field if it has one; `400 errors`,
- * any errors; `4xx`; `the next record`, after the cursor's; or `the same as` another request. In place of a
- * request, a case may name a function of its file, with a listing and other words.
+ * any errors; `4xx`; a text that the body mentions; or a likeness, such as `the same records as` another
+ * request. In place of a request, a case may name a function of its file, with a listing and other words.
  */
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { errorRecordSchema } from '@partner-network/contract/records';
 import { type Answer, type Case, Failure, type Probe, type Profile, type Variable } from '../case.ts';
 import { faultsOf } from '../schema.ts';
 import { madeUpKey } from './made-up-key.ts';
-import { type Item, type Listing, listings, madeUp, page, pageWithCursor } from './walks.ts';
+import { type Item, idsOf, type Listing, listings, madeUp, pageWithCursor } from './walks.ts';
 
 /** The answer that breaks the promise, and what it should be. Undefined if the promise is kept. */
 export type Broken = Answer | readonly [answer: Answer, expected: string] | undefined;
@@ -41,37 +41,34 @@ export function withoutErrors(answer: Answer): Broken {
 
 /** The answer, unless it has this status and these errors, in their categories and with details. */
 function unless(answer: Answer, expected: string): Broken {
-  const [status = '', ...errors] = expected.split(' ');
-  if (!RegExp(status.replace('xx', '..')).test(String(answer.status))) return [answer, expected];
-  const broken = errors.length > 0 && withoutErrors(answer);
-  if (errors.length === 0 || errors[0] === 'errors' || broken) return broken || undefined;
+  const [wanted = '', mention = ''] = expected.split(' mentioning ');
+  const [status = '', ...errors] = wanted.split(' ');
+  const isRight = RegExp(status.replace('xx', '..')).test(String(answer.status));
+  if (!isRight || !answer.text.includes(mention)) return [answer, expected];
+  if (errors.length === 0) return undefined;
+  const broken = withoutErrors(answer);
+  if (errors[0] === 'errors' || broken) return broken;
   const found = (answer.json as { errors: Item[] }).errors.map(({ code, category, detail, field }) => {
-    const isRight = errorCatalogue[code as keyof typeof errorCatalogue]?.category === category && detail;
-    return `${isRight ? code : ''}${field === undefined ? '' : ` ${field}`}`;
+    const entry = errorCatalogue[code as keyof typeof errorCatalogue];
+    return `${entry?.category === category && detail ? code : ''}${field === undefined ? '' : ` ${field}`}`;
   });
   return found.join(', ') === errors.join(' ')
     ? undefined
-    : [answer, `${expected}, each with category and detail`];
-}
-
-/** Puts another character in this part of a text, from 0 to 1. */
-function changedAt(part: number, text: string): string {
-  const index = Math.round(part * (text.length - 1));
-  return text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1);
+    : [answer, `${expected}, with category and detail`];
 }
 
 /** The value of a name in braces. The probe fills in the others. */
 async function filling(probe: Probe, name: string): Promise<string | undefined> {
-  const [first = '', second, change = ''] = name.split('-');
+  const [first = '', second, change] = name.split('-');
   if (name === 'made-up') return madeUp();
   if (second === 'key')
-    return madeUpKey(probe.given.PARTNER_NETWORK_API_KEY!, first === 'own', change === '');
+    return madeUpKey(probe.given.PARTNER_NETWORK_API_KEY!, first === 'own', change !== 'broken');
   if (second === 'cursor') {
     const { cursor } = await pageWithCursor(probe, first as Listing);
-    const place = { first: 0, middle: 0.5, last: 1 }[change];
-    return place === undefined
-      ? cursor.slice(0, change === 'cut' ? -1 : undefined)
-      : changedAt(place, cursor);
+    const place =
+      { first: 0, middle: cursor.length >> 1, last: cursor.length - 1 }[change ?? ''] ?? cursor.length;
+    const other = change === undefined ? '' : cursor[place] === 'A' ? 'B' : 'A';
+    return cursor.slice(0, place) + other + cursor.slice(place + 1);
   }
   const given = probe.given[`PARTNER_NETWORK_${name}` as Variable];
   return given && encodeURIComponent(given);
@@ -91,21 +88,30 @@ async function send(probe: Probe, request: string): Promise<Answer> {
   const header = { header: `${as}`.replaceAll('+', ' ') };
   const key = as === 'nobody' ? null : variable in probe.given ? variable : header;
   const method = words.find((word) => /^[A-Z]+$/.test(word)) ?? 'GET';
-  return probe.get(path, query.replace(/^&/, ''), { key, method });
+  const place = words.includes('origin') ? ({ atOrigin: true } as const) : {};
+  return probe.get(path, query.replace(/^&/, ''), { key, method, ...place });
+}
+
+/** Whether an answer is as another one in this way. */
+const likenesses: Readonly<Record<string, (answer: Answer, other: Answer) => boolean>> = {
+  'the same': (answer, other) => answer.status === other.status && answer.text === other.text,
+  'the same records': (answer, other) => recordIds(answer).join() === recordIds(other).join(),
+  'the same start': (answer, other) => recordIds(answer)[0] === recordIds(other)[0],
+};
+
+/** The ids of a page. Every answer that is not a page differs from all others. */
+function recordIds({ path = '', status, json }: Answer): string[] {
+  const list = (json as Record<string, unknown> | undefined)?.[path.slice(1)];
+  return status === 200 && Array.isArray(list) ? idsOf(list) : [madeUp()];
 }
 
 function gets(request: string, expected: string): Find {
-  if (!expected.startsWith('the ')) return async (probe) => unless(await send(probe, request), expected);
+  const [likeness = '', other = ''] = expected.split(' as ');
+  const isAlike = likenesses[likeness];
+  if (isAlike === undefined) return async (probe) => unless(await send(probe, request), expected);
   return settled(async (probe) => {
     const answer = await send(probe, request);
-    if (expected !== 'the next record') {
-      const other = await send(probe, expected.slice('the same as '.length));
-      return answer.status === other.status && answer.text === other.text ? undefined : answer;
-    }
-    const listing = listings.find((name) => answer.path === `/${name}`)!;
-    const [, second] = (await page(probe, listing, { limit: 2 })).records;
-    const [found] = (answer.json as Record<string, Item[] | undefined> | undefined)?.[listing] ?? [];
-    return found !== undefined && found.id === second?.id ? undefined : answer;
+    return isAlike(answer, await send(probe, other)) ? undefined : answer;
   });
 }
 

@@ -5,15 +5,17 @@ import { faultsOf, type Schema } from '../schema.ts';
 import { type Broken, type Find, type Finders, table, withoutErrors } from './table.ts';
 
 /** Finds the first answer of the run that is broken. */
-const every =
-  (isBroken: (answer: Answer) => Broken | boolean): Find =>
-  async ({ answers }) => {
+function every(isBroken: (answer: Answer, all: readonly Answer[]) => Broken | boolean): Find {
+  return async ({ answers }) => {
     for (const answer of answers) {
-      const broken = answer.status > 0 && isBroken(answer);
+      const broken = answer.status > 0 && isBroken(answer, answers);
       if (broken) return broken === true ? answer : broken;
     }
     return undefined;
   };
+}
+
+const idOf = (answer: Answer) => answer.header('x-request-id') ?? answer;
 
 /** An answer of one of the two listings to GET. */
 const isPage = ({ path = '', method }: Answer) => /^.(brands|balances)$/.test(path) && method === 'GET';
@@ -41,9 +43,8 @@ function followed(document: Part, part: Part | undefined): Part | undefined {
 }
 
 /** Finds an answer that the document does not describe. */
-const undocumented =
-  (what: string): Find =>
-  async (probe) => {
+function undocumented(what: string): Find {
+  return async (probe) => {
     const document = ((await documentOf(probe)).json ?? {}) as Part;
     return every((answer) => {
       const responses = document.paths?.[answer.path ?? '']?.get?.responses;
@@ -54,29 +55,24 @@ const undocumented =
       return fault !== undefined && [answer, fault];
     })(probe);
   };
+}
 
-/** Finds an operation whose parameters or scope the document describes in another way than the contract. */
-const misdescribed =
-  (what: string): Find =>
-  async (probe) => {
-    const answer = await documentOf(probe);
-    const document = (answer.json ?? {}) as Part;
-    const isRight = ({ name, scope, parameters }: Operation) => {
-      const found = document.paths?.[`/${name}`]?.get;
-      if (what === 'scope') return JSON.stringify(found?.security ?? '').includes(scope);
-      const list = (Array.isArray(found?.parameters) ? found.parameters : []).map((one) =>
-        followed(document, one),
-      );
-      const expected = Object.entries(parameters).map(([name, { required }]) => `${name} ${required}`);
-      return (
-        list
-          .map((one) => `${one?.name} ${one?.required ?? false}`)
-          .sort()
-          .join() === expected.sort().join()
-      );
-    };
-    return operations.every(isRight) ? undefined : answer;
-  };
+/** The parameters and scope of an operation, as the document should describe them. */
+const essence = ({ scope, parameters }: Operation) =>
+  [...Object.entries(parameters).map(([name, { required }]) => `${name} ${required}`), scope].sort().join();
+
+/** Finds out whether the document describes both operations as the contract does. */
+const misdescribed: Find = async (probe) => {
+  const answer = await documentOf(probe);
+  const document = (answer.json ?? {}) as Part;
+  const found = operations.map(({ name }) => {
+    const { parameters, security } = document.paths?.[`/${name}`]?.get ?? {};
+    const list = (Array.isArray(parameters) ? parameters : []).map((one) => followed(document, one));
+    const scopes = Object.values((Array.isArray(security) ? security : [])[0] ?? {});
+    return [...list.map((one) => `${one?.name} ${one?.required ?? false}`), ...scopes].sort().join();
+  });
+  return found.join() === operations.map(essence).join() ? undefined : answer;
+};
 
 const image: Find = async (probe) => {
   const answer = await probe.get('/assets/brand-placeholder.png', {}, { key: null, atOrigin: true });
@@ -93,14 +89,9 @@ const finders: Finders = {
   errors: () => every((one) => isPage(one) && one.status === 400 && withoutErrors(one)),
   allErrors: () => every((one) => one.method !== 'HEAD' && one.status >= 300 && withoutErrors(one)),
   cors: () => every(({ rawHeaders }) => rawHeaders.some((name) => /^access-control-/i.test(name))),
-  sameId:
-    () =>
-    async ({ answers }) => {
-      const all = answers.map((answer) => answer.header('x-request-id'));
-      return answers.find((_, index) => all[index] !== undefined && all.indexOf(all[index]) < index);
-    },
+  sameId: () => every((one, all) => all.some((other) => other !== one && idOf(other) === idOf(one))),
   undocumented,
-  misdescribed,
+  misdescribed: () => misdescribed,
   image: () => image,
 };
 
@@ -119,7 +110,7 @@ headers.content-type: Listings answer with application/json; charset=utf-8 |
 headers.nosniff: Listings answer with nosniff | lacks pages x-content-type-options nosniff
 headers.no-store: Listings answer with no-store | lacks pages cache-control no-store
 headers.request-id: Every answer has an X-Request-Id | lacks all x-request-id .+
-headers.own-request-id: The X-Request-Id of a caller is ignored | lacks all x-request-id (?!conformance).+
+headers.own-request-id: The X-Request-Id of a caller is ignored | lacks all x-request-id ((?!conformance).+)?
 headers.request-id-unique: No two answers have the same X-Request-Id | sameId
 # Rate limit decisions
 headers.rate-limit-policy: Brands answer with RateLimit-Policy |
@@ -128,8 +119,7 @@ headers.rate-limit: Brands answer with RateLimit | lacks limited ratelimit "bran
 # Errors decisions
 openapi.served: The OpenAPI document is served without a key |
   as:nobody /openapi.json -> 200 mentioning "openapi"
-openapi.scopes: The OpenAPI document has both listings, each with its scope | misdescribed scope
-openapi.parameters: The OpenAPI document has the parameters of both listings | misdescribed parameters
+openapi.operations: The OpenAPI document has the parameters and the scope of both listings | misdescribed
 openapi.statuses: The OpenAPI document has every status that the listings answered | undocumented status
 openapi.answers: Every answer of the listings matches its schema in the OpenAPI document | undocumented body
 docs.served: The reference page is served without a key | as:nobody origin /docs -> 200 mentioning <html

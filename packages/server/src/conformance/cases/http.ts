@@ -19,7 +19,8 @@ const head =
   };
 
 const line = 'raw GET {path}/brands?limit=1 HTTP/1.1';
-const rest = 'Connection: close; X-Request-Id: conformance; Authorization: Bearer {key}';
+const rest =
+  'Connection: close; Origin: http://other.example; X-Request-Id: conformance; Authorization: Bearer {key}';
 const long = (count: number) => `X-Long: ${'x'.repeat(count)}`;
 
 // Other methods are sent without a key, so that they cannot change anything in any deployment.
@@ -29,7 +30,8 @@ export const http = table(
 http.post: POST is refused, before the key is checked | POST as:nobody /brands -> 405 METHOD_NOT_ALLOWED
 http.put: PUT is refused | PUT as:nobody /brands -> 405 METHOD_NOT_ALLOWED
 http.delete: DELETE is refused | DELETE as:nobody /balances -> 405 METHOD_NOT_ALLOWED
-http.options: OPTIONS needs no key | OPTIONS as:nobody /brands -> 204
+http.options: OPTIONS needs no key |
+  raw OPTIONS {path}/brands HTTP/1.1; Host: {host}; Connection: close; Origin: http://other.example -> 204
 http.head: HEAD has the status and headers of GET, and no body | head brands reference_id=${madeUp()}
 http.head-refused: HEAD is refused with the headers of GET, and no body | head brands limit=0
 http.path-before-method: The path is checked before the method | POST as:nobody /none -> 404 NOT_FOUND

@@ -15,18 +15,15 @@ import {
   walksOf,
 } from './walks.ts';
 
+const inWalks = (find: (walks: Walks, listing: Listing) => Answer | undefined) => (listing: Listing) =>
+  settled(async (probe, isAgain) => find(await walksOf(probe, listing, isAgain), listing));
+
 /** Finds a page of both walks for which this is true. */
-const anyPage =
-  (isBroken: (page: Page, limit: number, listing: Listing) => boolean) =>
-  (listing: Listing): Find =>
-  async (probe) => {
-    const { large, small, smallLimit } = await walksOf(probe, listing);
+const anyPage = (isBroken: (page: Page, limit: number, listing: Listing) => boolean) =>
+  inWalks(({ large, small, smallLimit }, listing) => {
     const found = large.pages.find((one) => isBroken(one, 50, listing));
     return (found ?? small.pages.find((one) => isBroken(one, smallLimit, listing)))?.answer;
-  };
-
-const inWalks = (find: (walks: Walks) => Answer | undefined) => (listing: Listing) =>
-  settled(async (probe, isAgain) => find(await walksOf(probe, listing, isAgain)));
+  });
 
 const joined = (records: readonly Item[]) => idsOf(records).join('\n');
 const sorted = (records: readonly Item[]) => idsOf(records).sort().join('\n');

@@ -25,10 +25,9 @@ export type Find = (probe: Probe) => Promise<Broken>;
 export type Finders = Readonly<Record<string, (listing: Listing, ...words: string[]) => Find>>;
 
 /** Looks once more, with new answers, before a case fails: data may change between two answers. */
-export const settled =
-  (find: (probe: Probe, isAgain: boolean) => Promise<Broken>): Find =>
-  async (probe) =>
-    (await find(probe, false)) && find(probe, true);
+export function settled(find: (probe: Probe, isAgain: boolean) => Promise<Broken>): Find {
+  return async (probe) => (await find(probe, false)) && find(probe, true);
+}
 
 const errorList = { type: 'array', minItems: 1, items: errorRecordSchema };
 const errorBody = { type: 'object', required: ['errors'], properties: { errors: errorList } };
@@ -52,9 +51,7 @@ function unless(answer: Answer, expected: string): Broken {
     const entry = errorCatalogue[code as keyof typeof errorCatalogue];
     return `${entry?.category === category && detail ? code : ''}${field === undefined ? '' : ` ${field}`}`;
   });
-  return found.join(', ') === errors.join(' ')
-    ? undefined
-    : [answer, `${expected}, with category and detail`];
+  return found.join(', ') === errors.join(' ') ? undefined : [answer, `${expected}, each with its category`];
 }
 
 /** The value of a name in braces. The probe fills in the others. */
@@ -65,10 +62,9 @@ async function filling(probe: Probe, name: string): Promise<string | undefined> 
     return madeUpKey(probe.given.PARTNER_NETWORK_API_KEY!, first === 'own', change !== 'broken');
   if (second === 'cursor') {
     const { cursor } = await pageWithCursor(probe, first as Listing);
-    const place =
-      { first: 0, middle: cursor.length >> 1, last: cursor.length - 1 }[change ?? ''] ?? cursor.length;
-    const other = change === undefined ? '' : cursor[place] === 'A' ? 'B' : 'A';
-    return cursor.slice(0, place) + other + cursor.slice(place + 1);
+    if (change === undefined || change === 'cut') return change === 'cut' ? cursor.slice(0, -1) : cursor;
+    const place = change === 'first' ? 0 : change === 'last' ? cursor.length - 1 : cursor.length >> 1;
+    return cursor.slice(0, place) + (cursor[place] === 'A' ? 'B' : 'A') + cursor.slice(place + 1);
   }
   const given = probe.given[`PARTNER_NETWORK_${name}` as Variable];
   return given && encodeURIComponent(given);
@@ -82,14 +78,12 @@ async function send(probe: Probe, request: string): Promise<Answer> {
   const words = text.split(' ');
   const [path = '', query = ''] = words.at(-1)!.split('?');
   const as = words.find((word) => word.startsWith('as:'))?.slice(3);
-  const variable = (
-    as === undefined ? 'PARTNER_NETWORK_API_KEY' : `PARTNER_NETWORK_${as}_API_KEY`
-  ) as Variable;
+  const variable = `PARTNER_NETWORK${as === undefined ? '' : `_${as}`}_API_KEY` as Variable;
   const header = { header: `${as}`.replaceAll('+', ' ') };
   const key = as === 'nobody' ? null : variable in probe.given ? variable : header;
   const method = words.find((word) => /^[A-Z]+$/.test(word)) ?? 'GET';
-  const place = words.includes('origin') ? ({ atOrigin: true } as const) : {};
-  return probe.get(path, query.replace(/^&/, ''), { key, method, ...place });
+  const atOrigin = words.includes('origin');
+  return probe.get(path, query.replace(/^&/, ''), { key, method, ...(atOrigin && { atOrigin }) });
 }
 
 /** Whether an answer is as another one in this way. */
@@ -117,37 +111,38 @@ function gets(request: string, expected: string): Find {
 
 /** The variables that a case names. */
 function needsOf(text: string): Variable[] {
-  const names = text
-    .replaceAll('{balances-cursor', '{CUSTOMER_ID}')
-    .matchAll(/\{([A-Z_]+)\}|as:([A-Z_]+)\b/g);
+  const whole = text.replaceAll('{balances-cursor', '{CUSTOMER_ID}');
+  const names = whole.matchAll(/\{([A-Z_]+)\}|as:([A-Z_]+)\b/g);
   return [...names].map(([, id, key]) => `PARTNER_NETWORK_${id ?? `${key}_API_KEY`}` as Variable);
 }
 
+function caseOf(text: string, finders: Finders, section: string, profile: Profile): Case {
+  const filled = text.replaceAll('{balances}', 'customer_id={CUSTOMER_ID}&type=CHECKING');
+  const [, id = '', title = '', body = ''] = /^(\S+): (.*?) \| (.*)$/.exec(filled)!;
+  const [request = '', expected = ''] = body.split(' -> ');
+  const [name = '', listing, ...words] = request.split(' ');
+  const find = finders[name]?.(listing as Listing, ...words) ?? gets(request, expected);
+  const needs = needsOf(filled + (listing === 'balances' ? '{CUSTOMER_ID}' : ''));
+  const check = async (probe: Probe) => {
+    const broken = await find(probe);
+    if (broken !== undefined) throw 'status' in broken ? new Failure(broken, title) : new Failure(...broken);
+  };
+  return { id, section, profile, title, needs, check };
+}
+
 export function table(text: string, finders: Finders = {}): Case[] {
-  let [sections, profile]: (string | undefined)[] = [];
   return text
     .trim()
-    .split(/\n(?! )/)
-    .flatMap((entry) => {
-      if (entry.startsWith('# ')) [sections, profile] = entry.slice(2).split(/ (?=\w+$)/);
-      if (entry.startsWith('# ')) return [];
-      return (entry.includes('*') ? listings : ['']).map((listing, index): Case => {
-        const whole = entry.replace(/\n */g, ' ').replaceAll('*', listing).replaceAll('{brands}', '');
-        const filled = whole.replaceAll('{balances}', 'customer_id={CUSTOMER_ID}&type=CHECKING');
-        const [, id = '', title = '', body = ''] = /^(\S+): (.*?) \| (.*)$/.exec(filled)!;
-        const [request = '', expected = ''] = body.split(' -> ');
-        const [name = '', of, ...words] = request.split(' ');
-        const find = finders[name]?.(of as Listing, ...words) ?? gets(request, expected);
-        const section = sections!.split('/')[index] ?? sections!;
-        const needs = needsOf(filled + (of === 'balances' ? '{CUSTOMER_ID}' : ''));
-        return {
-          ...{ id, section, profile: profile as Profile, title, needs },
-          check: async (probe) => {
-            const broken = await find(probe);
-            if (broken === undefined) return;
-            throw 'status' in broken ? new Failure(broken, title) : new Failure(...broken);
-          },
-        };
-      });
+    .split(/^# /m)
+    .slice(1)
+    .flatMap((part) => {
+      const [heading = '', ...entries] = part.trim().split(/\n(?! )/);
+      const [sections = '', profile] = heading.split(/ (?=\w+$)/);
+      return entries.flatMap((entry) =>
+        (entry.includes('*') ? listings : ['']).map((listing, index) => {
+          const whole = entry.replace(/\n */g, ' ').replaceAll('*', listing).replaceAll('{brands}', '');
+          return caseOf(whole, finders, sections.split('/')[index] ?? sections, profile as Profile);
+        }),
+      );
     });
 }

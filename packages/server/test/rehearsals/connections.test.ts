@@ -72,8 +72,7 @@ test('a stop closes stalled connections at once', async (t) => {
   assert.ok(performance.now() - startedMs < 5_000, 'a stop waits 25 s for responses');
 });
 
-test('of too many stalled connections, the oldest is closed', async (t) => {
-  const service = await startTestService(t, { rehearsals: { stalls: 2 } });
+async function stallThree(t: TestContext, service: TestService) {
   const stalls = [];
   for (const run of ['stalled.1', 'stalled.2', 'stalled.3']) {
     await startRun(service, run);
@@ -81,6 +80,12 @@ test('of too many stalled connections, the oldest is closed', async (t) => {
     await until(5_000, () => stalled.received !== '');
     stalls.push(stalled);
   }
+  return stalls;
+}
+
+test('of too many stalled connections, the oldest is closed', async (t) => {
+  const service = await startTestService(t, { rehearsals: { stalls: 2 } });
+  const stalls = await stallThree(t, service);
   await stalls[0]!.closed;
   assert.deepEqual(
     stalls.map(({ isClosed }) => isClosed()),
@@ -113,7 +118,7 @@ for (const run of ['steady', 'stalled', 'torn']) {
         return store.listBrands(query);
       },
     });
-    const service = await startTestService(t, { rehearsals: { stallMs: 200 }, reads });
+    const service = await startTestService(t, { rehearsals: { stalls: 2 }, reads });
     await startRun(service, run);
     const before = await connectionsOf(service);
     const gone = send(t, service, run, 1, '/network/v1/brands');
@@ -125,6 +130,9 @@ for (const run of ['steady', 'stalled', 'torn']) {
     const { promises } = await verdictOf(service, run);
     assert.equal(promises[0]?.verdict, 'pending');
     assert.ok(promises.every(({ verdict }) => verdict !== 'broken'));
+    // Its place is free: of three further stalled connections, one is closed.
+    const stalls = await stallThree(t, service);
+    await stalls[0]!.closed;
   });
 }
 

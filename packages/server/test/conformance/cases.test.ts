@@ -1,4 +1,4 @@
-/** The cases against our own service and against one that follows the specification alone. */
+/** The cases against our own service and against a service that follows the specification alone. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
@@ -75,7 +75,7 @@ test('every case has its own id, a section and a promise, and needs known variab
   }
 });
 
-test('with every variable, all cases but bursts pass on our own service, in under 350 requests', async (t) => {
+test('our own service passes all cases but bursts, in under 350 requests', async (t) => {
   const service = await startDemo(t);
   let requests = 0;
   service.server.on('request', () => {

@@ -1,6 +1,6 @@
 /**
- * A service that follows the specification and none of our decisions: newest brands first, times without
- * milliseconds, null and unknown fields, an empty cursor on the last page, other codes, no headers of ours.
+ * A service that follows the specification and none of our decisions. It sends newest brands first, times
+ * without milliseconds, null and unknown fields, an empty cursor on the last page, other codes and headers.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { basePath } from '@partner-network/contract/operations';

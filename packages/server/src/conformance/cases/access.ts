@@ -87,20 +87,20 @@ scopes.brands: A key with BRANDS_READ alone lists brands | as:BRANDS_ONLY /brand
 grants.any: Without grant_id, any active grant will do | /balances?{balances} -> 200
 grants.none: A customer without a grant is refused, without a field |
   /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING -> 403 GRANT_NOT_FOUND
-grants.unknown-customer: A customer who does not exist is refused as one without a grant |
+grants.unknown-customer: An unknown customer is refused like a customer without a grant |
   /balances?customer_id={made-up}&type=CHECKING -> 403 GRANT_NOT_FOUND
-grants.unknown-id: A grant that does not exist is refused |
+grants.unknown-id: An unknown grant is refused |
   /balances?{balances}&grant_id={made-up} -> 403 GRANT_NOT_FOUND grant_id
-grants.other-customer: A grant of another customer is refused as one that does not exist |
+grants.other-customer: A grant of another customer is refused like an unknown grant |
   /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING&grant_id={GRANT_ID}
   -> 403 GRANT_NOT_FOUND grant_id
 grants.after-parameters: The parameters are checked before the grant |
   /balances?customer_id={made-up}&type=CHECKING&limit=0 -> 400 VALUE_TOO_LOW limit
 # Terms decisions
-isolation.balances: Another partner gets the same answer for this customer as for one who does not exist |
+isolation.balances: Another partner gets the same answer for this customer as for an unknown customer |
   as:OTHER_PARTNER /balances?{balances} -> the same as
   as:OTHER_PARTNER /balances?customer_id={made-up}&type=CHECKING
-isolation.grant: Another partner gets the same answer for this grant as for one that does not exist |
+isolation.grant: Another partner gets the same answer for this grant as for an unknown grant |
   as:OTHER_PARTNER /balances?{balances}&grant_id={GRANT_ID} -> the same as
   as:OTHER_PARTNER /balances?{balances}&grant_id={made-up}
 isolation.brands: Another partner does not see these brands | leak as:OTHER_PARTNER

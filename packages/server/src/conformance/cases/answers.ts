@@ -1,6 +1,6 @@
 /** Promises about every answer of the run, and about the OpenAPI document. They come last. */
 import { type Operation, operations } from '@partner-network/contract/operations';
-import type { Answer, Probe } from '../case.ts';
+import { type Answer, type Probe, Skip } from '../case.ts';
 import { faultsOf, type Schema } from '../schema.ts';
 import { type Broken, type Find, type Finders, table, withoutErrors } from './table.ts';
 
@@ -46,13 +46,14 @@ function followed(document: Part, part: Part | undefined): Part | undefined {
 function undocumented(what: string): Find {
   return async (probe) => {
     const document = ((await documentOf(probe)).json ?? {}) as Part;
+    if (document.paths === undefined) throw new Skip('an OpenAPI document');
     return every((answer) => {
       const responses = document.paths?.[answer.path ?? '']?.get?.responses;
       const response = followed(document, responses?.[answer.status]);
       if (!isPage(answer) || what === 'status') return isPage(answer) && response === undefined;
       const schema = response?.content?.['application/json']?.schema as Schema | undefined;
       const [fault] = schema === undefined ? [] : faultsOf(schema, answer.json, { document });
-      return fault !== undefined && [answer, fault];
+      return fault !== undefined && [answer, `this: ${fault}`];
     })(probe);
   };
 }

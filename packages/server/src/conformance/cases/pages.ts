@@ -102,7 +102,7 @@ const finders: Finders = {
 export const pages = table(
   `
 # 4.2/4.1 specification
-*.page.shape: A page is a JSON object with a list *, and cursor is a text if it is there | otherCursor *
+*.page.shape: A page is a JSON object with a list *, and cursor is a text or absent | otherCursor *
 *.page.limit: A page has at most as many records as limit says, 50 by default | overLimit *
 brands.filter.match: reference_id restricts the list to exactly the brands with this value | filtered
 brands.filter.no-match: A reference_id that no brand has gives an empty list without a cursor |

@@ -15,7 +15,8 @@ const eachRecord =
     for (const { answer, records } of (await someRecords(probe, listing)).pages) {
       for (const [index, record] of records.entries()) {
         const fault = faultIn(record, probe);
-        if (fault) return [answer, `record ${index + 1} of the page${fault === true ? '' : `: ${fault}`}`];
+        if (fault)
+          return [answer, `record ${index + 1} to keep the promise${fault === true ? '' : `: ${fault}`}`];
       }
     }
     return undefined;

@@ -35,7 +35,7 @@ const errorBody = { type: 'object', required: ['errors'], properties: { errors: 
 /** The answer, if its body is not a list of Error records. */
 export function withoutErrors(answer: Answer): Broken {
   const [fault] = faultsOf(errorBody, answer.json, { allowsMore: true });
-  return fault === undefined ? undefined : [answer, fault];
+  return fault === undefined ? undefined : [answer, `this: ${fault}`];
 }
 
 /** The answer, unless it has this status and these errors, in their categories and with details. */
@@ -43,7 +43,7 @@ function unless(answer: Answer, expected: string): Broken {
   const [wanted = '', mention = ''] = expected.split(' mentioning ');
   const [status = '', ...errors] = wanted.split(' ');
   const isRight = RegExp(status.replace('xx', '..')).test(String(answer.status));
-  if (!isRight || !answer.text.includes(mention)) return [answer, expected];
+  if (!isRight || !answer.text.includes(mention)) return [answer, `status ${expected}`];
   if (errors.length === 0) return undefined;
   const broken = withoutErrors(answer);
   if (errors[0] === 'errors' || broken) return broken;
@@ -51,7 +51,9 @@ function unless(answer: Answer, expected: string): Broken {
     const entry = errorCatalogue[code as keyof typeof errorCatalogue];
     return `${entry?.category === category && detail ? code : ''}${field === undefined ? '' : ` ${field}`}`;
   });
-  return found.join(', ') === errors.join(' ') ? undefined : [answer, `${expected}, each with its category`];
+  return found.join(', ') === errors.join(' ')
+    ? undefined
+    : [answer, `status ${expected}, in their categories`];
 }
 
 /** The value of a name in braces. The probe fills in the others. */
@@ -125,7 +127,10 @@ function caseOf(text: string, finders: Finders, section: string, profile: Profil
   const needs = needsOf(filled + (listing === 'balances' ? '{CUSTOMER_ID}' : ''));
   const check = async (probe: Probe) => {
     const broken = await find(probe);
-    if (broken !== undefined) throw 'status' in broken ? new Failure(broken, title) : new Failure(...broken);
+    if (broken === undefined) return;
+    throw 'status' in broken
+      ? new Failure(broken, 'an answer that keeps the promise')
+      : new Failure(...broken);
   };
   return { id, section, profile, title, needs, check };
 }

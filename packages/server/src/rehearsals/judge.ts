@@ -18,7 +18,7 @@ export interface SeenRequest {
   status?: number;
 }
 
-/** What is judged only after faults: the number of faults, and the promises. */
+/** What the faults of a scenario test, and the number of faults. */
 const tested: Partial<Record<ScenarioName, readonly [faults: number, ...PromiseName[]]>> = {
   'rate-limited': [2, 'waited-as-asked', 'resumed'],
   unavailable: [2, 'waited-as-asked', 'resumed'],
@@ -36,23 +36,13 @@ const tested: Partial<Record<ScenarioName, readonly [faults: number, ...PromiseN
 /** Scenarios in which a client may stop before the last page. */
 const endEarly: readonly ScenarioName[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
 
-/** Why a promise is kept: after the client had to act on it, and before. */
-const keptReasons: Readonly<Record<PromiseName, readonly [acted: string, before: string]>> = {
-  'reached-the-last-page': [
-    'The last page was sent completely.',
-    'In this scenario the client may stop before the last page.',
-  ],
-  'waited-as-asked': ['The client waited for as long as it was asked to.', 'No response asked for a wait.'],
-  resumed: ['The client went on after each failure.', 'No response called for a retry.'],
-  'did-not-hammer': [
-    'No page was requested too often, and no request came too soon after a failure.',
-    'No page was requested too often, and no request failed.',
-  ],
-  'stopped-on-final-errors': ['The client did as the error says.', 'No response was a final error.'],
-  'kept-its-key': [
-    'The key was only in the Authorization header, and was not sent to the other address.',
-    'The key was only in the Authorization header.',
-  ],
+const keptReasons: Readonly<Record<PromiseName, string>> = {
+  'reached-the-last-page': 'The last page was sent completely.',
+  'waited-as-asked': 'The client waited for as long as it was asked to.',
+  resumed: 'The client went on where it failed.',
+  'did-not-hammer': 'No page was requested too often, and no request came too soon after a failure.',
+  'stopped-on-final-errors': 'The client did what the error asked for.',
+  'kept-its-key': 'The key was only in the Authorization header, and at no other address.',
 };
 
 const isRetryable = (status: number) => status === 408 || status === 429 || status >= 500;
@@ -65,8 +55,7 @@ export class Judge {
   #requests = 0;
   /** The reason of each broken promise. A broken promise stays broken. */
   readonly #broken = new Map<PromiseName, string>();
-  /** Promises that the client had to act on. */
-  readonly #acted = new Set<PromiseName>();
+  #isLastPageSent = false;
   /** The newest response that asked for a wait, until the next request. */
   #asked: { readonly sentMs: number; readonly waitMs: number } | undefined;
   #failedMs = Number.NEGATIVE_INFINITY;
@@ -110,7 +99,6 @@ export class Judge {
         this.breaks('waited-as-asked', reason);
       }
       this.#asked = undefined;
-      this.#acted.add('waited-as-asked');
     }
     if (this.#final !== undefined && since(this.#final.sentMs) >= 0) {
       const reason = `${name} came after a final error with status ${this.#final.status}.`;
@@ -123,7 +111,6 @@ export class Judge {
     const again = this.#failures.findIndex(({ digest }) => digest === request.digest);
     if (again !== -1) {
       this.#failures.splice(again, 1);
-      this.#acted.add('resumed');
     } else if (request.cursor !== undefined) {
       const isRefused = request.cursor === this.#refused?.cursor;
       if (isRefused) this.breaks('stopped-on-final-errors', `${name} sent the refused cursor again.`);
@@ -151,31 +138,24 @@ export class Judge {
       this.#failures.push(request);
       if (this.#failures.length > this.#bounds.runFailures) this.#failures.shift();
     }
-    if (status === 307) this.#acted.add('kept-its-key');
-    if (status < 400) return;
     if (status === 400 && body.includes('"code":"INVALID_CURSOR"')) {
       // The error says to start again. The client may do so at once.
       this.#refused = { cursor: request.cursor, restarts: 0 };
-      this.#acted.add('resumed').add('stopped-on-final-errors');
-      return;
+    } else if (status >= 400) {
+      this.#failedMs = sentMs;
+      if (!isRetryable(status)) this.#final ??= { sentMs, status };
     }
-    this.#failedMs = sentMs;
-    this.#acted.add('did-not-hammer');
-    if (isRetryable(status)) return;
-    this.#final ??= { sentMs, status };
-    this.#acted.add('stopped-on-final-errors');
   }
 
   /** A response that breaks off is a failure from the moment when its connection is closed. */
   closed(request: SeenRequest, closedMs: number, isTooLate: boolean): void {
     this.#failedMs = closedMs;
-    this.#acted.add('did-not-hammer');
     if (!isTooLate || !this.#failures.includes(request)) return;
     this.breaks('resumed', 'The client did not time out: the sandbox had to close the connection.');
   }
 
   lastPageSent(): void {
-    this.#acted.add('reached-the-last-page');
+    this.#isLastPageSent = true;
     // From now on, a request without a cursor begins another walk.
     if (this.#refused !== undefined) this.#refused.restarts = Number.NEGATIVE_INFINITY;
   }
@@ -187,7 +167,7 @@ export class Judge {
       if (broken !== undefined) return { name, verdict: 'broken', reason: broken };
       const pending = this.#whyPending(name);
       if (pending !== undefined) return { name, verdict: 'pending', reason: pending };
-      return { name, verdict: 'kept', reason: keptReasons[name][this.#acted.has(name) ? 0 : 1] };
+      return { name, verdict: 'kept', reason: this.#whyKept(name) };
     });
   }
 
@@ -197,19 +177,25 @@ export class Judge {
     if (this.faults < faults && promises.includes(name)) {
       return `Fault ${this.faults + 1} of ${faults} has not happened yet: request more pages.`;
     }
-    const reasons: Partial<Record<PromiseName, string | false>> = {
-      'reached-the-last-page':
-        !this.#acted.has(name) &&
-        !endEarly.includes(this.#scenario) &&
-        'The last page has not been sent yet.',
-      'waited-as-asked':
-        this.#asked !== undefined && 'No request has come since a response asked for a wait.',
-      resumed:
-        (this.#failures.length > 0 && 'The failed request has not been sent again yet.') ||
-        (this.#scenario === 'expired-cursor' &&
-          this.#refused?.restarts === 0 &&
-          'The client has not started again without a cursor yet.'),
-    };
-    return reasons[name] || undefined;
+    if (name === 'reached-the-last-page' && !this.#isLastPageSent && !endEarly.includes(this.#scenario)) {
+      return 'The last page has not been sent yet.';
+    }
+    if (name === 'waited-as-asked' && this.#asked !== undefined) {
+      return 'No request has come since a response asked for a wait.';
+    }
+    if (name !== 'resumed') return undefined;
+    if (this.#failures.length > 0) return 'The failed request has not been sent again yet.';
+    const hasToStart = this.#scenario === 'expired-cursor' && this.#refused?.restarts === 0;
+    return hasToStart ? 'The client has not started again without a cursor yet.' : undefined;
+  }
+
+  #whyKept(name: PromiseName): string {
+    const [, ...promises] = tested[this.#scenario] ?? [0];
+    const always = [
+      'did-not-hammer',
+      'kept-its-key',
+      ...(this.#isLastPageSent ? ['reached-the-last-page'] : []),
+    ];
+    return [...always, ...promises].includes(name) ? keptReasons[name] : 'This scenario does not test it.';
   }
 }

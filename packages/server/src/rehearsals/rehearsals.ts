@@ -74,9 +74,9 @@ export function createRehearsals(parts: Parts, log: Logger, bounds: RehearsalsBo
     const isThird = seen.cursor !== undefined && seen.cursor === run.thirdCursor;
     const next = nextCursor(usual);
     if (seen.cursor !== undefined) run.thirdCursor = next && digestOf(next);
-    const watchedUrl = async () => `${await watched.origin()}/${run.watchId}${targetOf(rest!, query)}`;
+    const watchedUrl = async () => `${await watched.origin()}/${run.watchId}${targetOf(rest, query)}`;
     const { faults } = run.judge;
-    const listing = listings.get(rest!)!;
+    const listing = listings.get(rest)!;
     const page = { ...usual, listing, query, number: run.pages, isThird, faults, watchedUrl };
     const request_id = usual.headers[1];
     try {
@@ -100,7 +100,7 @@ export function createRehearsals(parts: Parts, log: Logger, bounds: RehearsalsBo
       answer(usual, log, head, to, startedMs, requests);
     if (rehearsed === undefined) return answerBy(routes);
     const { scenario, name, rest } = rehearsed;
-    if (rest === undefined) return answerBy(new Map([[path, verdictRoute(rehearsed)]]));
+    if (rest === '') return answerBy(new Map([[path, verdictRoute(rehearsed)]]));
     const finding = within(httpBounds.answerMs, findSender(request), Error);
     const sender = await finding.catch(() => undefined);
     if (sender === undefined || !isWithinBounds(request)) return answerBy(routes);

@@ -9,8 +9,8 @@ import type { Verdict } from './verdict.ts';
 export interface RehearsalPath {
   readonly scenario: ScenarioName;
   readonly name: string;
-  /** The path after the run. Undefined in the path of the verdict. */
-  readonly rest: string | undefined;
+  /** The path after the run. Empty in the path of the verdict. */
+  readonly rest: string;
 }
 
 const listPath = '/rehearsals';
@@ -18,7 +18,7 @@ const form = new RegExp(`^${listPath}/([a-z-]+)(?:\\.([\\w-]{1,64}))?(${basePath
 
 /** Undefined for every other path, also if only its scenario is unknown. */
 export function rehearsalPath(path: string): RehearsalPath | undefined {
-  const [, scenario = '', name = 'default', rest] = form.exec(path) ?? [];
+  const [, scenario = '', name = 'default', rest = ''] = form.exec(path) ?? [];
   return Object.hasOwn(scenarios, scenario) ? { scenario: scenario as ScenarioName, name, rest } : undefined;
 }
 
@@ -29,7 +29,7 @@ export class RehearsedRoutes extends Map<string, Route> {
   }
 
   override get(path: string): Route | undefined {
-    return super.get(rehearsalPath(path)?.rest ?? path);
+    return super.get(rehearsalPath(path)?.rest || path);
   }
 
   override has(path: string): boolean {

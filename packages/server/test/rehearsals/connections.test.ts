@@ -11,7 +11,8 @@ import { brands, notKept, verdictOf } from './client.ts';
 
 /** Writes a request to a socket of its own. */
 function send(t: TestContext, { port }: TestService, run: string, count = 1, path = brands) {
-  const head = `GET /rehearsals/${run}${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n\r\n`;
+  const line = `GET /rehearsals/${run}${path} HTTP/1.1\r\nHost: a`;
+  const head = `${line}\r\nAuthorization: Bearer ${keys.acme}\r\n\r\n`;
   const socket = connect(port, '127.0.0.1', () => socket.write(head.repeat(count)));
   t.after(() => socket.destroy());
   const sent = { socket, received: '', closed: once(socket, 'close'), isClosed: () => socket.destroyed };

@@ -6,7 +6,7 @@ import { serve, withPartners } from '../../../testkit/fixtures/run.ts';
 
 const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
 
-test('in production the paths of rehearsals are unknown, byte for byte, and nothing of them is loaded', async (t) => {
+test('the paths of rehearsals are unknown, byte for byte, and no file of them is loaded', async (t) => {
   const { database } = await withPartners(t, ['acme']);
   const variables = { NODE_OPTIONS: `--import=${preload}` };
   const flags = ['--database', database, '--environment', 'production', '--drain-delay', '0'];

@@ -83,7 +83,8 @@ test('data that is no request is answered as for the path itself', async (t) => 
 
 test('HTTP/1.0 gets the same faults', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
-  const request = `GET /rehearsals/server-error/network/v1/brands HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  const line = 'GET /rehearsals/server-error/network/v1/brands HTTP/1.0';
+  const request = `${line}\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   assert.match(await service.raw(request), /^HTTP\/1\.1 200 /);
   assert.match(await service.raw(request), /^HTTP\/1\.1 500 /);
 });
@@ -171,7 +172,7 @@ test('a key in any place but Authorization is judged, and never shown', async (t
   assert.equal(notKept(await verdictOf(service, 'steady.bare'))['kept-its-key'], undefined);
 });
 
-test('a fault is logged once, without secrets, and the metrics have what the service would have sent', async (t) => {
+test('a fault is logged once, without secrets, beside the response that the service made', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
   for (const run of ['server-error.ci', `server-error.${key}`]) {
     await service.call(`/rehearsals/${run}${brands}`, { key });

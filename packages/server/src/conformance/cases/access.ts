@@ -44,6 +44,8 @@ balances.cursor.other-listing: A cursor of brands does not work for balances |
 balances.cursor.other-grant: grant_id may change between pages |
   /balances?{balances}&grant_id={GRANT_ID}&cursor={balances-cursor}
   -> the same records as /balances?{balances}&cursor={balances-cursor}
+balances.cursor.other-customer: A cursor does not show one customer's balances in place of another's |
+  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING&cursor={balances-cursor} -> 4xx
 balances.cursor.every-page: The grant is checked on every page |
   /balances?{balances}&grant_id={made-up}&cursor={balances-cursor} -> 403 GRANT_NOT_FOUND grant_id
 # 5 specification
@@ -81,7 +83,7 @@ credentials.expired: An expired key has its own code | as:EXPIRED /brands -> 401
 credentials.other-environment: A key of the other environment has its own code |
   as:OTHER_ENVIRONMENT /brands -> 401 API_KEY_ENVIRONMENT_MISMATCH
 scopes.balances: A key without BALANCES_READ is refused, before the parameters are checked |
-  as:BRANDS_ONLY /balances?limit=x -> 403 INSUFFICIENT_SCOPES
+  as:BRANDS_ONLY /balances?limit=x -> 403 INSUFFICIENT_SCOPES mentioning BALANCES_READ
 scopes.brands: A key with BRANDS_READ alone lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
 # Grants decisions
 grants.any: Without grant_id, any active grant will do | /balances?{balances} -> 200
@@ -103,6 +105,12 @@ isolation.balances: Another partner gets the same answer for this customer as fo
 isolation.grant: Another partner gets the same answer for this grant as for an unknown grant |
   as:OTHER_PARTNER /balances?{balances}&grant_id={GRANT_ID} -> the same as
   as:OTHER_PARTNER /balances?{balances}&grant_id={made-up}
+isolation.cursor: Another partner gets the same answer for this cursor as for a made-up one |
+  as:OTHER_PARTNER /brands?cursor={brands-cursor} -> the same as
+  as:OTHER_PARTNER /brands?cursor={made-up}
+isolation.customer: A customer without a grant gets the same answer as one who does not exist |
+  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING -> the same as
+  /balances?customer_id={made-up}&type=CHECKING
 isolation.brands: Another partner does not see these brands | leak as:OTHER_PARTNER
 isolation.filter: Another partner does not find these brands by reference_id | leakByFilter as:OTHER_PARTNER
 `,

@@ -1,4 +1,5 @@
 /** Promises about every answer of the run, and about the OpenAPI document. They come last. */
+import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { type Operation, operations } from '@partner-network/contract/operations';
 import { type Answer, type Probe, Skip } from '../case.ts';
 import { faultsOf, type Schema } from '../schema.ts';
@@ -82,6 +83,10 @@ const image: Find = async (probe) => {
   return size === '256,256' ? undefined : answer;
 };
 
+const aKey = RegExp(`${keyPrefixPattern}\\w{20}`);
+/** Long values of the cases are one character, many times. */
+const manyCharacters = /(.)\1{64}/;
+
 const finders: Finders = {
   lacks: (kind: string, name = '', ...value) => {
     const pattern = RegExp(`^${value.join(' ')}$`);
@@ -89,6 +94,8 @@ const finders: Finders = {
   },
   errors: () => every((one) => isPage(one) && one.status === 400 && withoutErrors(one)),
   allErrors: () => every((one) => one.method !== 'HEAD' && one.status >= 300 && withoutErrors(one)),
+  repeats: (kind: string) =>
+    every(({ status, text }) => status >= 400 && (kind === 'key' ? aKey : manyCharacters).test(text)),
   cors: () => every(({ rawHeaders }) => rawHeaders.some((name) => /^access-control-/i.test(name))),
   sameId: () => every((one, all) => all.some((other) => other !== one && idOf(other) === idOf(one))),
   undocumented,
@@ -102,6 +109,8 @@ export const answers = table(
 errors.records: Every 400 of a listing has a list of Error records | errors
 # Errors decisions
 errors.everywhere: Every answer that is not 2xx has a list of Error records, on every path | allErrors
+errors.no-long-values: No error repeats a value of over 64 characters | repeats value
+errors.no-keys: No error repeats a key | repeats key
 headers.www-authenticate: Every 401 has WWW-Authenticate: Bearer | lacks 401 www-authenticate Bearer
 headers.allow: Every 405, and every answer to OPTIONS, has Allow | lacks 405 allow GET, HEAD, OPTIONS
 headers.no-cors: No answer has a CORS header | cors

@@ -86,6 +86,10 @@ const finders: Finders = {
   repetition: inWalks(({ large, small }) => repetition(large) ?? repetition(small)),
   disorder: inWalks(({ large, small }) => disorder(large) ?? disorder(small)),
   departure: inWalks(departure),
+  emptyEnd: inWalks(({ large, small }) => {
+    const ends = [large, small].filter(({ pages }) => pages.length > 1).map(({ pages }) => pages.at(-1)!);
+    return ends.find(({ records }) => records.length === 0)?.answer;
+  }),
   difference: inWalks(({ large, small }) => {
     if (!large.isComplete || !small.isComplete) throw new Skip('fewer records, so that they fit on 10 pages');
     return sorted(large.records) === sorted(small.records) ? undefined : small.pages.at(-1)!.answer;
@@ -117,6 +121,7 @@ brands.filter.walk: A walk with reference_id finds every brand with this value o
 *.page.known-fields: A page has * and then cursor, and no other field | unknownField *
 *.page.not-empty: A page with a cursor is never empty | emptyPage *
 *.page.last: On the last page, cursor is absent: not empty and not null | needlessCursor *
+*.page.no-empty-end: No cursor leads to an empty page | emptyEnd *
 *.page.default-limit: A page without limit is the page with limit=50 |
   /*?{*} -> the same records as /*?{*}&limit=50
 *.page.largest-limit: limit=100 is accepted | /*?{*}&limit=100 -> 200

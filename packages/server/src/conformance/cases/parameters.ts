@@ -93,6 +93,7 @@ brands.unknown.name: A parameter that the operation does not have is refused |
   /brands?colour=red -> 400 ${unknown(['colour'])}
 balances.unknown.name: A parameter of the other operation is refused |
   /balances?customer_id=x&type=CHECKING&reference_id=x -> 400 ${unknown(['reference_id'])}
+brands.unknown.plus: A plus sign in the query is a space | /brands?a+b=1 -> 400 ${unknown(['a b'])}
 brands.unknown.case: The name of a parameter in another case is refused |
   /brands?LIMIT=5 -> 400 ${unknown(['LIMIT'])}
 brands.unknown.long-name: The field of an error is cut at 64 characters |

@@ -1,6 +1,6 @@
 /** The cases against our own service and against a service that follows the specification alone. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
@@ -75,35 +75,6 @@ test('every case has its own id, a section and a promise, and needs known variab
   }
 });
 
-test('our own service passes all cases but bursts, in under 350 requests', async (t) => {
-  const service = await startDemo(t);
-  let requests = 0;
-  service.server.on('request', () => {
-    requests += 1;
-  });
-  const results = notPassed(await check(service.port, 'decisions', everything));
-  assert.deepEqual(
-    results.filter(({ id }) => !id.startsWith('burst.')),
-    [],
-  );
-  assert.deepEqual(new Set(results.map(({ variable }) => variable)), new Set(['--burst']));
-  assert.ok(requests > 100 && requests < 350, `${requests} requests`);
-});
-
-test('with few variables and without data, cases are skipped with a reason and none fails', async (t) => {
-  const service = await startDemo(t);
-  const few = { PARTNER_NETWORK_API_KEY: keys.acme, PARTNER_NETWORK_CUSTOMER_ID: 'CUSTOMER_1004' };
-  const results = notPassed(await check(service.port, 'decisions', few));
-  assert.deepEqual(idsOf(results, 'failed'), []);
-  const reasons = new Set(results.map(({ variable }) => variable));
-  for (const missing of [
-    'at least one record of brands',
-    'at least two records of balances',
-    'PARTNER_NETWORK_GRANT_ID',
-  ])
-    assert.ok(reasons.has(missing), missing);
-});
-
 /** Cases that a service by the specification alone does not pass. */
 const ours = [
   ...['brands.record.no-null', 'brands.record.field-order', 'brands.record.exact-times'],
@@ -112,12 +83,44 @@ const ours = [
   ...['headers.content-type', 'headers.request-id', 'headers.rate-limit', 'openapi.served', 'http.post'],
 ];
 
-test('a service that follows the specification alone passes its profile, and not ours', async (t) => {
-  const port = await listenOnAnyPort(t, createOtherImplementation());
-  assert.deepEqual(notPassed(await check(port, 'specification', givenToOther)), []);
-  const decided = allCases.filter(({ id }) => ours.includes(id));
-  assert.deepEqual(
-    idsOf(await check(port, 'decisions', givenToOther, decided), 'failed').sort(),
-    ours.sort(),
-  );
+// At the same time: a run mostly waits, to send at most 40 requests in a second.
+suite('the cases of a run', { concurrency: true }, () => {
+  test('our own service passes all cases but bursts, in under 350 requests', async (t) => {
+    const service = await startDemo(t);
+    let requests = 0;
+    service.server.on('request', () => {
+      requests += 1;
+    });
+    const results = notPassed(await check(service.port, 'decisions', everything));
+    assert.deepEqual(
+      results.filter(({ id }) => !id.startsWith('burst.')),
+      [],
+    );
+    assert.deepEqual(new Set(results.map(({ variable }) => variable)), new Set(['--burst']));
+    assert.ok(requests > 100 && requests < 350, `${requests} requests`);
+  });
+
+  test('with few variables and without data, cases are skipped with a reason and none fails', async (t) => {
+    const service = await startDemo(t);
+    const few = { PARTNER_NETWORK_API_KEY: keys.acme, PARTNER_NETWORK_CUSTOMER_ID: 'CUSTOMER_1004' };
+    const results = notPassed(await check(service.port, 'decisions', few));
+    assert.deepEqual(idsOf(results, 'failed'), []);
+    const reasons = new Set(results.map(({ variable }) => variable));
+    for (const missing of [
+      'at least one record of brands',
+      'at least two records of balances',
+      'PARTNER_NETWORK_GRANT_ID',
+    ])
+      assert.ok(reasons.has(missing), missing);
+  });
+
+  test('a service that follows the specification alone passes its profile, and not ours', async (t) => {
+    const port = await listenOnAnyPort(t, createOtherImplementation());
+    assert.deepEqual(notPassed(await check(port, 'specification', givenToOther)), []);
+    const decided = allCases.filter(({ id }) => ours.includes(id));
+    assert.deepEqual(
+      idsOf(await check(port, 'decisions', givenToOther, decided), 'failed').sort(),
+      ours.sort(),
+    );
+  });
 });

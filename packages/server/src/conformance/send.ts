@@ -173,9 +173,7 @@ export function createSender(base: URL, bounds = sendBounds) {
     const sockets = Array.from({ length: count }, open);
     const event = isTls ? 'secureConnect' : 'connect';
     await Promise.allSettled(sockets.map((socket) => once(socket, event, { signal })));
-    const answers = await Promise.all(sockets.map((socket) => exchangeOn(socket, outgoing)));
-    lastStart = performance.now();
-    return answers;
+    return Promise.all(sockets.map((socket) => exchangeOn(socket, outgoing)));
   }
 
   return { send, raw, burst, close: () => agent.destroy() };

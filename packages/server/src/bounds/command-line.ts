@@ -36,4 +36,7 @@ export const commandLineBounds = {
   shownOutputLines: 10,
   /** Milliseconds that the rest of a program's output is waited for after its end. */
   outputWaitMs: 500,
+  /** How often a verdict is requested until the sandbox answers, and the pause between, ms. */
+  verdictAttempts: 10,
+  verdictRetryMs: 500,
 } as const;

@@ -16,8 +16,7 @@ import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createStopSignal } from '../lib/signals.ts';
 import { type Scenario, type ScenarioName, scenarioNames, scenarios } from '../rehearsals/scenarios.ts';
-import type { Verdict } from '../rehearsals/verdict.ts';
-import { openPrivateSandbox, variablesOf } from './rehearse/private-sandbox.ts';
+import { openPrivateSandbox, variablesOf, verdictAt } from './rehearse/private-sandbox.ts';
 import { exitUntested, runProgram } from './rehearse/program.ts';
 import { endOf, greeting, junitOf, outputOfFailed, type Result, reportOf } from './rehearse/report.ts';
 
@@ -74,9 +73,8 @@ export const rehearse = command({
     const results = await inParallel(names, stop.signal, async (name, signal) => {
       const ownVariables = variables[names.indexOf(name)]!;
       const ended = await runProgram(program, { ...process.env, ...ownVariables }, timeout * 1_000, signal);
-      const headers = { authorization: `Bearer ${ownVariables.PARTNER_NETWORK_API_KEY}` };
-      const response = await fetch(`${rehearsals}/${name}`, { headers });
-      return { verdict: (await response.json()) as Verdict, ended };
+      const verdict = await verdictAt(`${rehearsals}/${name}`, ownVariables.PARTNER_NETWORK_API_KEY);
+      return { verdict, ended };
     });
     if (results.every(({ verdict }) => verdict.requests.length === 0)) {
       const needed = `It must read the variables ${Object.keys(variables[0]!).join(', ')}.`;

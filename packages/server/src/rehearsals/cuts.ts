@@ -18,8 +18,7 @@ export function createCuts({ stallMs, stalls }: RehearsalsBounds) {
       }, stallMs);
       const finish = () => {
         clearTimeout(timer);
-        open.delete(response);
-        onClosed(isTooLate);
+        if (open.delete(response)) onClosed(isTooLate);
       };
       open.add(response);
       if (response.destroyed) finish();
@@ -27,7 +26,12 @@ export function createCuts({ stallMs, stalls }: RehearsalsBounds) {
       // The server would close a silent connection earlier.
       response.setTimeout(0);
       const bytes = Buffer.from(body as string);
-      if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
+      const tear = () => {
+        // First: the client's next request can come before the event `close`.
+        finish();
+        response.destroy();
+      };
+      if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), tear);
       else response.flushHeaders();
       const [oldest] = open;
       if (isStopped || open.size > stalls) oldest?.destroy();

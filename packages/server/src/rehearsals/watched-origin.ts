@@ -13,6 +13,7 @@ export function createWatchedOrigin(
   onRequest: (request: IncomingMessage, origin: string) => void,
 ) {
   const host = '127.0.0.1';
+  let isClosed = false;
   let opened: Promise<{ readonly origin: string; close(): Promise<void> }> | undefined;
 
   async function open() {
@@ -30,9 +31,14 @@ export function createWatchedOrigin(
 
   return {
     origin: async () => {
+      // A request that is answered during a stop must not open it again.
+      if (isClosed) throw new Error('The sandbox is stopping.');
       opened ??= open();
       return (await opened).origin;
     },
-    close: async () => (await opened)?.close(),
+    close: async () => {
+      isClosed = true;
+      await (await opened)?.close();
+    },
   };
 }

@@ -1,13 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ListingName } from '@partner-network/contract/operations';
 import { digestOfKey, newApiKey } from '../../auth/api-key.ts';
+import { commandLineBounds } from '../../bounds/command-line.ts';
 import { parseLine } from '../../command-line/parse.ts';
 import { importValues } from '../../ingest/import.ts';
 import { newId } from '../../lib/ids.ts';
 import { toTime } from '../../lib/times.ts';
 import { createLog } from '../../observability/log.ts';
+import type { Verdict } from '../../rehearsals/verdict.ts';
 import { openService } from '../../serve/service.ts';
 import { listenSettings, resolveSandbox } from '../../serve/settings.ts';
 import { openStore } from '../../store/engines.ts';
@@ -59,6 +62,16 @@ async function fill(store: Store, accounts: readonly Account[]): Promise<void> {
   const grants = accounts.map(({ partner_id, grant_id }) => ({ id: grant_id, partner_id, customer_id }));
   for (const [kind, values] of Object.entries({ brands, balances, grants }))
     await importValues(store, kind as ImportKind, values);
+}
+
+/** The verdict of a scenario's run. A busy sandbox may refuse a request, and answer the next. */
+export async function verdictAt(url: string, apiKey: string): Promise<Verdict> {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } });
+    if (response.ok) return (await response.json()) as Verdict;
+    if (attempt === commandLineBounds.verdictAttempts) throw new Error(`No verdict: ${response.status}`);
+    await wait(commandLineBounds.verdictRetryMs);
+  }
 }
 
 /** The environment variables of a program that reads a listing as this partner. */

@@ -17,7 +17,7 @@ export interface Ended {
 /** The exit status if nothing could be judged. */
 export const exitUntested = 3;
 
-/** Runs a program to its end, or kills it with everything that it started when the time is over or at an abort. */
+/** Runs a program to its end. A timeout or an abort kills it with everything that it started. */
 export async function runProgram(
   [file = '', ...words]: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -43,7 +43,7 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
   }
 
   return {
-    /** The run, or an unused one that is not kept. */
+    /** The run. If it does not exist, an unused run that is not kept. */
     find(partnerId: string, scenario: ScenarioName, name: string): Run {
       forget();
       return runs.get(idOf(partnerId, scenario, name)) ?? unused(scenario);

@@ -173,7 +173,7 @@ test('INVALID_CURSOR: one restart, at once if the client likes, and not the same
   const pending = { 'reached-the-last-page': 'pending', resumed: 'pending' };
   assertJudged('expired-cursor', start, pending);
   assertJudged('expired-cursor', [...start, ...again(22)], {});
-  // A restart that fails is repeated, and that is no second restart.
+  // A restart that fails is repeated, which does not count as a second restart.
   const repeated = [...start, { atMs: 22, status: 503 }, ...again(2_000)];
   assertJudged('expired-cursor', repeated, {});
   const twice = [...start, { atMs: 22 }, { atMs: 30 }, p3(40, { cursor: 'other' })];

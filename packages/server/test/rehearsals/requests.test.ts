@@ -50,7 +50,7 @@ test('a path of a rehearsal answers as the path itself', async (t) => {
   ] as const) {
     const usual = seen(await service.call(path, { key, method }));
     const rehearsed = seen(await service.call(`/rehearsals/steady.${longest}${path}`, { key, method }));
-    // Each cursor is sealed anew.
+    // Two cursors of one page differ.
     const strip = ({ text, ...rest }: typeof usual) => ({
       ...rest,
       text: text.replace(/"cursor":"[^"]*"/, ''),
@@ -65,7 +65,7 @@ test('a path of a rehearsal answers as the path itself', async (t) => {
   assert.match(await service.raw(twice), /HTTP\/1\.1 200 .*HTTP\/1\.1 500 /s);
 });
 
-test('data that is no request is answered as for the path itself', async (t) => {
+test('data that does not become a request is answered as for the path itself', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
   const lines = ['BREW /PATH HTTP/1.1', 'CONNECT /PATH HTTP/1.1', 'GET /PATH?limit=\xff HTTP/1.1'];
   for (const line of lines) {

@@ -88,7 +88,7 @@ test('all workers answer on one address, and count the rate of a partner togethe
   assert.equal(admitted.length + refused.length + shed.length, answers.length);
   assert.ok(shed.length <= (await requestsShed(served.operationsUrl)));
   assert.equal(served.pids().length, 3);
-  // Each worker would see some requests of a rehearsal, so there is none.
+  // Each worker would see some requests of a rehearsal, so there are no rehearsals.
   assert.equal((await served.call('/rehearsals')).status, 404);
   assert.match(served.texts().stdout, /rehearsals are off/);
   assert.ok(mostWithinASecond(admitted) <= 20);

@@ -119,17 +119,21 @@ function resolve(reference: string, document: unknown): Schema {
 
 const context = createContext({ pattern: '', text: '' });
 const matching = new Script('new RegExp(pattern, "u").test(text)');
-
 const unusable = new Set<string>();
+/** The same records come on many pages, and every run of the script starts a thread. */
+const matched = new Set<string>();
 
 /**
  * A deployment's own document may contain a pattern that takes years to match. It is tried once. On a busy
  * machine, 100 ms passed before a simple pattern had its turn.
  */
 function matches(pattern: string, text: string): boolean {
-  if (unusable.has(pattern)) return false;
+  const pair = `${pattern} ${text}`;
+  if (unusable.has(pattern) || matched.has(pair)) return matched.has(pair);
   try {
-    return matching.runInContext(Object.assign(context, { pattern, text }), { timeout: 1_000 }) === true;
+    const isMatch = matching.runInContext(Object.assign(context, { pattern, text }), { timeout: 1_000 });
+    if (isMatch) matched.add(pair);
+    return isMatch;
   } catch {
     unusable.add(pattern);
     return false;

@@ -108,7 +108,7 @@ isolation.grant: Another partner gets the same answer for this grant as for an u
 isolation.cursor: Another partner gets the same answer for this cursor as for a made-up one |
   as:OTHER_PARTNER /brands?cursor={brands-cursor} -> the same as
   as:OTHER_PARTNER /brands?cursor={made-up}
-isolation.customer: A customer without a grant gets the same answer as one who does not exist |
+isolation.customer: A customer without a grant gets the same answer as an unknown customer |
   /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING -> the same as
   /balances?customer_id={made-up}&type=CHECKING
 isolation.brands: Another partner does not see these brands | leak as:OTHER_PARTNER

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { basePath } from '@partner-network/contract/operations';
 import { createCaller } from '../../packages/testkit/fixtures/http.ts';
+import { demoVariables } from '../../packages/testkit/fixtures/partner.ts';
+import { run } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { layout, openBundle, without, withoutImage } from './bundle.ts';
@@ -74,6 +77,20 @@ test('the image serves from a read-only root without capabilities, and stops cle
   const { status, stdout } = await service.finished;
   assert.equal(status, 0);
   assert.match(stdout, /"msg":"draining".*"msg":"stopped"\}\n$/s);
+});
+
+test('the image conforms: the command of the checkout finds nothing wrong with its sandbox', {
+  skip,
+}, async (t) => {
+  const port = String(await freePort());
+  const sandbox = openContainers(t, bundle).start(['sandbox', '--data', '/data'], {
+    HOST: '127.0.0.1',
+    PORT: port,
+  });
+  await sandbox.says('stdout', /Press Ctrl-C/);
+  const words = ['conformance', `http://127.0.0.1:${port}${basePath}`];
+  const { status, stdout, stderr } = await run(words, { variables: demoVariables() });
+  assert.deepEqual([status, stderr], [0, ''], stdout);
 });
 
 const skipLong = withoutImage || skip;

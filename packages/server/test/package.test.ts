@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { installTools } from '../../../tools/install.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
+import { demoVariables } from '../../testkit/fixtures/partner.ts';
 import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
 import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
@@ -168,6 +169,16 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   assert.equal(await sandbox.ended, 0, sandbox.texts().stderr);
   const now = globSync('**/*', { cwd: installed, withFileTypes: true }).filter((file) => file.isFile());
   assert.equal(now.length, before, 'it wrote into its package');
+});
+
+test('the package finds that its own sandbox conforms', async (t) => {
+  const isReadable = await runPacked(['--version']).catch(() => false);
+  if (!isReadable) return t.skip('The unprivileged user cannot read this Node.');
+  const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
+  const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
+  const [, baseUrl = ''] = /Base URL +(\S+)/.exec(said) ?? [];
+  const { status, stdout, stderr } = await runPacked(['conformance', baseUrl], demoVariables());
+  assert.deepEqual([status, stderr], [0, ''], stdout);
 });
 
 test('without OpenTelemetry, an endpoint ends serve and doctor with the command to install it', async () => {

@@ -109,6 +109,13 @@ test('check-images.md, doctor.md and incidents.md report what is wrong', async (
   incidents.end();
 });
 
+test('conformance.md checks the service with keys of its own', async () => {
+  const page = pageOf('conformance.md');
+  await page.next(/^Created partner PARTNER_CHECK/m);
+  await page.next(/^\d+ cases: \d{3} passed, 0 failed, 0 failed as expected, \d+ skipped\.\n$/m);
+  page.end();
+});
+
 test('import.md, feeds.md and export.md import and export data while the service runs', async () => {
   await drill.importData(pageOf('import.md'), pageOf('feeds.md'));
   const exports = pageOf('export.md');

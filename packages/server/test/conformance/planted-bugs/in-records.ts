@@ -175,7 +175,7 @@ export const bugsInRecords: readonly Planted[] = [
     })(),
   },
   {
-    bug: 'a record stands twice on a page',
+    bug: 'a record is twice on a page',
     caughtBy: 'balances.walk.unique',
     plant: inPage('balances', (page) => {
       if (page.balances.length > 2) page.balances[2] = page.balances[1]!;

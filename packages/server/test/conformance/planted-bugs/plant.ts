@@ -30,7 +30,7 @@ export function asked({ target }: Sent): { readonly listing?: Listing; readonly 
   return { ...(listing && { listing }), query: searchParams };
 }
 
-/** The request with other parameters. One that is not changed, or is not UTF-8, stays as it was written. */
+/** The request with other parameters. Without a change, or if it is not UTF-8, it stays as it was written. */
 export function withQuery(sent: Sent, change: (query: URLSearchParams) => void): Sent {
   if (/%zz|%C3%28/.test(sent.target)) return sent;
   const url = new URL(sent.target, 'http://service');

@@ -32,7 +32,7 @@ export type Service = (sent: Sent) => Promise<Reply>;
 /** Answers a request in place of the service. It may use the keys that the conformance command has. */
 export type Bug = (sent: Sent, service: Service, given: Given) => Promise<Reply>;
 
-/** Starts a proxy. A bug gets every request that Node can parse; other bytes are passed on as they are. */
+/** Starts a proxy. A bug gets every request that Node can parse; other bytes are passed on unchanged. */
 export async function startBuggyProxy(
   t: Lifetime,
   targetPort: number,

@@ -10,12 +10,11 @@ import { after, before, test } from 'node:test';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
-import { demoKeys } from '../../packages/server/src/demo/data.ts';
-import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import { buildClient } from '../../scripts/packages/client.ts';
 import { page as toolsPage, steps as toolsSteps } from '../../tools/openapi/page.ts';
 import { pageFor, pagesFor, proseOf, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
+import { checkSandboxPage, checkScenarios } from './sandbox-page.ts';
 
 interface Expected {
   /** The output of each command block. */
@@ -32,6 +31,14 @@ const pages: Readonly<Record<string, Expected>> = {
     commands: [/^$/, /"Golden Bakery"/, /^\{"id":"BRAND_\w+","name":"Little Greens",.*\}\n$/],
     programs: /^Golden Bakery\n(.+\n){119}$/,
   },
+  'rehearse-failures.md': {
+    commands: [
+      /^200\n500\n200\n$/,
+      /^\{"scenario":"server-error","run":"first",.*"reached-the-last-page","verdict":"pending"/,
+      /^SCENARIO .*\nserver-error +passed .*\ntorn +passed .*\n$/,
+    ],
+    programs: /^120 brands\n$/,
+  },
   'sandbox.md': {
     commands: [
       /^$/,
@@ -39,6 +46,9 @@ const pages: Readonly<Record<string, Expected>> = {
       /^(100[1-5] 200\n){5}(100[6-9] 403\n){4}1010 403\n$/,
       /^200\n200\n$/,
       /^Key KEY_JUNIPER is revoked.*\n.*"API_KEY_REVOKED"/,
+      /^.*VALUE_TOO_LONG.*MALFORMED_REQUEST.*METHOD_NOT_ALLOWED.*REQUEST_TOO_LARGE.*$/,
+      /^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s,
+      /disabled.*\n.*"code":"PARTNER_DISABLED".*\n?.*enabled/s,
     ],
   },
   'brands.md': { commands: [/"shop-17"/], programs: /^Little Greens\n$/ },
@@ -135,6 +145,8 @@ before(async () => {
   for (const [index, program] of examples.entries()) {
     writeFileSync(join(folder, `example-${index}.ts`), withClient(program));
   }
+  const [rehearsed = ''] = programsIn(documentOf('rehearse-failures.md'));
+  writeFileSync(join(folder, 'sync.mjs'), rehearsed);
   const [required = ''] = programsIn(clientReadme, ['cjs']);
   writeFileSync(join(folder, 'required.cjs'), required);
   sandbox = await partner.start('npx partner-network sandbox', /Press Ctrl-C to stop\./);
@@ -199,32 +211,11 @@ test('the programs of the documents compile', async () => {
 });
 
 test('the sandbox gives the keys, customers and requests of sandbox.md the answers shown', async () => {
-  const [baseUrl = '', ownKey = ''] = [...partner.here(settings.text).matchAll(/=(.*)/g)].map(
-    ([, set]) => set,
-  );
-  const codeOf = async (path: string, key = ownKey) => {
-    const response = await documentedFetch(baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
-    const answer = (await response.json()) as { errors?: { code: string }[] };
-    return answer.errors?.[0]?.code;
-  };
-  const text = read(documentOf('sandbox.md'));
-  const rows = (shape: RegExp) => [...text.matchAll(shape)].map(([, ...cells]) => cells);
-
-  const keys = rows(/^\| `(pn_test_\w+)` \| [^`|]*(?:`(\w+)`)?/gm);
-  assert.equal(keys.length, demoKeys.length);
-  for (const [key, code] of keys) {
-    const path = code === 'BRANDS_READ' ? '/balances' : '/brands';
-    assert.equal(await codeOf(path, key), code === 'BRANDS_READ' ? 'INSUFFICIENT_SCOPES' : code);
-  }
-  const customers = rows(/^\| `(CUSTOMER_\d+)` \| `(GRANT_\d+)` \| [^`|]*(?:`(\w+)`)?/gm);
-  assert.equal(customers.length, 10);
-  for (const [customer, grant, code] of customers) {
-    assert.equal(await codeOf(`/balances?type=CHECKING&customer_id=${customer}&grant_id=${grant}`), code);
-  }
-  const requests = rows(/^\| `(\w+)` \| `(\/\S+)` \|$/gm);
-  assert.equal(requests.length, 5);
-  for (const [code, path = ''] of requests) assert.equal(await codeOf(path), code);
+  const set = [...partner.here(settings.text).matchAll(/=(.*)/g)].map(([, value]) => value!);
+  await checkSandboxPage(set, pages['sandbox.md']!.commands!);
 });
+
+test('sandbox.md says of each scenario what happens and what a client must do', checkScenarios);
 
 test("the programs of the client's README print what they should", async () => {
   const brands = /^Little Greens\n.+\na page of 100\na page of 20\n/;

@@ -19,6 +19,7 @@ const kinds = ['tutorials', 'how-to', 'reference', 'explanation'];
 /** The order of the guides of a kind. Others follow by name. */
 const order = [
   'quick-start',
+  'rehearse-failures',
   'command-line',
   'use-your-own-tools',
   'pagination',

@@ -98,6 +98,7 @@ export const bugsInCursors: readonly Planted[] = [
   {
     bug: 'a cursor works once only',
     caughtBy: 'brands.cursor.again',
+    others: 5,
     plant: (() => {
       const used = new Set<string>();
       return async (sent, service) => {

@@ -41,7 +41,7 @@ export const bugsInParameters: readonly Planted[] = [
   {
     bug: 'an unknown parameter is accepted',
     caughtBy: 'brands.unknown.name',
-    others: 5,
+    others: 6,
     plant: acceptsQuery('brands', 'UNKNOWN_QUERY_PARAMETER', (query) => {
       for (const name of [...query.keys()].filter(isUnknown)) query.delete(name);
     }),

@@ -164,7 +164,7 @@ export const bugsInRecords: readonly Planted[] = [
   {
     bug: 'the last record of a page is also the first of the next page',
     caughtBy: 'brands.walk.unique',
-    others: 5,
+    others: 6,
     plant: (() => {
       let last: Record<string, unknown> | undefined;
       return inPage('brands', (page, query) => {

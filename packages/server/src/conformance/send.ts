@@ -24,7 +24,7 @@ export const sendBounds = {
   headBytes: 64 * 1024,
   /** Bytes of one body, and of all. A page of 100 brands has 8 MB at most. */
   bodyBytes: 16 * 1024 * 1024,
-  allBytes: 512 * 1024 * 1024,
+  allBytes: 256 * 1024 * 1024,
   /** How often a request is sent again after a 429 or 503, and the longest wait for all repeats together. */
   repeats: 3,
   repeatWaitMs: 60_000,
@@ -195,15 +195,21 @@ function answerOf(
       index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name.toLowerCase();
     return rawHeaders.filter(isNamed).join(', ') || undefined;
   };
-  let json: unknown;
-  try {
-    json = JSON.parse(utf8.decode(body));
-  } catch {
-    // Not JSON: undefined.
-  }
-  const times = { sentMs, answeredMs: performance.now() };
-  const content = { rawHeaders, header, body, text: body.toString(), json };
-  return { request, method, path, ...times, status, fault, ...content };
+  return {
+    ...{ request, method, path, status, fault, rawHeaders, header, body },
+    ...{ sentMs, answeredMs: performance.now() },
+    // Made anew each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
+    get text() {
+      return body.toString();
+    },
+    get json() {
+      try {
+        return JSON.parse(utf8.decode(body));
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 /** Milliseconds to wait before the request is sent again; undefined if the answer is final. */

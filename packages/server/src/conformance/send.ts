@@ -198,7 +198,7 @@ function answerOf(
   return {
     ...{ request, method, path, status, fault, rawHeaders, header, body },
     ...{ sentMs, answeredMs: performance.now() },
-    // Made anew each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
+    // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
     get text() {
       return body.toString();
     },

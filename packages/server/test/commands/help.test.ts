@@ -45,6 +45,7 @@ const commands = {
   'brands list': `--reference-id ${calling}`,
   'balances list': `--customer --type --grant-id ${calling}`,
   conformance: `BASE_URL --profile --burst --json --junit --html --expected-failures ${Object.keys(variables).join(' ')}`,
+  rehearse: '[-- COMMAND] --scenario --listing --timeout --junit --json --list',
   'import brands': `--partner ${imported}`,
   'import balances': imported,
   'import grants': imported,
@@ -82,7 +83,14 @@ test('lists every command in its help, those of partners first, and how to get t
   assert.match(stdout, /"partner-network --version" prints the version\./);
   const listed = [...stdout.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, name]) => name);
   assert.equal(listed.length, Object.keys(commands).length);
-  assert.deepEqual(listed.slice(0, 3), ['sandbox', 'brands list', 'balances list']);
+  assert.deepEqual(listed.slice(0, 6), [
+    'sandbox',
+    'rehearse',
+    'brands list',
+    'balances list',
+    'conformance',
+    'serve',
+  ]);
   const headings = stdout.match(/^For .*$/gm) ?? [];
   assert.match(headings.join('\n'), /^For partners, with an API key:(\nFor operators, .*:){4}$/);
 });

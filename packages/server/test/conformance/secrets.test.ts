@@ -9,13 +9,15 @@ import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { run } from '../../../testkit/fixtures/run.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { fillDeployment, type WholeGiven } from './deployment.ts';
-import { asked, inReply, json } from './planted-bugs/plant.ts';
+import { asked, inReply, json, keyOf } from './planted-bugs/plant.ts';
 import { type Bug, headerIn, startBuggyProxy, withHeader } from './planted-bugs/proxy.ts';
 
 /** A deployment that repeats everything that it is sent, in its errors and in its headers. */
 const echo: Bug = async (sent, service) => {
   const reply = await service(sent);
-  const said = `${sent.method} ${sent.target} ${sent.headers.join(' ')}`;
+  const key = keyOf(sent) ?? '';
+  const forms = `${key.slice(8)} ${Buffer.from(key).toString('base64')}`;
+  const said = `${sent.method} ${sent.target} ${sent.headers.join(' ')} ${forms}`;
   const headers = ['WWW-Authenticate', 'X-Request-Id', 'Cache-Control', 'X-Echo'].reduce(
     (all, name) => withHeader(all, name, said.replaceAll(/[^ -~]/g, '?')),
     reply.headers,
@@ -66,12 +68,14 @@ test('reports name nothing of a deployment', { concurrency: true }, async (t) =>
   const tests = deployments.map(([what, bug], index) =>
     t.test(what, async (t) => {
       /** What was sent and answered: keys that cases made up, cursors, and every value of a record. */
-      const secrets = new Set<string>(Object.values(given[index]!));
+      const own = Object.values(given[index]!);
+      const partsOfKeys = own.filter((text) => aKey.test(text)).map((text) => text.slice(8, 40));
+      const secrets = new Set<string>([...own, ...partsOfKeys]);
       const keep = (value: unknown): void => {
         if (typeof value === 'object' && value !== null) Object.values(value).forEach(keep);
         else if (String(value).length > 8 && !/^20\d\d-/.test(String(value))) secrets.add(String(value));
       };
-      const watched: Bug = async (sent, send, own) => {
+      const watched: Bug = async (sent, send, variables) => {
         const authorization = headerIn(sent.headers, 'authorization')?.split(' ').at(-1);
         if (authorization?.startsWith('pn_')) secrets.add(authorization);
         const watchedService: typeof send = async (request) => {
@@ -80,7 +84,7 @@ test('reports name nothing of a deployment', { concurrency: true }, async (t) =>
             keep(JSON.parse(reply.body));
           return reply;
         };
-        return bug(sent, watchedService, own);
+        return bug(sent, watchedService, variables);
       };
       const port = await startBuggyProxy(t, service.port, watched, given[index]!);
       const folder = temporaryFolder(t);

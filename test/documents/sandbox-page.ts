@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { demoKeys } from '../../packages/server/src/demo/data.ts';
-import { scenarios } from '../../packages/server/src/rehearsals/scenarios.ts';
-import { promiseNames } from '../../packages/server/src/rehearsals/verdict.ts';
+import { promiseNames, scenarios } from '../../packages/server/src/rehearsals/scenarios.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import { pageFor, read } from '../sources.ts';
 

@@ -8,13 +8,8 @@ export const rehearsalsBounds = {
   requests: 100_000,
   /** Characters of a path with its query that are shown. The longest cursor fits. */
   pathCharacters: 1_200,
-  /** Failed requests of a run that the client has not sent again. */
-  runFailures: 16,
-  /** Keys of one request that are looked up until one is known. */
-  keysTried: 3,
-  /** Milliseconds for which a 429 asks the client to wait. */
+  /** Milliseconds for which a 429 asks the client to wait, and by which a client's timer may be early. */
   retryAfterMs: 500,
-  /** Milliseconds by which a client may be early, because timers are not exact. */
   timerToleranceMs: 10,
   /** Requests for one page, and milliseconds after a failure in which no request may come. */
   pageRequests: 5,
@@ -22,8 +17,6 @@ export const rehearsalsBounds = {
   /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
   stallMs: 30_000,
   stalls: 100,
-  /** Connections to the other address of the redirect. */
-  watchedConnections: 256,
 } as const;
 
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

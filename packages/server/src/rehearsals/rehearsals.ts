@@ -2,148 +2,168 @@
  * Rehearsals: under /rehearsals/SCENARIO.RUN a sandbox answers as it does under /network/v1, except for the
  * faults of the scenario. It judges what the client does about them.
  */
-import { type ListingName, operations } from '@partner-network/contract/operations';
-import type { Logger } from 'pino';
+import { randomUUID } from 'node:crypto';
+import { keyPattern } from '@partner-network/contract/environments';
+import { basePath, type ListingName, operations } from '@partner-network/contract/operations';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { httpBounds } from '../bounds/http.ts';
-import { answer, type ResponseHead, type Route, type Routes } from '../http/handle.ts';
-import { isWithinBounds, type RequestHead, splitTarget } from '../http/request.ts';
+import { answer, type Exchange, type ResponseHead, type Route, type Routes } from '../http/handle.ts';
+import { commonHeaders, errorResponse, refusal } from '../http/refusal.ts';
+import { headerValues, type RequestHead, splitTarget } from '../http/request.ts';
 import type { Answer } from '../http/server/server.ts';
 import { maskKeys } from '../lib/text.ts';
 import { within } from '../lib/timeout.ts';
-import type { Reads } from '../store/port.ts';
+import type { KeyOnFile, Reads } from '../store/port.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { createCuts } from './cuts.ts';
-import { faultOf, type Response, shortened } from './faults.ts';
-import type { SeenRequest } from './judge.ts';
-import { keysIn } from './keys.ts';
-import { json, type RehearsalPath, RehearsedRoutes, rehearsalPath, verdictOf } from './routes.ts';
-import { createRuns, digestOf, type Run } from './runs.ts';
-import { createWatchedOrigin } from './watched-origin.ts';
+import { createCuts, openWatchedOrigin } from './connections.ts';
+import { faults, nextCursor, shortened } from './faults.ts';
+import type { Response } from './run.ts';
+import { createRuns, decoded } from './runs.ts';
+import { type ScenarioName, scenarioNames, scenarios, type Verdict } from './scenarios.ts';
 
 interface Parts {
-  readonly environment: 'sandbox';
   readonly store: Pick<Reads, 'findKey'>;
   readonly nowMs: () => number;
 }
 
-export type Rehearsals = ReturnType<typeof createRehearsals>;
+export type Rehearsals = Awaited<ReturnType<typeof openRehearsals>>;
 
-export function createRehearsals(parts: Parts, log: Logger, bounds: RehearsalsBounds = rehearsalsBounds) {
-  const { environment, store, nowMs } = parts;
+export async function openRehearsals({ store, nowMs }: Parts, bounds: RehearsalsBounds = rehearsalsBounds) {
   const keyCache = createKeyCache();
-  const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, environment);
+  const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
   const cuts = createCuts(bounds);
-  const watched = createWatchedOrigin(log, ({ url = '', method = '', rawHeaders }, origin) => {
+  const watched = await openWatchedOrigin(({ url = '', method = '', rawHeaders }, response) => {
     const watchId = url.split('/')[1]!;
     const run = runs.findWatched(watchId);
-    if (run === undefined) return;
-    const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
-    if (inAuthorization.length + elsewhere.length > 0) {
-      run.judge.breaks('kept-its-key', 'The client sent its key to the other address of the redirect.');
+    if (run !== undefined) {
+      const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
+      const reason = 'The client sent its key to the other address of the redirect.';
+      run.check('kept-its-key', (inAuthorization ?? elsewhere) === undefined, reason);
+      const target = watched.origin + url.slice(1 + watchId.length);
+      runs.add(run, method, target, performance.now()).status = 404;
     }
-    runs.add(run, method, origin + url.slice(1 + watchId.length), performance.now()).status = 404;
+    const { headers, body } = errorResponse(refusal('NOT_FOUND'));
+    response.writeHead(404, [...commonHeaders(randomUUID()), ...headers]).end(body);
   });
 
-  /** The partner of the first known key, wherever it is in the request. */
-  async function findSender({ url = '', rawHeaders }: RequestHead) {
-    const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
-    for (const text of [...inAuthorization, ...elsewhere].slice(0, bounds.keysTried)) {
-      const key = await keyOf(['Authorization', `Bearer ${text}`]).catch(() => undefined);
-      if (key !== undefined) return { partnerId: key.partnerId, hasKeyElsewhere: elsewhere.length > 0 };
-    }
-    return undefined;
-  }
-
   const verdictRoute =
-    (path: RehearsalPath): Route =>
+    (scenario: ScenarioName, name: string): Route =>
     async (exchange) => {
       const key = await keyOf(exchange.rawHeaders);
       exchange.partnerId = key.partnerId;
       exchange.keyId = key.id;
       requireValid(key, nowMs());
-      return json(exchange, verdictOf(path, runs.find(key.partnerId, path.scenario, path.name)));
+      const run = runs.find(idOf(key, scenario, name), scenario);
+      const requests = run.requests.flatMap(({ at, method, path, status }) =>
+        status === undefined ? [] : [{ at, method, path, status }],
+      );
+      // A client may send its key in place of the run.
+      const verdict: Verdict = { scenario, run: maskKeys(name), requests, promises: run.promises() };
+      return json(exchange, verdict);
     };
-
-  /** The fault in place of a page, if one is due. */
-  async function faultIn(run: Run, seen: SeenRequest, path: RehearsalPath, query: string, usual: Response) {
-    const { scenario, name, rest } = path;
-    run.pages += 1;
-    const isThird = seen.cursor !== undefined && seen.cursor === run.thirdCursor;
-    const next = nextCursor(usual);
-    if (seen.cursor !== undefined) run.thirdCursor = next && digestOf(next);
-    const watchedUrl = async () => `${await watched.origin()}/${run.watchId}${targetOf(rest, query)}`;
-    const { faults } = run.judge;
-    const listing = listings.get(rest)!;
-    const page = { ...usual, listing, query, number: run.pages, isThird, faults, watchedUrl };
-    const request_id = usual.headers[1];
-    try {
-      const fault = await faultOf(scenario, page);
-      if (fault === undefined) return undefined;
-      run.judge.faults += 1;
-      log.info({ request_id, scenario, run: maskKeys(name), fault: fault.cut ?? fault.status }, 'rehearsal');
-      return fault;
-    } catch (err) {
-      log.error({ request_id, scenario, err }, 'a fault could not be rehearsed');
-      return undefined;
-    }
-  }
 
   /** Answers a request by its route, and sends that response or a fault in its place. */
   const answerRehearsed: Answer = async (routes, log, request, response, startedMs, requests) => {
-    const { method = '', rawHeaders, httpVersion } = request;
-    const { path, query } = splitTarget(request.url ?? '');
-    const rehearsed = rehearsalPath(path);
-    const answerBy = (usual: Routes, head: RequestHead = request, to: ResponseHead = response) =>
+    const { url = '', method = '', rawHeaders, httpVersion } = request;
+    const { path, query } = splitTarget(url);
+    const answerBy = (usual: Routes, head: RequestHead, to: ResponseHead = response) =>
       answer(usual, log, head, to, startedMs, requests);
-    if (rehearsed === undefined) return answerBy(routes);
+    const rehearsed = rehearsalPath(path);
+    if (rehearsed === undefined) return answerBy(routes, request);
     const { scenario, name, rest } = rehearsed;
-    if (rest === '') return answerBy(new Map([[path, verdictRoute(rehearsed)]]));
-    const finding = within(httpBounds.answerMs, findSender(request), Error);
-    const sender = await finding.catch(() => undefined);
-    if (sender === undefined || !isWithinBounds(request)) return answerBy(routes);
+    if (rest === '') return answerBy(new Map([[path, verdictRoute(scenario, name)]]), request);
 
-    const run = runs.open(sender.partnerId, scenario, name);
-    const seen = runs.add(run, method, targetOf(rest, query), startedMs);
-    const earlier = run.requests.filter(({ digest }) => digest === seen.digest).length - 1;
-    run.judge.request(seen, earlier, sender.hasKeyElsewhere);
-    const url = targetOf(rest, scenario === 'short-pages' ? shortened(query) : query);
-    const usual = await capture((to) => answerBy(routes, { url, method, rawHeaders, httpVersion }, to));
-    const isPage = listings.has(rest) && method === 'GET' && usual.status === 200;
-    const sent = (isPage && (await faultIn(run, seen, rehearsed, query, usual))) || usual;
-    seen.status = sent.status;
-    run.judge.response(seen, sent, performance.now());
+    const target = targetOf(rest, query);
+    const usualTarget = targetOf(rest, scenario === 'short-pages' ? shortened(query) : query);
+    const usualRequest = { url: usualTarget, method, rawHeaders, httpVersion };
+    const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
+    const finding = keyOf(['Authorization', `Bearer ${inAuthorization ?? elsewhere}`]);
+    const key = await within(httpBounds.answerMs, finding, Error).catch(() => undefined);
+    if (key === undefined) return answerBy(routes, usualRequest);
+    const run = runs.open(idOf(key, scenario, name), scenario);
+    const seen = runs.add(run, method, target, startedMs);
+    run.judge(seen, elsewhere !== undefined);
+
+    const usual = await capture((to) => answerBy(routes, usualRequest, to));
+    const listing = method === 'GET' && usual.status === 200 ? listings.get(rest) : undefined;
+    let sent: Response = usual;
+    if (listing !== undefined) {
+      run.pages += 1;
+      const watchedUrl = `${watched.origin}/${run.watchId}${target}`;
+      const fault = faults[scenario]?.({ ...usual, listing, query, watchedUrl }, run);
+      if (fault !== undefined) {
+        sent = fault;
+        run.faults += 1;
+        const shown = { scenario, run: maskKeys(name), fault: fault.cut ?? fault.status };
+        log.info({ request_id: usual.headers[1], ...shown }, 'rehearsal');
+      }
+    }
+    run.answer(seen, sent, performance.now());
     response.writeHead(sent.status, [...sent.headers]);
     if (sent.cut !== undefined) {
-      cuts.send(response, sent, (isTooLate) => run.judge.closed(seen, performance.now(), isTooLate));
+      cuts.send(response, sent, (isTooLate) => run.close(seen, performance.now(), isTooLate));
       return 0;
     }
-    const isLastPage = isPage && sent.status === 200 && nextCursor(usual) === undefined;
-    if (isLastPage) response.once('finish', () => run.judge.lastPageSent());
+    if (listing !== undefined && sent.status === 200 && nextCursor(usual) === undefined)
+      response.once('finish', () => run.reachLastPage());
     response.end(sent.body);
     return sent.body.length;
   };
 
   return {
     answer: answerRehearsed,
-    routes: (routes: Routes): Routes => new RehearsedRoutes(routes),
-    close: async () => {
+    routes: (usual: Routes): Routes => new RehearsedRoutes(usual),
+    close: () => {
       cuts.stop();
-      await watched.close();
+      watched.close();
     },
   };
 }
 
 const listings = new Map<string, ListingName>(operations.map(({ path, name }) => [path, name]));
 
-function targetOf(path: string, query: string): string {
-  return query === '' ? path : `${path}?${query}`;
+const pathForm = new RegExp(`^/rehearsals/([a-z-]+)(?:\\.([\\w-]{1,64}))?(${basePath}(?:/.*)?)?$`);
+
+/** `rest` is empty in the path of a verdict. Undefined for every other path, and for an unknown scenario. */
+function rehearsalPath(path: string) {
+  const [, scenario = '', name = 'default', rest = ''] = pathForm.exec(path) ?? [];
+  return Object.hasOwn(scenarios, scenario) ? { scenario: scenario as ScenarioName, name, rest } : undefined;
 }
 
-function nextCursor({ body }: Response): string | undefined {
-  return /,"cursor":"([^"]+)"\}$/.exec(body.toString())?.[1];
+/** The usual routes and the list of scenarios. The paths of runs exist too. */
+class RehearsedRoutes extends Map<string, Route> {
+  constructor(routes: Routes) {
+    const list = scenarioNames.map((name) => ({ name, ...scenarios[name] }));
+    super([...routes, ['/rehearsals', async (exchange) => json(exchange, { scenarios: list })]]);
+  }
+
+  override has(path: string): boolean {
+    return super.has(rehearsalPath(path)?.rest || path);
+  }
+}
+
+function json({ headers }: Exchange, body: object): string {
+  headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
+  return JSON.stringify(body);
+}
+
+// Neither scenario nor run contains a space.
+const idOf = ({ partnerId }: KeyOnFile, scenario: ScenarioName, name: string) =>
+  `${scenario}.${name} ${partnerId}`;
+
+const targetOf = (path: string, query: string) => (query === '' ? path : `${path}?${query}`);
+
+const keyForm = new RegExp(keyPattern);
+
+/** The first text of the form of a key in the Authorization header, and in the rest of a request. */
+function keysIn(url: string, rawHeaders: readonly string[]) {
+  const keyIn = (text: string) => keyForm.exec(decoded(text))?.[0];
+  const isKeyPlace = (index: number) => rawHeaders[index]!.toLowerCase() === 'authorization';
+  const others = rawHeaders.filter((_, index) => index % 2 === 1 && !isKeyPlace(index - 1));
+  const inAuthorization = keyIn(headerValues(rawHeaders, 'authorization').join(' '));
+  return { inAuthorization, elsewhere: keyIn([url, ...others].join(' ')) };
 }
 
 /** The response that is made for a request. It is not sent. */

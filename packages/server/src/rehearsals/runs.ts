@@ -1,37 +1,16 @@
-/** The runs of all partners, in memory. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { holdsKey, maskKeys } from '../lib/text.ts';
 import type { RehearsalsBounds } from './bounds.ts';
-import { Judge, type SeenRequest } from './judge.ts';
-import { shownTarget } from './keys.ts';
+import { Run, type SeenRequest } from './run.ts';
 import type { ScenarioName } from './scenarios.ts';
-
-export interface Run {
-  readonly judge: Judge;
-  /** Part of the address of a redirect, to recognize a request there. */
-  readonly watchId: string;
-  /** The newest requests, oldest first. */
-  readonly requests: SeenRequest[];
-  /** Requests for pages that the service would have sent. */
-  pages: number;
-  /** The digest of the newest cursor that leads to page 3 or further. */
-  thirdCursor?: string | undefined;
-  usedMs: number;
-}
 
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('base64');
 
-/** Forgets runs that are idle for too long, and the longest idle run if there are too many. */
+/** The runs of all partners, in memory. If there are too many, the longest idle run is forgotten. */
 export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
   /** The longest idle run is first. */
   const runs = new Map<string, Run>();
   let requests = 0;
-
-  // Neither scenario nor run contains a space.
-  const idOf = (partnerId: string, scenario: ScenarioName, run: string) => `${scenario}.${run} ${partnerId}`;
-
-  function unused(scenario: ScenarioName): Run {
-    return { judge: new Judge(scenario, bounds), watchId: randomUUID(), requests: [], pages: 0, usedMs: 0 };
-  }
 
   function forget(): void {
     for (const [id, run] of runs) {
@@ -42,20 +21,19 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
     }
   }
 
-  return {
-    /** The run. If it does not exist, an unused run that is not kept. */
-    find(partnerId: string, scenario: ScenarioName, name: string): Run {
-      forget();
-      return runs.get(idOf(partnerId, scenario, name)) ?? unused(scenario);
-    },
+  /** The run. If it does not exist, an unused run that is not kept. */
+  function find(id: string, scenario: ScenarioName): Run {
+    forget();
+    return runs.get(id) ?? new Run(scenario, bounds);
+  }
 
+  return {
+    find,
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
     /** The run of a new request. */
-    open(partnerId: string, scenario: ScenarioName, name: string): Run {
-      forget();
-      const id = idOf(partnerId, scenario, name);
-      const run = runs.get(id) ?? unused(scenario);
+    open(id: string, scenario: ScenarioName): Run {
+      const run = find(id, scenario);
       run.usedMs = nowMs();
       runs.delete(id);
       runs.set(id, run);
@@ -63,14 +41,13 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
     },
 
     add(run: Run, method: string, target: string, startedMs: number): SeenRequest {
-      const cursor = new URLSearchParams(target.slice(target.indexOf('?'))).get('cursor');
       const request: SeenRequest = {
-        atMs: nowMs(),
-        startedMs,
+        id: digestOf(`${method} ${target}`),
+        at: new Date(nowMs()).toISOString(),
         method,
         path: shownTarget(target, bounds.pathCharacters),
-        digest: digestOf(`${method} ${target}`),
-        cursor: cursor === null ? undefined : digestOf(cursor),
+        hasCursor: /[?&]cursor=/.test(target),
+        startedMs,
       };
       run.requests.push(request);
       if (run.requests.length > bounds.runRequests) run.requests.shift();
@@ -79,4 +56,19 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
       return request;
     },
   };
+}
+
+/** A path with its query, with keys masked and cut to length. A cursor is shown, although it looks secret. */
+function shownTarget(target: string, characters: number): string {
+  const shown = target.replace(/[^?&]+/g, (part) => {
+    if (holdsKey(decoded(part))) return maskKeys(decoded(part));
+    return part.startsWith('cursor=') ? part : maskKeys(part);
+  });
+  // A copy, because a part of a string keeps the whole string in memory.
+  return Buffer.from(shown.slice(0, characters)).toString();
+}
+
+/** Decodes percent-encoding where it is valid. */
+export function decoded(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
 }

@@ -1,4 +1,4 @@
-/** The scenarios that a client can rehearse. Their names are public and stable. */
+/** The scenarios that a client can rehearse, and its promises. All names are public and stable. */
 
 export interface Scenario {
   readonly happens: string;
@@ -8,62 +8,71 @@ export interface Scenario {
   readonly listing?: 'balances';
 }
 
-const retries = 'Waits at least that long, sends the same request again, and reaches the last page.';
+const scenario = (happens: string, expects: string): Scenario => ({ happens, expects });
+
+const waits = 'Waits at least that long, sends the same request again, and reaches the last page.';
+const retries = 'Waits a little, sends the same request again, and reaches the last page.';
+const stops = 'Stops: sends no further request.';
 
 export const scenarios = {
-  steady: { happens: 'Nothing.', expects: 'Reaches the last page.' },
-  'rate-limited': {
-    happens: 'Requests 2 and 4 get 429 with `Retry-After` and `Retry-After-Ms`.',
-    expects: retries,
-  },
-  unavailable: { happens: 'Requests 2 and 3 get 503 with `Retry-After: 1`.', expects: retries },
-  'server-error': {
-    happens: 'Request 2 gets 500 once.',
-    expects: 'Waits a little, sends the same request again, and reaches the last page.',
-  },
-  'bad-gateway': {
-    happens: 'Request 2 gets a 502 of a proxy, with HTML.',
-    expects: 'Waits a little, sends the same request again, and reaches the last page.',
-  },
-  torn: {
-    happens: 'The response to request 2 breaks off in the middle of its body.',
-    expects: 'Sends the same request again, and reaches the last page.',
-  },
-  stalled: {
-    happens: 'The response to request 2 stops after its headers. The connection closes after 30 seconds.',
-    expects: 'Times out before that, sends the same request again, and reaches the last page.',
-  },
-  'expired-cursor': {
-    happens: 'The first request with a cursor of page 3 gets INVALID_CURSOR, once per run.',
-    expects: 'Starts again without a cursor at most once, and reaches the last page.',
-  },
-  'key-revoked': {
-    happens: 'From request 2 on, every request gets 401 API_KEY_REVOKED.',
-    expects: 'Stops: sends no further request.',
-  },
+  steady: scenario('Nothing.', 'Reaches the last page.'),
+  'rate-limited': scenario('Requests 2 and 4 get 429 with `Retry-After` and `Retry-After-Ms`.', waits),
+  unavailable: scenario('Requests 2 and 3 get 503 with `Retry-After: 1`.', waits),
+  'server-error': scenario('Request 2 gets 500 once.', retries),
+  'bad-gateway': scenario('Request 2 gets a 502 of a proxy, with HTML.', retries),
+  torn: scenario('The response to request 2 breaks off in the middle of its body.', retries),
+  stalled: scenario(
+    'The response to request 2 stops after its headers. The connection closes after 30 seconds.',
+    'Times out before that, sends the same request again, and reaches the last page.',
+  ),
+  'expired-cursor': scenario(
+    'The first request with a cursor of page 3 gets INVALID_CURSOR, once per run.',
+    'Starts again without a cursor at most once, and reaches the last page.',
+  ),
+  'key-revoked': scenario('From request 2 on, every request gets 401 API_KEY_REVOKED.', stops),
   'grant-revoked': {
-    happens: 'From page 2 of balances on, every request gets 403 GRANT_REVOKED.',
-    expects: 'Stops: sends no further request.',
+    ...scenario('From page 2 of balances on, every request gets 403 GRANT_REVOKED.', stops),
     listing: 'balances',
   },
-  'unknown-error': {
-    happens: 'Request 2 gets a 400 with a category and a code that do not exist yet.',
-    expects: 'Stops: sends no further request.',
-  },
-  'new-fields': {
-    happens: 'Records, pages and headers have fields that do not exist yet.',
-    expects: 'Ignores them, and reaches the last page.',
-  },
-  'short-pages': {
-    happens: 'Pages have fewer records than `limit`, and a cursor.',
-    expects: 'Goes on as long as there is a cursor, and reaches the last page.',
-  },
-  redirect: {
-    happens: 'Request 2 gets a 307 to another address on this machine, which the sandbox watches.',
-    expects: 'Does not send its key there. It may stop, or follow without the key.',
-  },
+  'unknown-error': scenario('Request 2 gets a 400 with a category and a code that do not exist yet.', stops),
+  'new-fields': scenario(
+    'Records, pages and headers have fields that do not exist yet.',
+    'Ignores them, and reaches the last page.',
+  ),
+  'short-pages': scenario(
+    'Pages have fewer records than `limit`, and a cursor.',
+    'Goes on as long as there is a cursor, and reaches the last page.',
+  ),
+  redirect: scenario(
+    'Request 2 gets a 307 to another address on this machine, which the sandbox watches.',
+    'Does not send its key there. It may stop, or follow without the key.',
+  ),
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof scenarios;
 
 export const scenarioNames = Object.keys(scenarios) as readonly ScenarioName[];
+
+/** What a client promises in every scenario, with the reason for the verdict `kept`. */
+export const keptReasons = {
+  'reached-the-last-page': 'The last page was sent completely.',
+  'waited-as-asked': 'No request came sooner than a response asked for.',
+  resumed: 'The client did not start over without need.',
+  'did-not-hammer': 'No page was requested too often, and no request came too soon after a failure.',
+  'stopped-on-final-errors': 'No request came after a final error.',
+  'kept-its-key': 'The key was only in the Authorization header, and at no other address.',
+} as const;
+
+export type PromiseName = keyof typeof keptReasons;
+
+export const promiseNames = Object.keys(keptReasons) as readonly PromiseName[];
+
+/** The answer to `GET /rehearsals/SCENARIO.RUN`. */
+export interface Verdict {
+  readonly scenario: ScenarioName;
+  readonly run: string;
+  /** `path` has no secrets. */
+  readonly requests: readonly { at: string; method: string; path: string; status: number }[];
+  /** `pending`: neither kept nor broken by the requests so far. A promise that cannot be broken is kept. */
+  readonly promises: readonly { name: PromiseName; verdict: 'kept' | 'broken' | 'pending'; reason: string }[];
+}

@@ -95,7 +95,7 @@ export async function openService(
     unreadCharacters: httpBounds.unreadCharacters,
   };
   // Before `listen`: a worker can get a connection before `listen` resolves.
-  const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts, log);
+  const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts);
   const routes = await routesOf(parts, tracing);
   const http = serveRoutes(server, rehearsals?.routes(routes) ?? routes, log, {
     room,
@@ -107,7 +107,7 @@ export async function openService(
   await listen(server, host, port, '--port');
   opened.defer(http.close);
   // Before the server, which waits for every response: a rehearsal may have stalled one.
-  opened.defer(async () => rehearsals?.close());
+  opened.defer(() => rehearsals?.close());
   const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
     (part) => part.metrics,
   );
@@ -130,8 +130,8 @@ async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Rou
 }
 
 /** Rehearsals, which only a sandbox has. In production, nothing of them is loaded. */
-async function rehearsalsOf({ environment, ...parts }: Parts, log: Logger): Promise<Rehearsals | undefined> {
-  if (environment !== 'sandbox') return undefined;
-  const { createRehearsals } = await import('../rehearsals/rehearsals.ts');
-  return createRehearsals({ environment, ...parts }, log);
+async function rehearsalsOf(parts: Parts): Promise<Rehearsals | undefined> {
+  if (parts.environment !== 'sandbox') return undefined;
+  const { openRehearsals } = await import('../rehearsals/rehearsals.ts');
+  return openRehearsals(parts);
 }

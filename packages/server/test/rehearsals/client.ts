@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import type { Caller } from '../../../testkit/fixtures/http.ts';
-import type { PromiseName, Verdict } from '../../src/rehearsals/verdict.ts';
+import type { PromiseName, Verdict } from '../../src/rehearsals/scenarios.ts';
 
 export const urlOf = (port: number, run: string) => `http://127.0.0.1:${port}/rehearsals/${run}`;
 

@@ -196,10 +196,6 @@ test('redirect leads to another origin, which has no data and judges where the k
     assert.equal(answer.status, 307);
     return answer.headers.get('location')!;
   };
-  const pending = 'redirect.stop';
-  await get(urlOf(service.port, pending) + brands);
-  assert.deepEqual(notKept(await verdictOf(service, pending)), { 'kept-its-key': 'pending' });
-
   const location = await redirect('redirect.without');
   const { origin, pathname, search } = new URL(location);
   assert.notEqual(origin, `http://127.0.0.1:${service.port}`);

@@ -11,8 +11,7 @@ import { exitUsage } from '../../src/command-line/command.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { rehearse } from '../../src/commands/rehearse.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
-import { scenarioNames, scenarios } from '../../src/rehearsals/scenarios.ts';
-import { promiseNames } from '../../src/rehearsals/verdict.ts';
+import { promiseNames, scenarioNames, scenarios } from '../../src/rehearsals/scenarios.ts';
 
 const client = pathToFileURL(join(import.meta.dirname, '../../../client/src/index.ts')).href;
 

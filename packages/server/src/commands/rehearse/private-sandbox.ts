@@ -10,7 +10,7 @@ import { importValues } from '../../ingest/import.ts';
 import { newId } from '../../lib/ids.ts';
 import { toTime } from '../../lib/times.ts';
 import { createLog } from '../../observability/log.ts';
-import type { Verdict } from '../../rehearsals/verdict.ts';
+import type { Verdict } from '../../rehearsals/scenarios.ts';
 import { openService } from '../../serve/service.ts';
 import { listenSettings, resolveSandbox } from '../../serve/settings.ts';
 import { openStore } from '../../store/engines.ts';

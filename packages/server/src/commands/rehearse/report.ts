@@ -3,8 +3,7 @@ import { commandLineBounds } from '../../bounds/command-line.ts';
 import type { Report } from '../../command-line/command.ts';
 import { junitXml } from '../../command-line/junit.ts';
 import { table } from '../../command-line/table.ts';
-import type { ScenarioName } from '../../rehearsals/scenarios.ts';
-import type { Verdict } from '../../rehearsals/verdict.ts';
+import type { ScenarioName, Verdict } from '../../rehearsals/scenarios.ts';
 import type { Ended } from './program.ts';
 
 /** How a program did in one scenario. */

@@ -1,0 +1,56 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { addressOf, createHttpServer, listen } from '../http/server/server.ts';
+import type { RehearsalsBounds } from './bounds.ts';
+import type { Response } from './run.ts';
+
+/** Responses that break off. */
+export function createCuts({ stallMs, stalls }: RehearsalsBounds) {
+  /** Closes the connections that are still open, oldest first. */
+  const closings = new Set<() => void>();
+  let most = stalls;
+
+  function closeOldest(): void {
+    for (const close of closings) if (closings.size > most) close();
+  }
+
+  return {
+    /** Sends a part of a response. `onClosed` learns whether the client left the connection open. */
+    send(response: ServerResponse, { cut, body }: Response, onClosed: (isTooLate: boolean) => void): void {
+      const close = (isTooLate = false) => {
+        if (!closings.delete(close)) return;
+        clearTimeout(timer);
+        // First: the client's next request can come before the event `close`.
+        onClosed(isTooLate);
+        response.destroy();
+      };
+      const timer = setTimeout(close, stallMs, true);
+      closings.add(close);
+      response.once('close', () => close());
+      if (response.destroyed) close();
+      // The server would close a silent connection earlier.
+      response.setTimeout(0);
+      const bytes = Buffer.from(body as string);
+      if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), () => close());
+      else response.flushHeaders();
+      closeOldest();
+    },
+
+    /** Closes all connections, also later ones: a stop of the service would wait for their responses. */
+    stop(): void {
+      most = 0;
+      closeOldest();
+    },
+  };
+}
+
+/** The other address of the redirect, for clients on this machine. It sees whether they send their key there. */
+export async function openWatchedOrigin(onRequest: RequestListener) {
+  const host = '127.0.0.1';
+  const server = createHttpServer().on('request', onRequest);
+  const origin = addressOf(host, await listen(server, host, 0, '--port'));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { origin, close };
+}

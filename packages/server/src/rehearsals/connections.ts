@@ -43,7 +43,7 @@ export function createCuts({ stallMs, stalls }: RehearsalsBounds) {
   };
 }
 
-/** The other address of the redirect, for clients on this machine. It sees whether they send their key there. */
+/** The other address of the redirect, on this machine. It sees whether a client sends its key there. */
 export async function openWatchedOrigin(onRequest: RequestListener) {
   const host = '127.0.0.1';
   const server = createHttpServer().on('request', onRequest);

@@ -28,8 +28,8 @@ export interface SeenRequest {
 interface Failure {
   readonly request: SeenRequest;
   readonly isFinal: boolean;
-  /** Milliseconds for which the response asks the client to wait. */
-  readonly waitMs: number;
+  /** Milliseconds for which the response asks the client to wait. 0 after the next request. */
+  waitMs: number;
   /** When the response was sent or, if it breaks off, its connection was closed. */
   sentMs: number;
 }
@@ -88,10 +88,11 @@ export class Run {
     this.check('kept-its-key', !hasKeyElsewhere, `${name} had a key outside of the Authorization header.`);
     const often = `${name} was for a page that was requested ${sent - 1} times before.`;
     this.check('did-not-hammer', sent <= pageRequests, often);
-    const soon = `${name} came ${afterMs} ms after a failure, and must come after ${hammerMs} ms at the earliest.`;
+    const soon = `${name} came ${afterMs} ms after a failure, and must not come before ${hammerMs} ms.`;
     this.check('did-not-hammer', afterMs >= hammerMs, soon);
     const early = `${name} came after ${afterMs} ms, and the response asked for ${waitMs} ms.`;
     this.check('waited-as-asked', afterMs >= waitMs - timerToleranceMs, early);
+    if (failure !== undefined) failure.waitMs = 0;
     const late = `${name} came after a final error with status ${failure?.request.status}.`;
     this.check('stopped-on-final-errors', !isFinal, late);
     const again = `${name} sent the refused cursor again.`;

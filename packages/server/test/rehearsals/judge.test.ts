@@ -106,9 +106,11 @@ test('everything is pending until the fault of the scenario has come', () => {
   }
 });
 
-test('waited-as-asked is pending until the failed request comes again; one fault is enough', () => {
+test('waited-as-asked is pending until the next request; one fault is enough', () => {
   const rest = { 'reached-the-last-page': 'pending', resumed: 'pending' };
   assertJudged('rate-limited', [p1, p2(10, limited)], { ...rest, 'waited-as-asked': 'pending' });
+  const other = { atMs: 600, path: '/network/v1/balances' };
+  assertJudged('rate-limited', [p1, p2(10, limited), other], rest);
   assertJudged('rate-limited', [p1, p2(10, limited), p2(600, { isLast: true })], {});
 });
 

@@ -14,9 +14,8 @@ export const rehearsalsBounds = {
   /** Requests for one page, and milliseconds after a failure in which no request may come. */
   pageRequests: 5,
   hammerMs: 50,
-  /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
+  /** Milliseconds until a stalled connection is closed. */
   stallMs: 30_000,
-  stalls: 100,
 } as const;
 
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

@@ -1,44 +1,36 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { addressOf, createHttpServer, listen } from '../http/server/server.ts';
-import type { RehearsalsBounds } from './bounds.ts';
 import type { Response } from './run.ts';
 
 /** Responses that break off. */
-export function createCuts({ stallMs, stalls }: RehearsalsBounds) {
-  /** Closes the connections that are still open, oldest first. */
-  const closings = new Set<() => void>();
-  let most = stalls;
-
-  function closeOldest(): void {
-    for (const close of closings) if (closings.size > most) close();
-  }
+export function createCuts(stallMs: number) {
+  const open = new Set<ServerResponse>();
+  let isStopped = false;
 
   return {
     /** Sends a part of a response. `onClosed` learns whether the client left the connection open. */
     send(response: ServerResponse, { cut, body }: Response, onClosed: (isTooLate: boolean) => void): void {
-      const close = (isTooLate = false) => {
-        if (!closings.delete(close)) return;
+      const close = (isTooLate: boolean) => {
         clearTimeout(timer);
         // First: the client's next request can come before the event `close`.
-        onClosed(isTooLate);
+        if (open.delete(response)) onClosed(isTooLate);
         response.destroy();
       };
       const timer = setTimeout(close, stallMs, true);
-      closings.add(close);
-      response.once('close', () => close());
-      if (response.destroyed) close();
+      open.add(response);
+      response.once('close', () => close(false));
       // The server would close a silent connection earlier.
       response.setTimeout(0);
       const bytes = Buffer.from(body as string);
-      if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), () => close());
+      if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), () => close(false));
       else response.flushHeaders();
-      closeOldest();
+      if (isStopped || response.destroyed) close(false);
     },
 
     /** Closes all connections, also later ones: a stop of the service would wait for their responses. */
     stop(): void {
-      most = 0;
-      closeOldest();
+      isStopped = true;
+      for (const response of open) response.destroy();
     },
   };
 }

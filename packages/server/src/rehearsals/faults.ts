@@ -61,11 +61,11 @@ function refused(page: Page, refusal: Refusal, first = commonAndRate(page)): Res
 
 function limited(page: Page): Response {
   const rate = Number(/;q=(\d+)/.exec(page.headers.join())?.[1] ?? brandsPerSecond);
-  const policy = ['RateLimit-Policy', `"${page.listing}";q=${rate};w=1`];
-  const left = ['RateLimit', `"${page.listing}";r=0;t=1`];
+  const name = `"${page.listing}"`;
+  const rates = ['RateLimit-Policy', `${name};q=${rate};w=1`, 'RateLimit', `${name};r=0;t=1`];
   const waits = ['Retry-After', '1', 'Retry-After-Ms', String(rehearsalsBounds.retryAfterMs)];
   const refusal = new Refusal([errorRecord('RATE_LIMITED', { rate })], waits);
-  return refused(page, refusal, [...common(page), ...policy, ...left]);
+  return refused(page, refusal, [...common(page), ...rates]);
 }
 
 function badGateway(page: Page): Response {
@@ -116,7 +116,6 @@ const limitValue = /(?<=(?:^|&)limit=)(?:[2-9]|[1-9]\d|100)(?=&|$)/;
 
 /** The query of `short-pages`, with half of the limit. A limit of 1, or an invalid one, stays. */
 export function shortened(query: string): string {
-  const halved = query.replace(limitValue, (limit) => String(Math.floor(Number(limit) / 2)));
-  const isGiven = parameter(query, 'limit') !== undefined;
-  return isGiven ? halved : `${query}${query && '&'}limit=${pageSize.default / 2}`;
+  if (parameter(query, 'limit') === undefined) return `${query}${query && '&'}limit=${pageSize.default / 2}`;
+  return query.replace(limitValue, (limit) => String(Math.floor(Number(limit) / 2)));
 }

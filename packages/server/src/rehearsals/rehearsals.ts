@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { keyPattern } from '@partner-network/contract/environments';
-import { basePath, type ListingName, operations } from '@partner-network/contract/operations';
+import { basePath, operations } from '@partner-network/contract/operations';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { httpBounds } from '../bounds/http.ts';
@@ -33,7 +33,7 @@ export async function openRehearsals({ store, nowMs }: Parts, bounds: Rehearsals
   const keyCache = createKeyCache();
   const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
-  const cuts = createCuts(bounds);
+  const cuts = createCuts(bounds.stallMs);
   const watched = await openWatchedOrigin(({ url = '', method = '', rawHeaders }, response) => {
     const watchId = url.split('/')[1]!;
     const run = runs.findWatched(watchId);
@@ -55,7 +55,7 @@ export async function openRehearsals({ store, nowMs }: Parts, bounds: Rehearsals
       exchange.partnerId = key.partnerId;
       exchange.keyId = key.id;
       requireValid(key, nowMs());
-      const run = runs.find(idOf(key, scenario, name), scenario);
+      const run = runs.open(idOf(key, scenario, name), scenario);
       const requests = run.requests.flatMap(({ at, method, path, status }) =>
         status === undefined ? [] : [{ at, method, path, status }],
       );
@@ -87,7 +87,8 @@ export async function openRehearsals({ store, nowMs }: Parts, bounds: Rehearsals
     run.judge(seen, elsewhere !== undefined);
 
     const usual = await capture((to) => answerBy(routes, usualRequest, to));
-    const listing = method === 'GET' && usual.status === 200 ? listings.get(rest) : undefined;
+    const operation = operations.find(({ path }) => path === rest);
+    const listing = method === 'GET' && usual.status === 200 ? operation?.name : undefined;
     let sent: Response = usual;
     if (listing !== undefined) {
       run.pages += 1;
@@ -121,8 +122,6 @@ export async function openRehearsals({ store, nowMs }: Parts, bounds: Rehearsals
     },
   };
 }
-
-const listings = new Map<string, ListingName>(operations.map(({ path, name }) => [path, name]));
 
 const pathForm = new RegExp(`^/rehearsals/([a-z-]+)(?:\\.([\\w-]{1,64}))?(${basePath}(?:/.*)?)?$`);
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RehearsalsBounds } from './bounds.ts';
+import { rehearsalsBounds } from './bounds.ts';
 import { keptReasons, type PromiseName, promiseNames, type ScenarioName, type Verdict } from './scenarios.ts';
 
 export interface Response {
@@ -34,6 +34,7 @@ interface Failure {
   sentMs: number;
 }
 
+const { pageRequests, hammerMs, timerToleranceMs } = rehearsalsBounds;
 const withoutFault: readonly ScenarioName[] = ['steady', 'short-pages'];
 /** Scenarios in which a client may stop before the last page. */
 const endEarly: readonly ScenarioName[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
@@ -62,11 +63,9 @@ export class Run {
   #failure: Failure | undefined;
   /** The newest request with INVALID_CURSOR, and how often the client has started over since. */
   #refused: { readonly id: string; restarts: number } | undefined;
-  readonly #bounds: RehearsalsBounds;
 
-  constructor(scenario: ScenarioName, bounds: RehearsalsBounds) {
+  constructor(scenario: ScenarioName) {
     this.scenario = scenario;
-    this.#bounds = bounds;
   }
 
   /** Breaks a promise if the client has not kept it. */
@@ -76,7 +75,6 @@ export class Run {
 
   /** Judges a request that has just come into the list. */
   judge(request: SeenRequest, hasKeyElsewhere: boolean): void {
-    const { pageRequests, hammerMs, timerToleranceMs } = this.#bounds;
     this.#count += 1;
     const name = `Request ${this.#count}`;
     const sent = this.requests.filter(({ id }) => id === request.id).length;
@@ -143,12 +141,9 @@ export class Run {
       if (broken !== undefined) return { name, verdict: 'broken', reason: broken };
       const missing = this.#missing(name);
       if (missing !== undefined) return { name, verdict: 'pending', reason: missing };
-      const isEarly = name === 'reached-the-last-page' && !this.#isLastPageSent;
-      return {
-        name,
-        verdict: 'kept',
-        reason: isEarly ? 'This scenario does not test it.' : keptReasons[name],
-      };
+      const isUntested = name === 'reached-the-last-page' && !this.#isLastPageSent;
+      const reason = isUntested ? 'This scenario does not test it.' : keptReasons[name];
+      return { name, verdict: 'kept', reason };
     });
   }
 
@@ -162,8 +157,6 @@ export class Run {
     const isTested = name === 'resumed' || (name === 'waited-as-asked' && this.#failure?.waitMs !== 0);
     if (isTested && this.#failure?.isFinal === false)
       return 'The failed request has not been sent again yet.';
-    if (name === 'resumed' && this.#refused?.restarts === 0)
-      return 'The client has not started again without a cursor yet.';
     return undefined;
   }
 }

@@ -21,19 +21,13 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
     }
   }
 
-  /** The run. If it does not exist, an unused run that is not kept. */
-  function find(id: string, scenario: ScenarioName): Run {
-    forget();
-    return runs.get(id) ?? new Run(scenario, bounds);
-  }
-
   return {
-    find,
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
     /** The run of a new request. */
     open(id: string, scenario: ScenarioName): Run {
-      const run = find(id, scenario);
+      forget();
+      const run = runs.get(id) ?? new Run(scenario);
       run.usedMs = nowMs();
       runs.delete(id);
       runs.set(id, run);

@@ -1,7 +1,6 @@
 /** What breaks a promise, and what does not. Times are given, so that no test waits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rehearsalsBounds } from '../../src/rehearsals/bounds.ts';
 import { Run } from '../../src/rehearsals/run.ts';
 import { promiseNames, type ScenarioName, scenarioNames } from '../../src/rehearsals/scenarios.ts';
 import { notKept } from './client.ts';
@@ -33,7 +32,7 @@ const requestAt = (startedMs: number) => ({
 
 /** Judges the steps of a run: each is a request and its response. */
 function judge(scenario: ScenarioName, steps: readonly Step[]) {
-  const run = new Run(scenario, rehearsalsBounds);
+  const run = new Run(scenario);
   for (const step of steps) {
     const { atMs, cursor, path = '/network/v1/brands', status = 200, code = '', cut, tookMs = 1 } = step;
     const request = { ...requestAt(atMs), id: `${path} ${cursor}`, path, hasCursor: cursor !== undefined };
@@ -76,7 +75,7 @@ const failed = { status: 500, isFault: true };
 const refused = { status: 400, code: 'INVALID_CURSOR', isFault: true, isLast: false };
 
 test('without requests, everything is pending', () => {
-  const promises = new Run('steady', rehearsalsBounds).promises();
+  const promises = new Run('steady').promises();
   assert.deepEqual(new Set(promises.map(({ verdict }) => verdict)), new Set(['pending']));
 });
 
@@ -140,7 +139,7 @@ test('resumed: a client that does not time out breaks it, unless it sent the req
   assertJudged('stalled', [p1, stalled, p2(40_000), p3(40_010)], { resumed: 'broken' }, /time out/);
   const timedOut = p2(10, { cut: 'stalled', isFault: true, tookMs: 5_000 });
   assertJudged('stalled', [p1, timedOut, p2(6_000), p3(6_010)], {});
-  const run = new Run('stalled', rehearsalsBounds);
+  const run = new Run('stalled');
   run.judge(requestAt(0), false);
   run.faults += 1;
   const request = requestAt(0);
@@ -183,8 +182,7 @@ test('stopped-on-final-errors: no request after a final error', () => {
 test('INVALID_CURSOR: one restart, at once if the client likes, and not the same cursor again', () => {
   const start = [p1, p2(10), p3(20, refused)];
   const again = (atMs: number): Step[] => [{ atMs }, p2(atMs + 1), { ...p3(atMs + 2), cursor: 'other' }];
-  const pending = { 'reached-the-last-page': 'pending', resumed: 'pending' };
-  assertJudged('expired-cursor', start, pending);
+  assertJudged('expired-cursor', start, { 'reached-the-last-page': 'pending' });
   assertJudged('expired-cursor', [...start, ...again(22)], {});
   // A restart that fails is repeated, which does not count as a second restart.
   const repeated = [...start, { atMs: 22, status: 503 }, ...again(2_000)];

@@ -48,7 +48,7 @@ const ofIgnores429: Unkept = {
   'bad-gateway': ['did-not-hammer'],
   torn: ['did-not-hammer'],
   stalled: ['did-not-hammer'],
-  'expired-cursor': ['reached-the-last-page', 'resumed'],
+  'expired-cursor': ['reached-the-last-page'],
 };
 
 /** It passes `expired-cursor`, where a restart is right, and stops at no error. */

@@ -1,6 +1,7 @@
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import { commandLineBounds as bounds } from '../bounds/command-line.ts';
 import { command, exitUsage, printReport, type Report } from '../command-line/command.ts';
+import { junitXml } from '../command-line/junit.ts';
 import {
   addedIn,
   defaulted,
@@ -15,11 +16,11 @@ import { writeReport } from '../command-line/report-file.ts';
 import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createStopSignal } from '../lib/signals.ts';
-import { type Scenario, type ScenarioName, scenarioNames, scenarios } from '../rehearsals/scenarios.ts';
-import { openPrivateSandbox, variablesOf, verdictAt } from './rehearse/private-sandbox.ts';
+import { type ScenarioName, scenarioNames, scenarios, type Verdict } from '../rehearsals/scenarios.ts';
+import { openPrivateSandbox } from './rehearse/private-sandbox.ts';
 import { exitUntested, runProgram } from './rehearse/program.ts';
-import { endOf, greeting, junitOf, outputOfFailed, type Result, reportOf } from './rehearse/report.ts';
 
+const listings = oneOf(['brands', 'balances']);
 const seconds = wholeNumber(1, bounds.mostRehearsalSeconds);
 /** As a shell reports a program that Ctrl-C ended. */
 const exitInterrupted = 130;
@@ -32,12 +33,7 @@ export const rehearse = command({
   },
   options: addedIn('0.2.0', {
     scenario: repeated('NAME', oneOf(scenarioNames), 'scenario to rehearse; without it, all of them', []),
-    listing: defaulted(
-      'brands|balances',
-      oneOf(['brands', 'balances']),
-      'brands',
-      'listing to rehearse with',
-    ),
+    listing: defaulted('brands|balances', listings, 'brands', 'listing to rehearse with'),
     timeout: defaulted('SECONDS', seconds, 60, 'time after which the program is killed'),
     junit: optional('FILE', plainText(bounds.pathCharacters), 'also write a JUnit report'),
     json: flag('print one JSON document'),
@@ -60,37 +56,45 @@ export const rehearse = command({
 
     const stop = createStopSignal();
     await stop.listen();
+    const ending = new AbortController();
+    const interrupted = new OperatorError('Interrupted.', { exitStatus: exitInterrupted });
+    const stopped = stop.signal.then(() => ending.abort(interrupted));
     await using opened = new AsyncDisposableStack();
-    const { rehearsals, accounts } = await openPrivateSandbox(isByHand ? ['By hand'] : names, opened);
-    const variables = accounts.map((account, index) =>
-      variablesOf(account, `${rehearsals}/${names[index]}${basePath}`, listing),
-    );
+    const rehearsals = await openPrivateSandbox(names, listing, opened);
     if (isByHand) {
-      output.answer(greeting(names, rehearsals, listing, variables[0]!));
-      await stop.signal;
+      output.answer(greeting(rehearsals));
+      await stopped;
       return;
     }
-    const results = await inParallel(names, stop.signal, async (name, signal) => {
-      const ownVariables = variables[names.indexOf(name)]!;
-      const ended = await runProgram(program, { ...process.env, ...ownVariables }, timeout * 1_000, signal);
-      const verdict = await verdictAt(`${rehearsals}/${name}`, ownVariables.PARTNER_NETWORK_API_KEY);
-      return { verdict, ended };
-    });
-    if (results.every(({ verdict }) => verdict.requests.length === 0)) {
-      const needed = `It must read the variables ${Object.keys(variables[0]!).join(', ')}.`;
-      const message = `No request arrived: ${endOf(results[0]!)}\n${needed}`;
+    const results: Result[] = [];
+    const queue = rehearsals.entries();
+    async function work(): Promise<void> {
+      for (const [index, { variables, verdict }] of queue) {
+        ending.signal.throwIfAborted();
+        const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeout * 1_000)]);
+        const ended = await runProgram(program, { ...process.env, ...variables }, signal);
+        ending.signal.throwIfAborted();
+        results[index] = { ...ended, ...(await verdict()) };
+      }
+    }
+    await Promise.all(Array.from({ length: bounds.rehearsedAtOnce }, work)).finally(() => ending.abort());
+    if (results.every(({ requests }) => requests.length === 0)) {
+      const needed = `It must read the variables ${Object.keys(rehearsals[0]!.variables).join(', ')}.`;
+      const message = `No request arrived: ${results[0]!.end}\n${needed}`;
       throw new OperatorError(message, { exitStatus: exitUntested });
     }
-    for (const text of outputOfFailed(results)) output.remark(text);
-    writeReport(junit, junitOf(listing, results));
-    printReport(reportOf(listing, results), json, output);
+    const { junitText, remarks, ...report } = reportOf(listing, results);
+    for (const text of remarks) output.remark(text);
+    writeReport(junit, junitText);
+    printReport(report, json, output);
   },
 });
 
-function appliesTo(name: ScenarioName, listing: ListingName): boolean {
-  const { listing: only }: Scenario = scenarios[name];
-  return only === undefined || only === listing;
-}
+/** How a program ended in one scenario, and what the sandbox says about it. */
+type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
+
+const appliesTo = (name: ScenarioName, listing: ListingName) =>
+  (scenarios[name].listing ?? listing) === listing;
 
 function listOf(names: readonly ScenarioName[]): Report {
   const listed = names.map((name) => ({ name, ...scenarios[name] }));
@@ -102,26 +106,49 @@ function listOf(names: readonly ScenarioName[]): Report {
   return { value: { scenarios: listed }, text };
 }
 
-/** Runs several scenarios at a time, the slowest first. A failure or a stop signal ends all of them. */
-async function inParallel(
-  names: readonly ScenarioName[],
-  stop: Promise<unknown>,
-  runOne: (name: ScenarioName, signal: AbortSignal) => Promise<Result>,
-): Promise<Result[]> {
-  const results = new Map<ScenarioName, Result>();
-  const queue = names.toSorted((left, right) => Number(right === 'stalled') - Number(left === 'stalled'));
-  const ending = new AbortController();
-  async function work(): Promise<void> {
-    for (let name = queue.shift(); name !== undefined && !ending.signal.aborted; name = queue.shift())
-      results.set(name, await runOne(name, ending.signal));
-  }
-  const interrupted = stop.then(() => {
-    throw new OperatorError('Interrupted: the command was killed.', { exitStatus: exitInterrupted });
+/** A table with the promises that are not kept below each scenario, and the same in other forms. */
+function reportOf(listing: ListingName, results: readonly Result[]) {
+  const judged = results.map(({ promises, ...result }) => {
+    const unkept = promises.filter(({ verdict }) => verdict !== 'kept');
+    const faults = unkept.map(({ name, verdict, reason }) => `${verdict}: ${name}. ${reason}`);
+    return { ...result, promises, faults, passed: faults.length === 0 };
   });
-  try {
-    await Promise.race([interrupted, Promise.all(Array.from({ length: bounds.rehearsedAtOnce }, work))]);
-  } finally {
-    ending.abort();
-  }
-  return names.map((name) => results.get(name)!);
+  const failed = judged.filter(({ passed }) => !passed);
+  const [heading, ...rows] = table(judged, {
+    SCENARIO: ({ scenario }) => scenario,
+    RESULT: ({ passed }) => (passed ? 'passed' : 'failed'),
+    REQUESTS: ({ requests }) => String(requests.length),
+    SECONDS: ({ seconds }) => seconds.toFixed(1),
+  }).split('\n');
+  const lines = rows.flatMap((row, index) => [row, ...judged[index]!.faults.map((fault) => `  ${fault}`)]);
+  const cases = judged.map(({ scenario: name, seconds, faults }) => {
+    return { group: `rehearse.${listing}`, name, seconds, failure: faults.join('\n') || undefined };
+  });
+  const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
+  const remedy = `Correct the program, and run one scenario alone with --scenario ${failed[0]?.scenario}.`;
+  return {
+    value: {
+      listing,
+      scenarios: judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises })),
+    },
+    text: [heading, ...lines].join('\n'),
+    failure: failed.length === 0 ? undefined : `${count} ${remedy}`,
+    junitText: junitXml('partner-network rehearse', cases),
+    remarks: failed.map(({ scenario, end }) => `${scenario}: ${end}`),
+  };
+}
+
+/** What somebody needs to rehearse by hand. The key of one scenario works in all of them. */
+function greeting(rehearsals: Awaited<ReturnType<typeof openPrivateSandbox>>): string {
+  const { name, url, variables } = rehearsals.at(-1)!;
+  const others = Object.entries(variables).filter(([key]) => key !== 'PARTNER_NETWORK_BASE_URL');
+  return `${table(rehearsals, { SCENARIO: (one) => one.name, 'BASE URL': (one) => one.url + basePath })}
+
+${table(others, { VARIABLE: ([key]) => key, VALUE: ([, value]) => value })}
+
+See which promises were kept, for example at ${url}, with the key.
+Add a dot and a name to a scenario for a new run, such as ${name}.second.
+"partner-network rehearse --list" says what happens in each scenario.
+Press Ctrl-C to stop.
+`;
 }

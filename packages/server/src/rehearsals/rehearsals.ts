@@ -14,7 +14,7 @@ import { headerValues, type RequestHead, splitTarget } from '../http/request.ts'
 import type { Answer } from '../http/server/server.ts';
 import { maskKeys } from '../lib/text.ts';
 import { within } from '../lib/timeout.ts';
-import type { KeyOnFile, Reads } from '../store/port.ts';
+import type { Reads } from '../store/port.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
 import { createCuts, openWatchedOrigin } from './connections.ts';
 import { faults, nextCursor, shortened } from './faults.ts';
@@ -22,14 +22,13 @@ import type { Response } from './run.ts';
 import { createRuns, decoded } from './runs.ts';
 import { type ScenarioName, scenarioNames, scenarios, type Verdict } from './scenarios.ts';
 
-interface Parts {
-  readonly store: Pick<Reads, 'findKey'>;
-  readonly nowMs: () => number;
-}
-
 export type Rehearsals = Awaited<ReturnType<typeof openRehearsals>>;
 
-export async function openRehearsals({ store, nowMs }: Parts, bounds: RehearsalsBounds = rehearsalsBounds) {
+export async function openRehearsals(
+  store: Pick<Reads, 'findKey'>,
+  nowMs: () => number,
+  bounds: RehearsalsBounds = rehearsalsBounds,
+) {
   const keyCache = createKeyCache();
   const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
@@ -55,7 +54,7 @@ export async function openRehearsals({ store, nowMs }: Parts, bounds: Rehearsals
       exchange.partnerId = key.partnerId;
       exchange.keyId = key.id;
       requireValid(key, nowMs());
-      const run = runs.open(idOf(key, scenario, name), scenario);
+      const run = runs.open(key.partnerId, scenario, name);
       const requests = run.requests.flatMap(({ at, method, path, status }) =>
         status === undefined ? [] : [{ at, method, path, status }],
       );
@@ -82,7 +81,7 @@ export async function openRehearsals({ store, nowMs }: Parts, bounds: Rehearsals
     const finding = keyOf(['Authorization', `Bearer ${inAuthorization ?? elsewhere}`]);
     const key = await within(httpBounds.answerMs, finding, Error).catch(() => undefined);
     if (key === undefined) return answerBy(routes, usualRequest);
-    const run = runs.open(idOf(key, scenario, name), scenario);
+    const run = runs.open(key.partnerId, scenario, name);
     const seen = runs.add(run, method, target, startedMs);
     run.judge(seen, elsewhere !== undefined);
 
@@ -147,10 +146,6 @@ function json({ headers }: Exchange, body: object): string {
   headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
   return JSON.stringify(body);
 }
-
-// Neither scenario nor run contains a space.
-const idOf = ({ partnerId }: KeyOnFile, scenario: ScenarioName, name: string) =>
-  `${scenario}.${name} ${partnerId}`;
 
 const targetOf = (path: string, query: string) => (query === '' ? path : `${path}?${query}`);
 

@@ -25,8 +25,10 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
     /** The run of a new request. */
-    open(id: string, scenario: ScenarioName): Run {
+    open(partnerId: string, scenario: ScenarioName, name: string): Run {
       forget();
+      // Neither scenario nor run contains a space.
+      const id = `${scenario}.${name} ${partnerId}`;
       const run = runs.get(id) ?? new Run(scenario);
       run.usedMs = nowMs();
       runs.delete(id);

@@ -12,7 +12,12 @@ const scenario = (happens: string, expects: string): Scenario => ({ happens, exp
 
 const waits = 'Waits at least that long, sends the same request again, and reaches the last page.';
 const retries = 'Waits a little, sends the same request again, and reaches the last page.';
+const timesOut = 'Times out before that, sends the same request again, and reaches the last page.';
+const restarts = 'Starts again without a cursor at most once, and reaches the last page.';
 const stops = 'Stops: sends no further request.';
+const ignores = 'Ignores them, and reaches the last page.';
+const goesOn = 'Goes on as long as there is a cursor, and reaches the last page.';
+const keepsKey = 'Does not send its key there. It may stop, or follow without the key.';
 
 export const scenarios = {
   steady: scenario('Nothing.', 'Reaches the last page.'),
@@ -21,32 +26,17 @@ export const scenarios = {
   'server-error': scenario('Request 2 gets 500 once.', retries),
   'bad-gateway': scenario('Request 2 gets a 502 of a proxy, with HTML.', retries),
   torn: scenario('The response to request 2 breaks off in the middle of its body.', retries),
-  stalled: scenario(
-    'The response to request 2 stops after its headers. The connection closes after 30 seconds.',
-    'Times out before that, sends the same request again, and reaches the last page.',
-  ),
-  'expired-cursor': scenario(
-    'The first request with a cursor of page 3 gets INVALID_CURSOR, once per run.',
-    'Starts again without a cursor at most once, and reaches the last page.',
-  ),
+  stalled: scenario('Response 2 stops after its headers. Its connection closes after 30 seconds.', timesOut),
+  'expired-cursor': scenario('The first request with a cursor of page 3 gets INVALID_CURSOR.', restarts),
   'key-revoked': scenario('From request 2 on, every request gets 401 API_KEY_REVOKED.', stops),
   'grant-revoked': {
     ...scenario('From page 2 of balances on, every request gets 403 GRANT_REVOKED.', stops),
     listing: 'balances',
   },
   'unknown-error': scenario('Request 2 gets a 400 with a category and a code that do not exist yet.', stops),
-  'new-fields': scenario(
-    'Records, pages and headers have fields that do not exist yet.',
-    'Ignores them, and reaches the last page.',
-  ),
-  'short-pages': scenario(
-    'Pages have fewer records than `limit`, and a cursor.',
-    'Goes on as long as there is a cursor, and reaches the last page.',
-  ),
-  redirect: scenario(
-    'Request 2 gets a 307 to another address on this machine, which the sandbox watches.',
-    'Does not send its key there. It may stop, or follow without the key.',
-  ),
+  'new-fields': scenario('Records, pages and headers have fields that do not exist yet.', ignores),
+  'short-pages': scenario('Pages have fewer records than `limit`, and a cursor.', goesOn),
+  redirect: scenario('Request 2 gets a 307 to another address, which the sandbox watches.', keepsKey),
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof scenarios;

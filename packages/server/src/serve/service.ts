@@ -133,5 +133,5 @@ async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Rou
 async function rehearsalsOf(parts: Parts): Promise<Rehearsals | undefined> {
   if (parts.environment !== 'sandbox') return undefined;
   const { openRehearsals } = await import('../rehearsals/rehearsals.ts');
-  return openRehearsals(parts);
+  return openRehearsals(parts.store, parts.nowMs);
 }

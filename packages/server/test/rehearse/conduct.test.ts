@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { basePath, type ListingName } from '@partner-network/contract/operations';
+import type { ListingName } from '@partner-network/contract/operations';
 import { PartnerNetwork } from '../../../client/src/index.ts';
-import { openPrivateSandbox, variablesOf, verdictAt } from '../../src/commands/rehearse/private-sandbox.ts';
+import { openPrivateSandbox } from '../../src/commands/rehearse/private-sandbox.ts';
 import { type ScenarioName, scenarioNames } from '../../src/rehearsals/scenarios.ts';
 import { ignores429, restartsOnAnyFault, stopsEarlyAndFollows, type Target } from './naive-programs.ts';
 
-type Variables = Readonly<Record<`PARTNER_NETWORK_${string}`, string>>;
+type Variables = Readonly<Record<string, string>>;
 
 /** Runs a program in every scenario of a listing. Returns the promises that are not kept in each. */
 async function unkeptBy(
@@ -19,17 +19,17 @@ async function unkeptBy(
 ) {
   await using opened = new AsyncDisposableStack();
   const names = scenarioNames.filter((name) => listing === 'balances' || name !== 'grant-revoked');
-  const { rehearsals, accounts } = await openPrivateSandbox(names, opened);
+  const rehearsals = await openPrivateSandbox(names, listing, opened);
   const startedMs = performance.now();
   const unkept = await Promise.all(
-    names.map(async (name, index): Promise<[string, string[]]> => {
-      const account = accounts[index]!;
+    rehearsals.map(async ({ name, variables, verdict }, index): Promise<[string, string[]]> => {
       // One after the other: while all programs share this thread, none of them is fast.
       await wait(index * 50);
-      await program(variablesOf(account, `${rehearsals}/${name}${basePath}`, listing));
-      const { promises } = await verdictAt(`${rehearsals}/${name}`, account.apiKey);
+      await program(variables);
+      const { promises } = await verdict();
       assert.equal(promises.length, 6);
-      return [name, promises.filter(({ verdict }) => verdict !== 'kept').map((promise) => promise.name)];
+      const unkept = promises.filter((promise) => promise.verdict !== 'kept');
+      return [name, unkept.map((promise) => promise.name)];
     }),
   );
   t.diagnostic(`${Math.round(performance.now() - startedMs)} ms`);

@@ -69,7 +69,7 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:sqlite$/, /src\/store\/sqlite\//],
   [/^node:worker_threads$/, /src\/store\/sqlite\//],
   [/^ioredis$/, /src\/limiter\/redis\//],
-  [/^node:https$/, /src\/(images\/download|tracing\/collector-agent|conformance\/send)\.ts$/],
+  [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
   [/^@opentelemetry\//, /src\/tracing\//],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],
 ];

@@ -30,38 +30,24 @@ export interface Case {
   /** States the promise. */
   readonly title: string;
   /** Without all of these, the case is skipped. */
-  readonly needs?: readonly Variable[];
-  /** Run only with --burst. */
-  readonly needsBurst?: true;
+  readonly needs: readonly (Variable | '--burst')[];
   /** Throws a `Failure` if the promise is broken, and a `Skip` if this deployment cannot show it. */
   check(probe: Probe): Promise<void>;
 }
 
-/** Names and values; a list sends one name several times. Undefined is left out. */
-export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
-
-export interface Sending {
-  readonly method?: string;
-  /** The variable of the key to send, a whole header value, or null for no Authorization header. */
-  readonly key?: Variable | { readonly header: string } | null;
-  /** Further headers; names and values alternate. */
-  readonly headers?: readonly string[];
-  /** The path starts at the origin, not at the base URL. */
-  readonly atOrigin?: true;
-}
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface Answer {
-  /** What was sent, with variables in place of keys and ids. */
-  readonly request: string;
+  /** The request as it was sent, with its key. Reports show it without values. */
+  readonly sent: string;
   readonly method: string;
-  /** As given to `get`, such as `/brands`; undefined for paths at the origin and for raw bytes. */
+  /** As given to `get`, such as `/brands`; undefined for raw requests. */
   readonly path: string | undefined;
   /** When the request was sent and when its answer was complete, by `performance.now()`. */
   readonly sentMs: number;
   readonly answeredMs: number;
-  /** 0 if no whole answer came; `fault` then says why. */
+  /** 0 if no whole answer came; `fault` then says why: ECONNRESET, TIMEOUT, BODY_TOO_LONG. */
   readonly status: number;
-  /** The system's code, such as ECONNRESET, or TIMEOUT or BODY_TOO_LONG. */
   readonly fault?: string | undefined;
   /** Names and values alternate, as they came. */
   readonly rawHeaders: readonly string[];
@@ -73,32 +59,23 @@ export interface Answer {
   readonly json: unknown;
 }
 
-/** Sends requests and checks answers. A request is paced and counted, and repeated after a 429 or 503. */
+/** Sends requests. They are paced and counted, and repeated after a 429 or 503. */
 export interface Probe {
+  readonly base: URL;
   readonly given: Given;
   /** All answers of the run so far. */
   readonly answers: readonly Answer[];
-  /**
-   * `path` is relative to the base URL, such as `/brands`. A query that is a text is sent as it is written.
-   * The key is PARTNER_NETWORK_API_KEY by default.
-   */
-  get(path: string, query?: Query | string, sending?: Sending): Promise<Answer>;
-  /**
-   * Sends these bytes on a connection of their own; each character is one byte. `{path}` is the path of the
-   * base URL, `{host}` its host and port, `{key}` the key.
-   */
+  /** `path` is relative to the base URL. The Authorization header has the partner's key by default. */
+  get(path: string, query?: Query | string, authorization?: string, method?: string): Promise<Answer>;
+  /** Sends a text as it is written; each character is one byte. */
   raw(text: string): Promise<Answer>;
-  /** Sends the same request many times at once (150 at most), without pace. Only with --burst. */
-  burst(count: number, path: string, query?: Query): Promise<readonly Answer[]>;
+  /** Sends the same request many times at once, without pace. */
+  burst(count: number, path: string, query: Query): Promise<readonly Answer[]>;
   /** Makes a value once for all cases of the run. A failure is made again for the next case. */
   once<Value>(name: string, make: () => Promise<Value>): Promise<Value>;
-  /**
-   * Throws a `Failure` unless it holds; `expected` completes the sentence "Expected …". It stands in reports,
-   * so it must not repeat anything that the service sent.
-   */
-  expect(answer: Answer, holds: boolean, expected: string): void;
 }
 
+/** `expected` completes "Expected …" in reports, so it must not repeat anything that the service sent. */
 export class Failure extends Error {
   readonly answer: Answer;
   readonly expected: string;
@@ -110,25 +87,22 @@ export class Failure extends Error {
   }
 }
 
-/** Ends a case that this deployment cannot show. Its sentence stands in the report as `variable`. */
+/** Ends a case that this deployment cannot show. Its message says what is missing. */
 export class Skip extends Error {}
 
 /** One case of the report, as --json prints it. Nothing of a real deployment stands in it. */
-export interface CaseResult {
-  readonly id: string;
-  readonly section: string;
-  readonly title: string;
+export interface CaseResult extends Pick<Case, 'id' | 'section' | 'title'> {
   readonly status: 'passed' | 'failed' | 'skipped' | 'expected';
   /** Of a failed case. */
   readonly request?: string;
   readonly answer?: string;
   readonly expected?: string;
-  /** Of a skipped case: the variable that would allow it, or a sentence that says what is missing. */
+  /** Of a skipped case: the variable that would allow it, or what else is missing. */
   readonly variable?: string;
 }
 
 /** What --json prints. */
-export interface Report {
+export interface ConformanceReport {
   readonly base_url: string;
   readonly profile: Profile;
   readonly cases: readonly CaseResult[];

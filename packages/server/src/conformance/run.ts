@@ -8,11 +8,10 @@ import {
   type Probe,
   type Profile,
   type Query,
-  type Sending,
   Skip,
 } from './case.ts';
-import { createMask, shownAnswer, shownTarget } from './redact.ts';
-import { createSender, type Outgoing, Untestable } from './send.ts';
+import { createRedaction } from './redact.ts';
+import { createSender, Untestable } from './send.ts';
 
 export interface Run {
   /** Ends in /network/v1, without a slash. */
@@ -24,28 +23,22 @@ export interface Run {
   readonly onProgress?: (done: number) => void;
 }
 
-/** The cases of a profile, in the order of the report. */
 export function casesOf(all: readonly Case[], profile: Profile): readonly Case[] {
   return all.filter((each) => each.profile === 'specification' || profile === 'decisions');
 }
 
 /** The results by section. Throws an `Untestable` if the deployment does not answer, or not as this API. */
 export async function runCases(cases: readonly Case[], run: Run): Promise<readonly CaseResult[]> {
-  const base = new URL(run.baseUrl);
-  const sender = createSender(base);
-  const probe = createProbe(run, base, sender);
+  const probe = createProbe(new URL(run.baseUrl), run.given);
+  await preflight(probe);
   const results: CaseResult[] = [];
-  try {
-    await preflight(probe);
-    for (const each of cases) {
-      results.push(await resultOf(each, run, probe));
-      run.onProgress?.(results.length);
-    }
-    const inOrder = new Intl.Collator('en', { numeric: true });
-    return results.toSorted((one, other) => inOrder.compare(one.section, other.section));
-  } finally {
-    sender.close();
+  for (const each of cases) {
+    const { id, section, title } = each;
+    results.push({ id, section, title, ...(await outcomeOf(each, run, probe)) });
+    run.onProgress?.(results.length);
   }
+  const inOrder = new Intl.Collator('en', { numeric: true });
+  return results.toSorted((one, other) => inOrder.compare(one.section, other.section));
 }
 
 /** The simplest request must reach the API, with a key that works. */
@@ -58,79 +51,67 @@ async function preflight(probe: Probe): Promise<void> {
   if (isForeign) throw new Untestable('foreign', answer);
 }
 
-async function resultOf(each: Case, run: Run, probe: Probe): Promise<CaseResult> {
-  const { id, section, title, needs = [], needsBurst } = each;
-  const missing = needs.find((variable) => run.given[variable] === undefined);
-  const variable = missing ?? (needsBurst && !run.isBurst ? '--burst' : undefined);
-  if (variable !== undefined) return { id, section, title, status: 'skipped', variable };
+async function outcomeOf({ id, needs, check }: Case, run: Run, probe: Probe) {
+  const missing = needs.find((need) => (need === '--burst' ? !run.isBurst : run.given[need] === undefined));
+  if (missing !== undefined) return { status: 'skipped', variable: missing } as const;
   try {
-    await each.check(probe);
-    return { id, section, title, status: 'passed' };
+    await check(probe);
+    return { status: 'passed' } as const;
   } catch (error) {
     if (error instanceof Untestable) throw error;
-    const mask = createMask(run.given);
-    if (error instanceof Skip)
-      return { id, section, title, status: 'skipped', variable: mask(error.message) };
+    const { mask, shownRequest, shownAnswer } = createRedaction(run.given);
+    if (error instanceof Skip) return { status: 'skipped', variable: mask(error.message) } as const;
     // The message of any other error may repeat a part of the answer.
-    const cannotRead = `an answer that the case can read (${(error as Error).name})`;
-    const { answer, expected } =
-      error instanceof Failure ? error : { answer: probe.answers.at(-1)!, expected: cannotRead };
-    const status = run.expectedFailures.has(id) ? 'expected' : 'failed';
-    const [request, shown] = [answer.request, shownAnswer(answer)].map(mask);
-    return { id, section, title, status, request, answer: shown, expected: mask(expected) };
+    const expected = `an answer that the case can read (${(error as Error).name})`;
+    const failure = error instanceof Failure ? error : new Failure(probe.answers.at(-1)!, expected);
+    return {
+      status: run.expectedFailures.has(id) ? 'expected' : 'failed',
+      request: shownRequest(failure.answer),
+      answer: shownAnswer(failure.answer),
+      expected: mask(failure.expected),
+    } as const;
   }
 }
 
-function createProbe({ given }: Run, base: URL, sender: ReturnType<typeof createSender>): Probe {
-  const results = new Map<string, Promise<unknown>>();
+function createProbe(base: URL, given: Given): Probe {
+  const sender = createSender(base);
+  const shared = new Map<string, Promise<unknown>>();
   const answers: Answer[] = [];
   const kept = (answer: Answer) => {
     answers.push(answer);
     return answer;
   };
+  const ownKey = `Bearer ${given.PARTNER_NETWORK_API_KEY}`;
 
-  function outgoing(path: string, query: Query | string = {}, sending: Sending = {}): Outgoing {
-    const { method = 'GET', key = 'PARTNER_NETWORK_API_KEY', atOrigin } = sending;
-    const text = typeof query === 'string' ? query : queryText(query);
-    const target = (atOrigin ? '' : base.pathname) + path + (text && `?${text}`);
-    const credentials = (value: string) => ['Authorization', value, ...(sending.headers ?? [])];
-    const isVariable = typeof key === 'string';
-    const headers =
-      key === null ? credentials('').slice(2) : credentials(isVariable ? `Bearer ${given[key]}` : key.header);
-    const shown = isVariable ? credentials(`Bearer $${key}`) : headers;
-    const lines = shown.map((part, index) => (index % 2 === 0 ? `\n${part}: ` : part));
-    const request = `${method} ${shownTarget(target, given)}${lines.join('')}`;
-    return { request, method, path: atOrigin ? undefined : path, target, headers };
+  function textOf(path: string, query: Query | string = '', authorization = ownKey, method = 'GET'): string {
+    const parameters = typeof query === 'string' ? query : queryText(query);
+    return [
+      `${method} ${base.pathname}${path}${parameters && `?${parameters}`} HTTP/1.1`,
+      `Host: ${base.host}`,
+      'User-Agent: partner-network-conformance',
+      'Connection: close',
+      ...(authorization === '' ? [] : [`Authorization: ${authorization}`]),
+      '\r\n',
+    ].join('\r\n');
   }
 
-  const filledIn = (template: string, key: string) =>
-    template.replaceAll('{path}', base.pathname).replaceAll('{host}', base.host).replaceAll('{key}', key);
-
   return {
+    base,
     given,
     answers,
-    get: async (path, query, sending) => kept(await sender.send(outgoing(path, query, sending))),
-    raw: async (template) => {
-      const bytes = Buffer.from(filledIn(template, given.PARTNER_NETWORK_API_KEY!), 'latin1');
-      const shown = filledIn(template, '$PARTNER_NETWORK_API_KEY').replaceAll('\r', '').trimEnd();
-      return kept(await sender.raw(bytes, shown));
-    },
-    burst: async (count, path, query) => (await sender.burst(outgoing(path, query), count)).map(kept),
+    get: async (path, ...rest) => kept(await sender.send(textOf(path, ...rest), path)),
+    raw: async (text) => kept(await sender.send(text)),
+    burst: async (count, path, query) => (await sender.burst(count, textOf(path, query), path)).map(kept),
     once: <Value>(name: string, make: () => Promise<Value>) => {
-      const made = results.get(name) ?? make();
-      results.set(name, made);
-      made.catch(() => results.delete(name));
+      const made = shared.get(name) ?? make();
+      shared.set(name, made);
+      made.catch(() => shared.delete(name));
       return made as Promise<Value>;
-    },
-    expect: (answer, holds, expected) => {
-      if (!holds) throw new Failure(answer, expected);
     },
   };
 }
 
 function queryText(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(one)}`),
-  );
-  return pairs.join('&');
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  return pairs.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
 }

@@ -1,26 +1,19 @@
 /** Checks values by the part of JSON Schema that the contract and the OpenAPI document use. */
-import { createContext, Script } from 'node:vm';
 
 // biome-ignore lint/suspicious/noExplicitAny: a schema may come from a deployment's document.
 export type Schema = Readonly<Record<string, any>>;
 
 interface Options {
-  /** The document that a `$ref` such as `#/components/schemas/Brand` points into. */
+  /**
+   * The deployment's document, which a `$ref` such as `#/components/schemas/Brand` points into. Its patterns
+   * are not tried: one could take years to match.
+   */
   readonly document?: unknown;
   /** Accept fields that the schema does not list, even if it forbids them. */
   readonly allowsMore?: boolean;
 }
 
-const mostFaults = 20;
 const mostDepth = 64;
-
-/**
- * What is wrong with a value, such as `brands[3].name must be a string`, at most 20 sentences. The sentences
- * name fields and rules, and no values: they stand in reports.
- */
-export function faultsOf(schema: Schema, value: unknown, options: Options = {}): string[] {
-  return check(schema, value, '', 0, options).take(mostFaults).toArray();
-}
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: Array.isArray,
@@ -37,105 +30,81 @@ const formats: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 };
 
-/** The size of a value that has one; NaN, which no bound excludes, for any other. */
-const characters = (value: unknown) => (typeof value === 'string' ? [...value].length : Number.NaN);
-const items = (value: unknown) => (Array.isArray(value) ? value.length : Number.NaN);
-const fields = (value: unknown) => (types.object!(value) ? Object.keys(value as object).length : Number.NaN);
-const amount = (value: unknown) => (typeof value === 'number' ? value : Number.NaN);
+/** Characters, items, fields, or the number itself. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return [...value].length;
+  return typeof value === 'object' ? Object.keys(value ?? {}).length : Number(value);
+}
 
-type Keyword = readonly [must: string, isBroken: (value: unknown, rule: never) => boolean];
-
-const keywords: Readonly<Record<string, Keyword>> = {
-  enum: ['be one of {}', (value, rule: readonly unknown[]) => !rule.includes(value)],
-  const: ['be {}', (value, rule: unknown) => rule !== value],
-  format: [
-    'be a {}',
-    (value, rule: string) => typeof value === 'string' && formats[rule]?.test(value) === false,
-  ],
-  pattern: ['match {}', (value, rule: string) => typeof value === 'string' && !matches(rule, value)],
-  minLength: ['have at least {} characters', (value, rule: number) => characters(value) < rule],
-  maxLength: ['have at most {} characters', (value, rule: number) => characters(value) > rule],
-  minimum: ['be at least {}', (value, rule: number) => amount(value) < rule],
-  maximum: ['be at most {}', (value, rule: number) => amount(value) > rule],
-  minItems: ['have at least {} items', (value, rule: number) => items(value) < rule],
-  maxItems: ['have at most {} items', (value, rule: number) => items(value) > rule],
-  maxProperties: ['have at most {} fields', (value, rule: number) => fields(value) > rule],
+/** Whether a value breaks the rule of a keyword. */
+const isBroken: Readonly<Record<string, (value: unknown, rule: never) => boolean>> = {
+  enum: (value, rule: readonly unknown[]) => !rule.includes(value),
+  const: (value, rule: unknown) => rule !== value,
+  format: (value, rule: string) => formats[rule]?.test(String(value)) === false,
+  pattern: (value, rule: string) => !new RegExp(rule, 'u').test(String(value)),
+  minLength: (value, rule: number) => sizeOf(value) < rule,
+  minItems: (value, rule: number) => sizeOf(value) < rule,
+  minimum: (value, rule: number) => sizeOf(value) < rule,
+  maxLength: (value, rule: number) => sizeOf(value) > rule,
+  maxItems: (value, rule: number) => sizeOf(value) > rule,
+  maxProperties: (value, rule: number) => sizeOf(value) > rule,
+  maximum: (value, rule: number) => sizeOf(value) > rule,
 };
 
-function* check(
-  schema: Schema,
+/**
+ * The first thing that is wrong with a value, such as `brands[3].name must be of the type string`. It names
+ * fields and rules, and no values: it stands in reports.
+ */
+export function faultIn(
+  schema: Schema | undefined,
   value: unknown,
-  where: string,
-  depth: number,
-  options: Options,
-): Generator<string, void> {
+  options: Options = {},
+  where = '',
+  depth = 0,
+): string | undefined {
   const must = (what: string) => `${where || 'the body'} must ${what}`;
-  // A deployment's own document may refer to itself without end.
-  if (schema === undefined || depth > mostDepth) {
-    yield must('have a schema that can be checked');
-    return;
-  }
-  if (schema.$ref !== undefined) {
-    yield* check(resolve(schema.$ref, options.document), value, where, depth + 1, options);
-    return;
-  }
+  // A document may refer to itself without end.
+  if (schema === undefined || depth > mostDepth) return must('have a schema that can be checked');
+  const inside = (part: Schema, item: unknown, place: string) =>
+    faultIn(part, item, options, place, depth + 1);
+  if (schema.$ref !== undefined) return inside(partOf(options.document, schema.$ref), value, where);
+
   const allowed: readonly string[] = [schema.type ?? []].flat();
-  if (allowed.length > 0 && !allowed.some((type) => types[type]?.(value) ?? typeof value === type)) {
-    yield must(`be of the type ${allowed.join(' or ')}`);
-    return;
-  }
-  for (const [keyword, [what, isBroken]] of Object.entries(keywords)) {
-    const rule = schema[keyword];
-    if (rule !== undefined && isBroken(value, rule as never))
-      yield must(what.replace('{}', () => String(rule)));
+  if (allowed.length > 0 && !allowed.some((type) => types[type]?.(value) ?? typeof value === type))
+    return must(`be of the type ${allowed.join(' or ')}`);
+  for (const [keyword, rule] of Object.entries(schema)) {
+    const isTried = keyword !== 'pattern' || options.document === undefined;
+    if (isTried && isBroken[keyword]?.(value, rule as never)) return must(`have the ${keyword} ${rule}`);
   }
   if (Array.isArray(value) && schema.items !== undefined)
-    for (const [index, item] of value.entries())
-      yield* check(schema.items, item, `${where}[${index}]`, depth + 1, options);
-  if (types.object!(value)) yield* checkFields(schema, value as Schema, where, depth, options);
-}
+    return firstOf(value, (item, index) => inside(schema.items, item, `${where}[${index}]`));
+  if (!types.object!(value)) return undefined;
 
-function* checkFields(schema: Schema, value: Schema, where: string, depth: number, options: Options) {
   const { required = [], properties = {}, additionalProperties: more = true } = schema;
   const at = (name: string) => (where === '' ? name : `${where}.${name}`);
-  for (const name of required) if (!Object.hasOwn(value, name)) yield `${at(name)} must be present`;
-  for (const [index, [name, field]] of Object.entries(value).entries()) {
-    if (Object.hasOwn(properties, name)) yield* check(properties[name], field, at(name), depth + 1, options);
+  const absent = required.find((name: string) => !Object.hasOwn(value as object, name));
+  if (absent !== undefined) return `${at(absent)} must be present`;
+  return firstOf(Object.entries(value as object), ([name, field], index) => {
+    if (Object.hasOwn(properties, name)) return inside(properties[name], field, at(name));
     // A name that the schema does not list may be data.
-    else if (typeof more === 'object')
-      yield* check(more, field, at(`<field ${index + 1}>`), depth + 1, options);
-    else if (!more && !options.allowsMore)
-      yield `${where || 'the body'} must have no fields other than those of its schema`;
-  }
+    if (typeof more === 'object') return inside(more, field, at(`<field ${index + 1}>`));
+    return more || options.allowsMore ? undefined : must('have no fields other than those of its schema');
+  });
 }
 
-function resolve(reference: string, document: unknown): Schema {
-  const names = reference.replace(/^#\//, '').split('/');
+function firstOf<Item>(list: readonly Item[], find: (item: Item, index: number) => string | undefined) {
+  for (const [index, item] of list.entries()) {
+    const found = find(item, index);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The part of a document that a reference points to. */
+export function partOf(document: unknown, reference: string): Schema {
+  const [, ...names] = reference.split('/');
   return names.reduce(
     (place, name) => (place && Object.hasOwn(place, name) ? place[name] : undefined),
     document as Schema,
   );
-}
-
-const context = createContext({ pattern: '', text: '' });
-const matching = new Script('new RegExp(pattern, "u").test(text)');
-const unusable = new Set<string>();
-/** The same records come on many pages, and every run of the script starts a thread. */
-const matched = new Set<string>();
-
-/**
- * A deployment's own document may contain a pattern that takes years to match. It is tried once. On a busy
- * machine, 100 ms passed before a simple pattern had its turn.
- */
-function matches(pattern: string, text: string): boolean {
-  const pair = `${pattern} ${text}`;
-  if (unusable.has(pattern) || matched.has(pair)) return matched.has(pair);
-  try {
-    const isMatch = matching.runInContext(Object.assign(context, { pattern, text }), { timeout: 1_000 });
-    if (isMatch) matched.add(pair);
-    return isMatch;
-  } catch {
-    unusable.add(pattern);
-    return false;
-  }
 }

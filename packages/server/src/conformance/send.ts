@@ -1,14 +1,7 @@
-/** Sends requests to any deployment: paced, counted, bounded, and never to another address. */
+/** Sends requests to a deployment: paced, counted, bounded, and never to another address. */
 import { once } from 'node:events';
-import {
-  Agent,
-  type ClientRequest,
-  type IncomingMessage,
-  type RequestOptions,
-  request as requestHttp,
-} from 'node:http';
-import { request as requestHttps, Agent as TlsAgent } from 'node:https';
-import { connect, isIP, type Socket } from 'node:net';
+import { type IncomingMessage, request as startRequest } from 'node:http';
+import { connect, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Answer } from './case.ts';
@@ -17,17 +10,16 @@ export const sendBounds = {
   /** Milliseconds between two starts: 39 requests in any second. */
   paceMs: 26,
   requests: 999,
-  requestsAtOnce: 150,
   /** Milliseconds for a whole answer, and for the run. */
   answerMs: 10_000,
   runMs: 900_000,
   headBytes: 64 * 1024,
   /** Bytes of one body, and of all. A page of 100 brands has 8 MB at most. */
-  bodyBytes: 16 * 1024 * 1024,
-  allBytes: 256 * 1024 * 1024,
-  /** How often a request is sent again after a 429 or 503, and the longest wait for all repeats together. */
+  bodyBytes: 10 * 1024 * 1024,
+  allBytes: 128 * 1024 * 1024,
+  /** How often a request is sent again after a 429 or 503, and the longest wait for that. */
   repeats: 3,
-  repeatWaitMs: 60_000,
+  waitMs: 10_000,
   /** Requests in a row without an answer, after which the deployment counts as unreachable. */
   unanswered: 5,
 };
@@ -44,13 +36,7 @@ export class Untestable extends Error {
   }
 }
 
-/** A request as it is sent, and as reports show it. */
-export interface Outgoing extends Pick<Answer, 'request' | 'method' | 'path'> {
-  readonly target: string;
-  /** Names and values alternate. */
-  readonly headers: readonly string[];
-}
-
+/** The sender takes requests as text; each character is one byte. `path` becomes the path of the answer. */
 export function createSender(base: URL, bounds = sendBounds) {
   const isTls = base.protocol === 'https:';
   const host = base.hostname.replace(/^\[|\]$/g, '');
@@ -61,143 +47,107 @@ export function createSender(base: URL, bounds = sendBounds) {
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
   };
-  const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true });
-  const startedAt = performance.now();
-  const spent = { requests: 0, bytes: 0, repeatWaitMs: 0, unanswered: 0 };
-  let lastStart = startedAt - bounds.paceMs;
+  const endMs = performance.now() + bounds.runMs;
+  const spent = { requests: 0, bytes: 0, unanswered: 0 };
+  let nextMs = 0;
   let turn = Promise.resolve();
 
   /** Resolves when the next request may start. */
   function pace(requests = 1): Promise<void> {
     spent.requests += requests;
-    const isSpent =
-      spent.requests > bounds.requests ||
-      spent.bytes > bounds.allBytes ||
-      performance.now() - startedAt > bounds.runMs;
-    if (isSpent) throw new Untestable('exhausted');
+    if (spent.requests > bounds.requests || spent.bytes > bounds.allBytes || performance.now() > endMs)
+      throw new Untestable('exhausted');
     turn = turn.then(async () => {
-      // A timer may fire early.
-      for (let waitMs = 1; waitMs > 0; await sleep(waitMs))
-        waitMs = Math.max(Math.ceil(lastStart + bounds.paceMs - performance.now()), 0);
-      lastStart = performance.now();
+      await sleep(Math.max(Math.ceil(nextMs - performance.now()), 0));
+      nextMs = performance.now() + bounds.paceMs;
     });
     return turn;
   }
 
-  function start({ method, target, headers }: Outgoing, connection: RequestOptions): ClientRequest {
-    const all = ['Host', base.host, 'User-Agent', 'partner-network-conformance', ...headers];
-    const options = { method, path: target, headers: all, maxHeaderSize: bounds.headBytes, ...connection };
-    return isTls && 'agent' in connection
-      ? requestHttps({ ...address, ...options })
-      : requestHttp({ ...address, ...options });
-  }
+  /** Starts to open a connection. Its errors are found later. */
+  const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
 
-  /** Sends one request. Never rejects: a fault of the connection or of the answer is a result. */
-  async function exchange(outgoing: Outgoing, connection: RequestOptions): Promise<Answer> {
-    const answer = await new Promise<Answer>((resolve) => {
-      const sentMs = performance.now();
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      let response: IncomingMessage | undefined;
-      const request = start(outgoing, connection);
-      const timer = setTimeout(() => end('TIMEOUT'), bounds.answerMs);
-      const end = (fault?: string) => {
-        clearTimeout(timer);
-        request.removeAllListeners('close');
-        if (fault !== undefined) request.destroy();
-        const isStale =
-          response === undefined && request.reusedSocket && /ECONNRESET|EPIPE/.test(fault ?? '');
-        resolve(answerOf(outgoing, sentMs, isStale ? 'STALE' : fault, response, Buffer.concat(chunks)));
-      };
-      request.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.name));
-      // A 101 response ends the connection with neither a response nor an error.
-      request.on('close', () => end('ECONNRESET'));
-      request.on('response', (incoming) => {
-        response = incoming;
-        incoming.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > bounds.bodyBytes) end('BODY_TOO_LONG');
-          else chunks.push(chunk);
-        });
-        incoming.on('end', () => end());
-        incoming.on('error', () => end('ECONNRESET'));
-      });
-      request.end();
+  /** Sends a request on a connection of its own. Never rejects: a fault is a result. */
+  async function exchange(text: string, path: string | undefined, socket = open()): Promise<Answer> {
+    const sentMs = performance.now();
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let response: IncomingMessage | undefined;
+    const fault = await new Promise<string | undefined>((resolve) => {
+      const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name);
+      if (socket.errored) return failed(socket.errored);
+      setTimeout(resolve, bounds.answerMs, 'TIMEOUT').unref();
+      socket.write(text, 'latin1');
+      // Node reads the answer as if it had sent a request of its own, which goes nowhere.
+      socket.write = () => true;
+      const method = text.startsWith('HEAD ') ? 'HEAD' : 'GET';
+      startRequest({ method, maxHeaderSize: bounds.headBytes, createConnection: () => socket })
+        .on('error', failed)
+        // A 101 response ends the connection with neither a response nor an error.
+        .on('close', () => resolve('ECONNRESET'))
+        .on('response', (incoming) => {
+          response = incoming;
+          incoming.on('error', failed).on('end', () => resolve(undefined));
+          incoming.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > bounds.bodyBytes) resolve('BODY_TOO_LONG');
+            else chunks.push(chunk);
+          });
+        })
+        .end();
     });
-    spent.bytes += answer.body.length;
-    return answer;
+    socket.destroy();
+    spent.bytes += bytes;
+    const times = { sentMs, answeredMs: performance.now() };
+    return { sent: text, path, ...times, fault, ...readAnswer(text, fault, response, Buffer.concat(chunks)) };
   }
 
-  /** Sends a request, and again after a 429 or 503 or on a connection that the service just closed. */
-  async function send(outgoing: Outgoing): Promise<Answer> {
-    for (let repeats = 0; ; ) {
+  /** Sends a request, and again after a 429 or 503. */
+  async function send(text: string, path?: string): Promise<Answer> {
+    for (let repeats = 0; ; repeats += 1) {
       await pace();
-      const answer = await exchange(outgoing, { agent });
-      if (answer.fault === 'STALE') continue;
-      spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
+      const answer = await exchange(text, path);
+      // A deployment may close the connection of a raw request that it does not understand.
+      if (path !== undefined) spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
       if (spent.unanswered >= bounds.unanswered) throw new Untestable('unreachable', answer);
       const waitMs = waitAsked(answer);
-      const isFinal = waitMs === undefined || spent.repeatWaitMs + waitMs > bounds.repeatWaitMs;
-      if (isFinal || ++repeats > bounds.repeats) return answer;
-      spent.repeatWaitMs += waitMs;
+      if (!(waitMs <= bounds.waitMs) || repeats === bounds.repeats) return answer;
       await sleep(waitMs);
     }
   }
 
-  /** Starts to open a connection. Its errors reach the request, or are found by `exchangeOn`. */
-  const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
-
-  async function exchangeOn(socket: Socket, outgoing: Outgoing): Promise<Answer> {
-    const error: NodeJS.ErrnoException | null = socket.errored;
-    if (error !== null) return answerOf(outgoing, performance.now(), error.code ?? error.name);
-    const answer = await exchange(outgoing, { createConnection: () => socket });
-    socket.destroy();
-    return answer;
-  }
-
-  /** Sends bytes that no HTTP library would send. */
-  async function raw(bytes: Buffer, request: string): Promise<Answer> {
-    await pace();
-    const socket = open();
-    socket.write(bytes);
-    // Node reads the answer, as if it had sent this request, which goes nowhere.
-    socket.write = () => true;
-    const method = bytes.subarray(0, 5).toString() === 'HEAD ' ? 'HEAD' : 'GET';
-    return exchangeOn(socket, { request, method, path: undefined, target: '/', headers: [] });
-  }
-
-  async function burst(outgoing: Outgoing, count: number): Promise<readonly Answer[]> {
-    if (count > bounds.requestsAtOnce) throw new RangeError(`More than ${bounds.requestsAtOnce} at once.`);
+  /** Sends a request many times at once, when all connections are open. */
+  async function burst(count: number, text: string, path: string): Promise<readonly Answer[]> {
     await pace(count);
     const signal = AbortSignal.timeout(bounds.answerMs);
     const sockets = Array.from({ length: count }, open);
     const event = isTls ? 'secureConnect' : 'connect';
     await Promise.allSettled(sockets.map((socket) => once(socket, event, { signal })));
-    return Promise.all(sockets.map((socket) => exchangeOn(socket, outgoing)));
+    return Promise.all(sockets.map((socket) => exchange(text, path, socket)));
   }
 
-  return { send, raw, burst, close: () => agent.destroy() };
+  return { send, burst };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function answerOf(
-  { request, method, path }: Outgoing,
-  sentMs: number,
+function readAnswer(
+  sent: string,
   fault: string | undefined,
   response?: IncomingMessage,
   body = Buffer.alloc(0),
-): Answer {
+) {
   const rawHeaders = response?.rawHeaders ?? [];
-  const status = fault === undefined ? (response?.statusCode ?? 0) : 0;
-  const header = (name: string) => {
-    const isNamed = (_: string, index: number) =>
-      index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name.toLowerCase();
-    return rawHeaders.filter(isNamed).join(', ') || undefined;
-  };
   return {
-    ...{ request, method, path, status, fault, rawHeaders, header, body },
-    ...{ sentMs, answeredMs: performance.now() },
+    method: sent.split(' ', 1)[0]!,
+    status: fault === undefined ? (response?.statusCode ?? 0) : 0,
+    rawHeaders,
+    header: (name: string) => {
+      const isNamed = (_: string, index: number) =>
+        index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name.toLowerCase();
+      return rawHeaders.filter(isNamed).join(', ') || undefined;
+    },
+    body,
     // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
     get text() {
       return body.toString();
@@ -212,10 +162,9 @@ function answerOf(
   };
 }
 
-/** Milliseconds to wait before the request is sent again; undefined if the answer is final. */
-function waitAsked({ status, header }: Answer): number | undefined {
-  if (status !== 429 && status !== 503) return undefined;
-  const seconds = Number(header('Retry-After') ?? 1);
-  const ms = Number(header('Retry-After-Ms') ?? seconds * 1_000);
+/** Milliseconds to wait before the request is sent again; NaN if the answer is final. */
+function waitAsked({ status, header }: Answer): number {
+  if (status !== 429 && status !== 503) return Number.NaN;
+  const ms = Number(header('Retry-After-Ms') ?? Number(header('Retry-After') ?? 1) * 1_000);
   return Number.isNaN(ms) ? 1_000 : Math.max(ms, 0);
 }

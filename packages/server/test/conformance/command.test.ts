@@ -156,7 +156,7 @@ test('a hostile deployment fails, and the reports are safe and contain none of i
     assert.match(stdout, /^Skipped without PARTNER_NETWORK_BRANDS_ONLY_API_KEY: scopes\.required/m);
     assert.match(
       stdout,
-      /^ {2}Request:\n {4}GET \/proxy\/network\/v1\/brands\S*\n {4}Authorization: Bearer \$PARTNER\w+$/m,
+      /^ {4}GET \/proxy\/network\/v1\/brands\S* HTTP\/1.1$(\n {4}.+)*\n {4}Authorization: Bearer \$PARTNER\w+$/m,
     );
   });
 

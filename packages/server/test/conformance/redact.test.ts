@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import type { Answer, Given } from '../../src/conformance/case.ts';
-import { createMask, shownAnswer, shownTarget } from '../../src/conformance/redact.ts';
+import { createRedaction } from '../../src/conformance/redact.ts';
 
 const given: Given = {
   PARTNER_NETWORK_API_KEY: keys.acme,
@@ -11,13 +11,13 @@ const given: Given = {
   PARTNER_NETWORK_CUSTOMER_ID: 'CUSTOMER/1 001',
   PARTNER_NETWORK_GRANT_ID: 'g1',
 };
-const mask = createMask(given);
+const { mask, shownAnswer, shownRequest } = createRedaction(given);
 
 function answerOf(status: number, json: unknown, rawHeaders: readonly string[] = []): Answer {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   const parsed = typeof json === 'string' ? undefined : json;
   const times = { sentMs: 0, answeredMs: 0 };
-  const request = { request: '', method: 'GET', path: '/' };
+  const request = { sent: '', method: 'GET', path: '/' };
   return {
     ...request,
     ...times,
@@ -31,14 +31,15 @@ function answerOf(status: number, json: unknown, rawHeaders: readonly string[] =
 }
 
 test('a request shows variables and lengths in place of values', () => {
-  const target =
-    '/brands?limit=5&type=CHECKING&cursor=abc&reference_id=ref' +
-    '&customer_id=CUSTOMER%2F1%20001&x&y=&grant_id=g1&z=a=b';
+  const sent =
+    'GET /brands?limit=5&type=CHECKING&cursor=abc&reference_id=ref' +
+    '&customer_id=CUSTOMER%2F1%20001&x&y=&grant_id=g1&z=a=b HTTP/1.1\r\n' +
+    `Authorization: Bearer ${keys.acme}\r\nX: Bearer ${keys.zenith}\r\n\r\n`;
   const shown =
-    '/brands?limit=5&type=CHECKING&cursor=<3 characters>&reference_id=<3 characters>' +
-    '&customer_id=$PARTNER_NETWORK_CUSTOMER_ID&x&y=&grant_id=$PARTNER_NETWORK_GRANT_ID&z=<3 characters>';
-  assert.equal(shownTarget(target, given), shown);
-  assert.equal(shownTarget('/brands', given), '/brands');
+    'GET /brands?limit=5&type=CHECKING&cursor=<3 characters>&reference_id=<3 characters>' +
+    '&customer_id=$PARTNER_NETWORK_CUSTOMER_ID&x&y=&grant_id=$PARTNER_NETWORK_GRANT_ID&z=<3 characters>' +
+    ' HTTP/1.1\nAuthorization: Bearer $PARTNER_NETWORK_API_KEY\nX: Bearer [key]';
+  assert.equal(shownRequest({ ...answerOf(200, {}), sent }), shown);
 });
 
 test('records show the names of fields and the kinds of values, and differences stand out', () => {
@@ -71,7 +72,7 @@ test('records show the names of fields and the kinds of values, and differences 
       "text": ""
     },
     {
-      "metadata": { <1> },
+      "metadata": {…},
       <field>: <integer>,
       "deep": {
         "er": []
@@ -107,7 +108,7 @@ test('a body that is not JSON, and headers that are not of the API, show their l
   const shown = shownAnswer(answerOf(502, '<h1>125050</h1>', rawHeaders));
   assert.equal(
     shown,
-    '502\nContent-Type: text/html\nSet-Cookie: <9 characters>\nLocation: <17 characters>\n\n<not JSON, 15 characters>',
+    '502\nContent-Type: text/html\nSet-Cookie: <9 characters>\nLocation: <17 characters>\n\n<not JSON, 15 bytes>',
   );
   const many = Array.from({ length: 1_000 }, (_, index) => (index % 2 ? 'v'.repeat(1_000) : `date${index}`));
   assert.ok(shownAnswer(answerOf(200, '', many)).length < 40 * 500);
@@ -143,17 +144,14 @@ const forms: Readonly<Record<string, (value: string) => string>> = {
 };
 
 for (const [name, form] of Object.entries(forms)) {
-  test(`a key is masked: ${name}`, () => {
+  test(`a key is masked in an error and in a header: ${name}`, () => {
     for (const key of [keys.acme, given.PARTNER_NETWORK_REVOKED_API_KEY!]) {
-      const masked = mask(`before ${form(key)} after`);
-      assert.match(masked, /^before .*\[key\].* after$/);
-      // No part of 12 characters is left of its middle.
       const text = form(key);
+      const errors = [{ code: 'X', detail: `before ${text} after` }];
+      const shown = shownAnswer(answerOf(400, { errors }, ['X-Request-Id', text]));
+      assert.match(shown, /before .* after/);
       for (let at = 20; at + 20 <= text.length; at += 1)
-        assert.ok(
-          !masked.includes(text.slice(at, at + 12)) || /[^!-~]/.test(text.slice(at, at + 12)),
-          masked,
-        );
+        assert.ok(!shown.includes(text.slice(at, at + 16)) || /[^!-~]/.test(text.slice(at, at + 16)), shown);
     }
   });
 }
@@ -172,10 +170,6 @@ test('given ids are replaced by their variables: long ones anywhere, short ones 
   );
 });
 
-test('cursors and references in raw requests are masked, and control characters are replaced', () => {
-  assert.equal(
-    mask('GET /brands?cursor=abc&reference_id=r HTTP/1.1'),
-    'GET /brands?cursor=<…>&reference_id=<…> HTTP/1.1',
-  );
+test('control characters are replaced', () => {
   assert.equal(mask('a\u001b[31mb\r\u0000\u202e\nc\ud800'), 'a\ufffd[31mb\ufffd\ufffd\ufffd\nc\ufffd');
 });

@@ -3,8 +3,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { basePath } from '@partner-network/contract/operations';
 import { commandLineBounds } from '../../bounds/command-line.ts';
 import { counted } from '../../command-line/amounts.ts';
-import { command } from '../../command-line/command.ts';
-import { jsonText } from '../../command-line/json.ts';
+import { command, printReport } from '../../command-line/command.ts';
 import { type JunitCase, junitXml } from '../../command-line/junit.ts';
 import {
   addedIn,
@@ -18,13 +17,12 @@ import {
   plainText,
   variableOnly,
 } from '../../command-line/options.ts';
-import { createProgress } from '../../command-line/progress.ts';
 import { writeReport } from '../../command-line/report-file.ts';
-import { boundless, growingTable, neverShortened } from '../../command-line/table.ts';
+import { table } from '../../command-line/table.ts';
 import {
   type CaseResult,
+  type ConformanceReport,
   type Given,
-  type Report,
   type Variable,
   variables,
 } from '../../conformance/case.ts';
@@ -72,32 +70,29 @@ export const conformance = command({
     ...fromVariables,
   }),
   run: async (values, [text = ''], output) => {
-    const { profile, burst: isBurst, json, junit, html, 'expected-failures': listed, ...rest } = values;
+    const { profile, burst: isBurst, json, junit, html, 'expected-failures': listed, ...variables } = values;
     const expectedFailures = listed ?? new Set<string>();
-    const given: Given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+    const isSet = ([, value]: readonly [string, unknown]) => value !== undefined;
+    const given: Given = Object.fromEntries(Object.entries(variables).filter(isSet));
     // Before the run. It also removes old reports.
     for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
-    const cases = casesOf(allCases, profile);
-    const progress = createProgress(process.stderr, 'checked', cases.length);
-    const onProgress = (done: number) => {
-      progress.bytes(1);
-      progress.done(done);
-    };
-    const running = runCases(cases, { baseUrl: url, given, isBurst, expectedFailures, onProgress });
-    const results = await running.finally(progress.clear).catch((error) => {
+    const results = await runCases(casesOf(allCases, profile), {
+      ...{ baseUrl: url, given, isBurst, expectedFailures },
+    }).catch((error) => {
       if (!(error instanceof Untestable)) throw error;
-      const sentences = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
-      throw new OperatorError(sentences, { cause: error, exitStatus: exitUntestable });
+      const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
+      throw new OperatorError(message, { cause: error, exitStatus: exitUntestable });
     });
-    const report: Report = { base_url: url, profile, cases: results };
+    const value: ConformanceReport = { base_url: url, profile, cases: results };
     writeReport(junit, junitXml(`conformance of ${url}`, results.map(junitCase)));
-    writeReport(html, htmlOf(report, new Date()));
-    output.answer(json ? jsonText(report, 2) : textOf(results));
-    for (const { id } of results.filter(({ id, status }) => status === 'passed' && expectedFailures.has(id)))
-      output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
+    writeReport(html, htmlOf(value, countsOf(results), new Date()));
+    for (const { id, status } of results)
+      if (status === 'passed' && expectedFailures.has(id))
+        output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
     const failed = results.filter(({ status }) => status === 'failed').length;
-    if (failed > 0) throw new OperatorError(`${url} does not conform: ${counted(failed, 'case')} failed.`);
+    const failure = failed > 0 ? `${url} does not conform: ${counted(failed, 'case')} failed.` : undefined;
+    printReport({ value, text: textOf(results), failure }, json, output);
   },
 });
 
@@ -132,38 +127,41 @@ function whyUntested({ reason, answer }: Untestable, address: Address): string[]
   return [`${url} refused the key with status ${status}.`, remedy];
 }
 
-function junitCase({ id, section, title, status, variable, ...seen }: CaseResult): JunitCase {
-  const failure =
-    status === 'failed' ? `Expected ${seen.expected}\n\n${seen.request}\n\n${seen.answer}` : undefined;
+function failureOf({ expected, request, answer }: CaseResult): string {
+  return `Expected ${expected}\n\n${request}\n\n${answer}`;
+}
+
+function junitCase(result: CaseResult): JunitCase {
+  const { id, section, title, status, variable } = result;
+  const failure = status === 'failed' ? failureOf(result) : undefined;
   const skipped = status === 'expected' ? 'This failure is expected.' : variable && `Needs ${variable}`;
   return { group: section, name: `${id}: ${title}`, failure, skipped };
 }
 
-/** A table by section, then each failure in full, and what skipped cases need. */
+function countsOf(results: readonly CaseResult[]): string {
+  const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
+  const others = `${number('expected')} failed as expected, ${number('skipped')} skipped`;
+  return `${counted(results.length, 'case')}: ${number('passed')} passed, ${number('failed')} failed, ${others}.`;
+}
+
+/** A table, then each failure in full, and what skipped cases need. */
 function textOf(results: readonly CaseResult[]): string {
-  const columns = [
-    { heading: 'SECTION', cell: ({ section }: CaseResult) => section },
-    { heading: 'RESULT', cell: ({ status }: CaseResult) => status },
-    { heading: 'CASE', cell: ({ id }: CaseResult) => id, minCells: neverShortened },
-    { heading: 'PROMISE', cell: ({ title }: CaseResult) => title },
-  ];
-  const rows = results.map((result, index) =>
-    result.section === results[index - 1]?.section ? { ...result, section: '' } : result,
-  );
-  const shown = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless)(rows);
-  const indented = (text = '') => text.replace(/^(?=.)/gm, '    ');
+  const shown = table(results, {
+    SECTION: ({ section }) => section,
+    RESULT: ({ status }) => status,
+    CASE: ({ id }) => id,
+    PROMISE: ({ title }) => title,
+  });
   const failures = results
     .filter(({ expected }) => expected !== undefined)
-    .map(({ id, section, title, status, expected, request, answer }) => {
-      const heading = `${status.toUpperCase()} ${id} (${section}): ${title}\n  Expected ${expected}`;
-      return `${heading}\n  Request:\n${indented(request)}\n  Answer:\n${indented(answer)}\n`;
+    .map((result) => {
+      const heading = `${result.status.toUpperCase()} ${result.id} (${result.section}): ${result.title}`;
+      return `${heading}\n${failureOf(result).replace(/^(?=.)/gm, '    ')}\n`;
     });
   const skipped = Map.groupBy(results, ({ variable }) => variable);
   skipped.delete(undefined);
-  const idsOf = (group: readonly CaseResult[]) => group.map(({ id }) => id).join(', ');
-  const needs = [...skipped].map(([needed, group]) => `Skipped without ${needed}: ${idsOf(group)}`);
-  const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
-  const others = `${number('expected')} failed as expected, ${number('skipped')} skipped`;
-  const counts = `${number('passed')} passed, ${number('failed')} failed, ${others}`;
-  return [shown, ...failures, ...needs, `${counted(results.length, 'case')}: ${counts}.`].join('\n');
+  const needs = [...skipped].map(
+    ([needed, group]) => `Skipped without ${needed}: ${group.map(({ id }) => id).join(', ')}`,
+  );
+  return [shown, '', ...failures, ...needs, countsOf(results)].join('\n');
 }

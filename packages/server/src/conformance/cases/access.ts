@@ -1,38 +1,30 @@
 /** Cursors, keys, scopes, grants, and what a partner may learn of another. */
 import { type Find, table } from './table.ts';
-import { type Item, someRecords } from './walks.ts';
+import { someRecords } from './walks.ts';
 
 /** Finds a brand of this partner in an answer to another partner. */
-const leak =
-  (filter: 'reference_id' | 'limit'): Find =>
-  async (probe) => {
-    const own = (await someRecords(probe, 'brands')).records;
-    const query = filter === 'limit' ? {} : { reference_id: String(own.at(-1)!.reference_id) };
-    const answer = await probe.get('/brands', query, { key: 'PARTNER_NETWORK_OTHER_PARTNER_API_KEY' });
-    const others = (answer.json as { brands?: Item[] } | undefined)?.brands;
-    const texts = new Set(own.map((record) => JSON.stringify(record)));
-    return others?.some((record) => texts.has(JSON.stringify(record))) === false ? undefined : answer;
-  };
+const leak: Find = async (probe) => {
+  const own = (await someRecords(probe, 'brands')).records;
+  const key = `Bearer ${probe.given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY}`;
+  for (const query of [{}, { reference_id: String(own.at(-1)!.reference_id) }]) {
+    const answer = await probe.get('/brands', query, key);
+    const isLeak = own.some((record) => answer.text.includes(JSON.stringify(record)));
+    if (answer.status !== 200 || isLeak) return answer;
+  }
+  return undefined;
+};
 
 export const access = table(
   `
 # Pagination decisions
-*.cursor.again: The same cursor gives the same page again |
-  /*?{*}&limit=1&cursor={*-cursor} -> the same records as /*?{*}&limit=1&cursor={*-cursor}
-*.cursor.other-limit: limit may change between pages |
-  /*?{*}&limit=3&cursor={*-cursor} -> the same start as /*?{*}&limit=1&cursor={*-cursor}
+*.cursor.again: A cursor gives the same page again |
+  /*?{*}&limit=1&cursor={*-cursor} -> the same as /*?{*}&limit=1&cursor={*-cursor}
+*.cursor.other-limit: limit may change between pages | /*?{*}&limit=3&cursor={*-cursor} -> 200
 *.cursor.made-up: A made-up cursor is refused | /*?{*}&cursor={made-up} -> 400 INVALID_CURSOR cursor
-*.cursor.first-character: A cursor with another first character is refused |
-  /*?{*}&cursor={*-cursor-first} -> 400 INVALID_CURSOR cursor
-*.cursor.middle: A cursor with another character in the middle is refused |
-  /*?{*}&cursor={*-cursor-middle} -> 400 INVALID_CURSOR cursor
-*.cursor.last-character: A cursor with another last character is refused |
-  /*?{*}&cursor={*-cursor-last} -> 400 INVALID_CURSOR cursor
-*.cursor.cut: A cursor without its last character is refused |
-  /*?{*}&cursor={*-cursor-cut} -> 400 INVALID_CURSOR cursor
+*.cursor.changed: A changed cursor is refused | /*?{*}&cursor={*-changed} -> 400 INVALID_CURSOR cursor
 *.cursor.no-key: A cursor does not replace the key | as:nobody /*?{*}&cursor={*-cursor} -> 401 UNAUTHORIZED
 brands.cursor.other-key: A cursor works with every key of its partner |
-  as:BRANDS_ONLY /brands?cursor={brands-cursor} -> the same records as /brands?cursor={brands-cursor}
+  as:BRANDS_ONLY /brands?cursor={brands-cursor} -> 200
 brands.cursor.other-partner: A cursor does not work for another partner |
   as:OTHER_PARTNER /brands?limit=1&cursor={brands-cursor} -> 400 INVALID_CURSOR cursor
 brands.cursor.other-filter: A cursor does not work with another reference_id |
@@ -42,77 +34,51 @@ brands.cursor.other-listing: A cursor of balances does not work for brands |
 balances.cursor.other-listing: A cursor of brands does not work for balances |
   /balances?{balances}&cursor={brands-cursor} -> 400 INVALID_CURSOR cursor
 balances.cursor.other-grant: grant_id may change between pages |
-  /balances?{balances}&grant_id={GRANT_ID}&cursor={balances-cursor}
-  -> the same records as /balances?{balances}&cursor={balances-cursor}
-balances.cursor.other-customer: A cursor does not show one customer's balances in place of another's |
-  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING&cursor={balances-cursor} -> 4xx
+  /balances?{balances}&grant_id={GRANT_ID}&cursor={balances-cursor} -> 200
+balances.cursor.other-customer: A cursor does not work for another customer |
+  /balances?{no-grant}&cursor={balances-cursor} -> 4xx
 balances.cursor.every-page: The grant is checked on every page |
   /balances?{balances}&grant_id={made-up}&cursor={balances-cursor} -> 403 GRANT_NOT_FOUND grant_id
 # 5 specification
 credentials.required: A request without a key gets no brands | as:nobody /brands -> 4xx
 scopes.required: A key without BALANCES_READ gets no balances | as:BRANDS_ONLY /balances?{balances} -> 4xx
-grants.required: The balances of a customer without a grant are refused |
-  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING -> 4xx
+grants.required: The balances of a customer without a grant are refused | /balances?{no-grant} -> 4xx
 grants.named: The grant may be named by grant_id | /balances?{balances}&grant_id={GRANT_ID} -> 200
 # Credentials decisions
 credentials.missing: A request without a key is refused | as:nobody /brands -> 401 UNAUTHORIZED
-credentials.before-parameters: The key is checked before the parameters |
-  as:nobody /balances?limit=x -> 401 UNAUTHORIZED
-credentials.empty: An empty header is refused | as:+ /brands -> 401 UNAUTHORIZED
-credentials.no-key: A scheme without a key is refused | as:Bearer /brands -> 401 UNAUTHORIZED
+credentials.before-parameters: The key is checked first | as:nobody /balances?limit=x -> 401 UNAUTHORIZED
 credentials.no-scheme: A key without a scheme is refused | as:{own-key} /brands -> 401 UNAUTHORIZED
 credentials.other-scheme: Another scheme is refused | as:Basic+{own-key} /brands -> 401 UNAUTHORIZED
 credentials.not-a-key: A text that is not a key is refused | as:Bearer+{made-up} /brands -> 401 UNAUTHORIZED
 credentials.unknown: A key that was never issued is refused | as:Bearer+{own-key} /brands -> 401 UNAUTHORIZED
-credentials.checksum: A key with a wrong checksum is refused |
-  as:Bearer+{own-key-broken} /brands -> 401 UNAUTHORIZED
-credentials.checksum-first: A key of the other environment with a wrong checksum is UNAUTHORIZED |
-  as:Bearer+{other-key-broken} /brands -> 401 UNAUTHORIZED
-credentials.prefix: The prefix alone shows a key of the other environment |
-  as:Bearer+{other-key} /brands -> 401 API_KEY_ENVIRONMENT_MISMATCH
-credentials.word-after-key: A word after the key is refused |
-  raw GET {path}/brands HTTP/1.1; Host: {host}; Connection: close; Authorization: Bearer {key} x
-  -> 401 UNAUTHORIZED
 credentials.two-headers: Two Authorization headers are refused |
-  raw GET {path}/brands HTTP/1.1; Host: {host}; Connection: close; Authorization: Bearer {key};
-  Authorization: Bearer {key} -> 401 UNAUTHORIZED
-credentials.scheme-case: The scheme may be written in any case |
-  raw GET {path}/brands HTTP/1.1; Host: {host}; Connection: close; Authorization: bEARER {key} -> 200
+  raw GET {path}/brands HTTP/1.1; Host: {host}; Authorization: Bearer {key}; Authorization: Bearer {key}
+  -> 401 UNAUTHORIZED
+credentials.scheme-case: The scheme may be written in any case | as:bEARER+{key} /brands -> 200
 credentials.revoked: A revoked key has its own code | as:REVOKED /brands -> 401 API_KEY_REVOKED
 credentials.expired: An expired key has its own code | as:EXPIRED /brands -> 401 API_KEY_EXPIRED
 credentials.other-environment: A key of the other environment has its own code |
   as:OTHER_ENVIRONMENT /brands -> 401 API_KEY_ENVIRONMENT_MISMATCH
-scopes.balances: A key without BALANCES_READ is refused, before the parameters are checked |
+scopes.balances: A missing scope is named, before the parameters are checked |
   as:BRANDS_ONLY /balances?limit=x -> 403 INSUFFICIENT_SCOPES mentioning BALANCES_READ
 scopes.brands: A key with BRANDS_READ alone lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
 # Grants decisions
 grants.any: Without grant_id, any active grant will do | /balances?{balances} -> 200
-grants.none: A customer without a grant is refused, without a field |
-  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING -> 403 GRANT_NOT_FOUND
-grants.unknown-customer: An unknown customer is refused like a customer without a grant |
-  /balances?customer_id={made-up}&type=CHECKING -> 403 GRANT_NOT_FOUND
+grants.none: A customer without a grant is refused, without a field | /balances?{no-grant} -> 403 GRANT_NOT_FOUND
 grants.unknown-id: An unknown grant is refused |
   /balances?{balances}&grant_id={made-up} -> 403 GRANT_NOT_FOUND grant_id
-grants.other-customer: A grant of another customer is refused like an unknown grant |
-  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING&grant_id={GRANT_ID}
-  -> 403 GRANT_NOT_FOUND grant_id
-grants.after-parameters: The parameters are checked before the grant |
-  /balances?customer_id={made-up}&type=CHECKING&limit=0 -> 400 VALUE_TOO_LOW limit
+grants.after-parameters: The grant is checked last | /balances?{unknown}&limit=0 -> 400 VALUE_TOO_LOW limit
 # Terms decisions
-isolation.balances: Another partner gets the same answer for this customer as for an unknown customer |
-  as:OTHER_PARTNER /balances?{balances} -> the same as
-  as:OTHER_PARTNER /balances?customer_id={made-up}&type=CHECKING
-isolation.grant: Another partner gets the same answer for this grant as for an unknown grant |
+isolation.customer: A customer without a grant is answered like an unknown customer |
+  /balances?{no-grant} -> the same as /balances?{unknown}
+isolation.balances: For another partner, this customer is answered like an unknown customer |
+  as:OTHER_PARTNER /balances?{balances} -> the same as as:OTHER_PARTNER /balances?{unknown}
+isolation.grant: For another partner, this grant is answered like an unknown grant |
   as:OTHER_PARTNER /balances?{balances}&grant_id={GRANT_ID} -> the same as
   as:OTHER_PARTNER /balances?{balances}&grant_id={made-up}
-isolation.cursor: Another partner gets the same answer for this cursor as for a made-up one |
-  as:OTHER_PARTNER /brands?cursor={brands-cursor} -> the same as
-  as:OTHER_PARTNER /brands?cursor={made-up}
-isolation.customer: A customer without a grant gets the same answer as an unknown customer |
-  /balances?customer_id={CUSTOMER_ID_WITHOUT_GRANT}&type=CHECKING -> the same as
-  /balances?customer_id={made-up}&type=CHECKING
+isolation.cursor: For another partner, this cursor is answered like a made-up one |
+  as:OTHER_PARTNER /brands?cursor={brands-cursor} -> the same as as:OTHER_PARTNER /brands?cursor={made-up}
 isolation.brands: Another partner does not see these brands | leak as:OTHER_PARTNER
-isolation.filter: Another partner does not find these brands by reference_id | leakByFilter as:OTHER_PARTNER
 `,
-  { leak: () => leak('limit'), leakByFilter: () => leak('reference_id') },
+  { leak: () => leak },
 );

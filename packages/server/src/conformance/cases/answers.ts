@@ -1,22 +1,19 @@
 /** Promises about every answer of the run, and about the OpenAPI document. They come last. */
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import { type Operation, operations } from '@partner-network/contract/operations';
-import { type Answer, type Probe, Skip } from '../case.ts';
-import { faultsOf, type Schema } from '../schema.ts';
+import { type Answer, Skip } from '../case.ts';
+import { faultIn, partOf, type Schema } from '../schema.ts';
 import { type Broken, type Find, type Finders, table, withoutErrors } from './table.ts';
 
 /** Finds the first answer of the run that is broken. */
-function every(isBroken: (answer: Answer, all: readonly Answer[]) => Broken | boolean): Find {
-  return async ({ answers }) => {
+const every =
+  (isBroken: (answer: Answer) => Broken | boolean): Find =>
+  async ({ answers }) => {
     for (const answer of answers) {
-      const broken = answer.status > 0 && isBroken(answer, answers);
+      const broken = answer.status > 0 && isBroken(answer);
       if (broken) return broken === true ? answer : broken;
     }
     return undefined;
   };
-}
-
-const idOf = (answer: Answer) => answer.header('x-request-id') ?? answer;
 
 /** An answer of one of the two listings to GET. */
 const isPage = ({ path = '', method }: Answer) => /^.(brands|balances)$/.test(path) && method === 'GET';
@@ -29,63 +26,24 @@ const kinds: Readonly<Record<string, (answer: Answer) => boolean>> = {
   '405': ({ status }) => status === 405 || status === 204,
 };
 
-/** A part of another's document, which may lack anything. */
-interface Part {
-  readonly [name: string]: Part | undefined;
-}
-
-const documentOf = (probe: Probe) =>
-  probe.once('document', () => probe.get('/openapi.json', {}, { key: null }));
-
-/** The part itself, or what its `$ref` points to. */
-function followed(document: Part, part: Part | undefined): Part | undefined {
-  const [, ...names] = typeof part?.$ref === 'string' ? String(part.$ref).split('/') : [];
-  return names.length === 0 ? part : names.reduce<Part | undefined>((place, name) => place?.[name], document);
-}
+/** A part of the document, or what its `$ref` points to. */
+const followed = (document: unknown, part: Schema | undefined) =>
+  part?.$ref === undefined ? part : partOf(document, part.$ref);
 
 /** Finds an answer that the document does not describe. */
-function undocumented(what: string): Find {
-  return async (probe) => {
-    const document = ((await documentOf(probe)).json ?? {}) as Part;
-    if (document.paths === undefined) throw new Skip('an OpenAPI document');
-    return every((answer) => {
-      const responses = document.paths?.[answer.path ?? '']?.get?.responses;
-      const response = followed(document, responses?.[answer.status]);
-      if (!isPage(answer) || what === 'status') return isPage(answer) && response === undefined;
-      const schema = response?.content?.['application/json']?.schema as Schema | undefined;
-      const [fault] = schema === undefined ? [] : faultsOf(schema, answer.json, { document });
-      return fault !== undefined && [answer, `this: ${fault}`];
-    })(probe);
-  };
-}
-
-/** The parameters and scope of an operation, as the document should describe them. */
-const essence = ({ scope, parameters }: Operation) =>
-  [...Object.entries(parameters).map(([name, { required }]) => `${name} ${required}`), scope].sort().join();
-
-/** Finds out whether the document describes both operations as the contract does. */
-const misdescribed: Find = async (probe) => {
-  const answer = await documentOf(probe);
-  const document = (answer.json ?? {}) as Part;
-  const found = operations.map(({ name }) => {
-    const { parameters, security } = document.paths?.[`/${name}`]?.get ?? {};
-    const list = (Array.isArray(parameters) ? parameters : []).map((one) => followed(document, one));
-    const scopes = Object.values((Array.isArray(security) ? security : [])[0] ?? {});
-    return [...list.map((one) => `${one?.name} ${one?.required ?? false}`), ...scopes].sort().join();
-  });
-  return found.join() === operations.map(essence).join() ? undefined : answer;
+const undocumented: Find = async (probe) => {
+  const document = (await probe.get('/openapi.json', '', '')).json as Schema | undefined;
+  if (document?.paths === undefined) throw new Skip('an OpenAPI document');
+  return every((answer) => {
+    if (!isPage(answer)) return false;
+    const response = followed(document, document.paths[answer.path!]?.get?.responses?.[answer.status]);
+    const fault = faultIn(response?.content?.['application/json']?.schema, answer.json, { document });
+    return fault !== undefined && [answer, `what the document says: ${fault}`];
+  })(probe);
 };
 
-const image: Find = async (probe) => {
-  const answer = await probe.get('/assets/brand-placeholder.png', {}, { key: null, atOrigin: true });
-  const isPng = answer.status === 200 && /^.PNG/.test(answer.body.toString('latin1'));
-  const size = isPng && [answer.body.readUInt32BE(16), answer.body.readUInt32BE(20)].join();
-  return size === '256,256' ? undefined : answer;
-};
-
-const aKey = RegExp(`${keyPrefixPattern}\\w{20}`);
-/** Long values of the cases are one character, many times. */
-const manyCharacters = /(.)\1{64}/;
+/** A key, or a long value of a case, which is one character many times. */
+const repeated = RegExp(`${keyPrefixPattern}\\w{20}|(.)\\1{64}`);
 
 const finders: Finders = {
   lacks: (kind: string, name = '', ...value) => {
@@ -94,13 +52,13 @@ const finders: Finders = {
   },
   errors: () => every((one) => isPage(one) && one.status === 400 && withoutErrors(one)),
   allErrors: () => every((one) => one.method !== 'HEAD' && one.status >= 300 && withoutErrors(one)),
-  repeats: (kind: string) =>
-    every(({ status, text }) => status >= 400 && (kind === 'key' ? aKey : manyCharacters).test(text)),
+  repeats: () => every(({ status, text }) => status >= 400 && repeated.test(text)),
   cors: () => every(({ rawHeaders }) => rawHeaders.some((name) => /^access-control-/i.test(name))),
-  sameId: () => every((one, all) => all.some((other) => other !== one && idOf(other) === idOf(one))),
-  undocumented,
-  misdescribed: () => misdescribed,
-  image: () => image,
+  sameId: () => async (probe) => {
+    const seen = new Set<unknown>();
+    return every((one) => seen.size === seen.add(one.header('x-request-id') ?? one).size)(probe);
+  },
+  undocumented: () => undocumented,
 };
 
 export const answers = table(
@@ -109,8 +67,7 @@ export const answers = table(
 errors.records: Every 400 of a listing has a list of Error records | errors
 # Errors decisions
 errors.everywhere: Every answer that is not 2xx has a list of Error records, on every path | allErrors
-errors.no-long-values: No error repeats a value of over 64 characters | repeats value
-errors.no-keys: No error repeats a key | repeats key
+errors.no-values: No error repeats a key or a value of over 64 characters | repeats
 headers.www-authenticate: Every 401 has WWW-Authenticate: Bearer | lacks 401 www-authenticate Bearer
 headers.allow: Every 405, and every answer to OPTIONS, has Allow | lacks 405 allow GET, HEAD, OPTIONS
 headers.no-cors: No answer has a CORS header | cors
@@ -129,11 +86,12 @@ headers.rate-limit: Brands answer with RateLimit | lacks limited ratelimit "bran
 # Errors decisions
 openapi.served: The OpenAPI document is served without a key |
   as:nobody /openapi.json -> 200 mentioning "openapi"
-openapi.operations: The OpenAPI document has the parameters and the scope of both listings | misdescribed
-openapi.statuses: The OpenAPI document has every status that the listings answered | undocumented status
-openapi.answers: Every answer of the listings matches its schema in the OpenAPI document | undocumented body
-docs.served: The reference page is served without a key | as:nobody origin /docs -> 200 mentioning <html
-placeholder.served: The placeholder image is a PNG of 256x256 pixels | image
+openapi.answers: The OpenAPI document has every status and every body that the listings answered |
+  undocumented
+docs.served: The reference page is served without a key |
+  raw GET /docs HTTP/1.1; Host: {host} -> 200 mentioning <html
+placeholder.served: The placeholder image is served without a key |
+  raw GET /assets/brand-placeholder.png HTTP/1.1; Host: {host} -> 200 mentioning PNG
 `,
   finders,
 );

@@ -1,9 +1,9 @@
 /** Every field of the records, on the walks with the default limit. */
 import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
 import type { Probe } from '../case.ts';
-import { faultsOf, type Schema } from '../schema.ts';
+import { faultIn, type Schema } from '../schema.ts';
 import { type Find, table } from './table.ts';
-import { type Item, isObject, type Listing, someRecords } from './walks.ts';
+import { type Item, type Listing, someRecords } from './walks.ts';
 
 const schemas: Readonly<Record<Listing, RecordSchema>> = { brands: brandSchema, balances: balanceSchema };
 const namesOf = (listing: Listing) => Object.keys(schemas[listing].properties);
@@ -28,16 +28,9 @@ function field(listing: Listing, name = ''): Find {
   const { minimum: _, maximum: __, ...schema } = properties[name]!;
   const isRequired = required.includes(name);
   const ofRecord: Schema = { required: isRequired ? [name] : [], properties: { [name]: schema } };
-  return eachRecord(
-    listing,
-    (record) => (isRequired || record[name] !== null) && faultsOf(ofRecord, record)[0],
-  );
+  return eachRecord(listing, (record) => (isRequired || record[name] !== null) && faultIn(ofRecord, record));
 }
 
-const textsOf = (value: unknown): string[] => {
-  if (typeof value === 'string') return [value];
-  return isObject(value) ? Object.entries(value).flat().flatMap(textsOf) : [];
-};
 const isAscending = (list: readonly number[]) => list.every((place, i) => i === 0 || place > list[i - 1]!);
 const exactTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -51,7 +44,8 @@ const faults: Readonly<Record<string, (record: Item, names: readonly string[], p
   otherTime: (r) =>
     [r.created_at, r.updated_at].some((time) => typeof time === 'string' && !exactTime.test(time)),
   updatedBefore: (r) => Date.parse(String(r.updated_at)) < Date.parse(String(r.created_at)),
-  control: (record) => /[\0-\x1f\x7f]/.test(textsOf(record).join('')),
+  control: (record) =>
+    /[\0-\x1f\x7f]/.test([record, record.metadata].flatMap((one) => Object.values(one ?? {})).join()),
   inexact: ({ amount }) => !Number.isSafeInteger(amount),
   noImage: ({ profile_image_url }) => profile_image_url === undefined,
 };

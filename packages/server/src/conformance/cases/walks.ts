@@ -1,7 +1,7 @@
 /** The two listings, and the walks over them that the cases of a run share. */
 import { randomBytes } from 'node:crypto';
 import type { ListingName } from '@partner-network/contract/operations';
-import { type Answer, type Probe, type Query, Skip } from '../case.ts';
+import { type Answer, Failure, type Probe, type Query, Skip } from '../case.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 export type Listing = ListingName;
@@ -21,8 +21,9 @@ export interface Walk {
   readonly isComplete: boolean;
 }
 
-/** A walk stops after this number of pages, so that a deployment can have a million brands. */
+/** A deployment may have a million brands, and a broken one may send a million on a page. */
 const mostPages = 10;
+const mostRecords = 1_000;
 
 export const isObject = (value: unknown): value is Item =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -35,15 +36,17 @@ export const madeUp = () => `conformance-${randomBytes(12).toString('hex')}`;
 export async function page(probe: Probe, listing: Listing, more: Query = {}): Promise<Page> {
   const required = { customer_id: probe.given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' };
   const answer = await probe.get(`/${listing}`, { ...(listing === 'balances' && required), ...more });
-  const found = isObject(answer.json) ? answer.json : {};
-  const list = found[listing];
-  const isPage = answer.status === 200 && Array.isArray(list) && list.every(isObject);
-  probe.expect(answer, isPage, `status 200 and a JSON object with a list ${listing}`);
-  const cursor = typeof found.cursor === 'string' && found.cursor !== '' ? found.cursor : undefined;
-  return { answer, records: list as Item[], cursor };
+  const { json, status } = answer;
+  const { [listing]: records, cursor } = isObject(json) ? json : {};
+  const isList = Array.isArray(records) && records.length <= mostRecords && records.every(isObject);
+  if (status !== 200 || !isList)
+    throw new Failure(
+      answer,
+      `status 200 and a JSON object with a list ${listing} of ${mostRecords} at most`,
+    );
+  return { answer, records, cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined };
 }
 
-/** Without a limit, pages have 50 records: the specification does not say how large a limit may be. */
 export async function walk(probe: Probe, listing: Listing, more: Query = {}): Promise<Walk> {
   const pages: Page[] = [];
   do pages.push(await page(probe, listing, { ...more, cursor: pages.at(-1)?.cursor }));
@@ -52,19 +55,14 @@ export async function walk(probe: Probe, listing: Listing, more: Query = {}): Pr
   return { pages, records: pages.flatMap(({ records }) => records), isComplete };
 }
 
-/** A walk with the default limit, and a walk with a limit that needs about 8 pages for the same records. */
-export interface Walks {
-  readonly large: Walk;
-  readonly small: Walk;
-  readonly smallLimit: number;
-}
-
-/** The walks of the run, or new ones. */
-export async function walksOf(probe: Probe, listing: Listing, isAgain = false): Promise<Walks> {
-  if (!isAgain) return probe.once(`walks of ${listing}`, () => walksOf(probe, listing, true));
-  const large = await walk(probe, listing);
-  const smallLimit = Math.min(49, Math.max(1, Math.ceil(large.records.length / 8)));
-  return { large, smallLimit, small: await walk(probe, listing, { limit: smallLimit }) };
+/** The walks of the run, or new ones: with the default limit, and with about 8 pages for the same records. */
+export async function walksOf(probe: Probe, listing: Listing, isAgain = false) {
+  const make = async () => {
+    const large = await walk(probe, listing);
+    const smallLimit = Math.min(49, Math.max(1, Math.ceil(large.records.length / 8)));
+    return { large, smallLimit, small: await walk(probe, listing, { limit: smallLimit }) };
+  };
+  return isAgain ? make() : probe.once(`walks of ${listing}`, make);
 }
 
 /** The walk with the default limit, if it has a record. */
@@ -74,9 +72,9 @@ export async function someRecords(probe: Probe, listing: Listing, isAgain = fals
   return large;
 }
 
-/** A page of one record that has a next page. */
-export async function pageWithCursor(probe: Probe, listing: Listing) {
-  const first = await probe.once(`${listing} by 1`, () => page(probe, listing, { limit: 1 }));
-  if (first.cursor === undefined) throw new Skip(`at least two records of ${listing}`);
-  return { ...first, cursor: first.cursor };
+/** The cursor of a page of one record. */
+export async function cursorOf(probe: Probe, listing: Listing): Promise<string> {
+  const { cursor } = await probe.once(`${listing} by 1`, () => page(probe, listing, { limit: 1 }));
+  if (cursor === undefined) throw new Skip(`at least two records of ${listing}`);
+  return cursor;
 }

@@ -116,7 +116,7 @@ export const bugsInAccess: readonly Planted[] = [
   },
   {
     bug: 'a key of the other environment is answered like an unknown one',
-    caughtBy: 'credentials.prefix',
+    caughtBy: 'credentials.other-environment',
     plant: inError('API_KEY_ENVIRONMENT_MISMATCH', (error) => ({
       ...error,
       category: 'AUTHENTICATION_ERROR',
@@ -237,7 +237,7 @@ export const bugsInAccess: readonly Planted[] = [
   },
   {
     bug: 'an error repeats the key',
-    caughtBy: 'errors.no-keys',
+    caughtBy: 'errors.no-values',
     plant: inError('UNAUTHORIZED', (error, sent) => ({ ...error, detail: `${keyOf(sent)} is unknown.` })),
   },
 ];

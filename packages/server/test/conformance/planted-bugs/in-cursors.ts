@@ -76,13 +76,13 @@ export const bugsInCursors: readonly Planted[] = [
   },
   {
     bug: 'a changed cursor starts a new walk',
-    caughtBy: 'brands.cursor.middle',
+    caughtBy: 'brands.cursor.changed',
     others: 8,
     plant: acceptsQuery('brands', 'INVALID_CURSOR', withoutCursor),
   },
   {
     bug: 'the last character of a cursor does not count',
-    caughtBy: 'balances.cursor.last-character',
+    caughtBy: 'balances.cursor.changed',
     plant: (() => {
       const issued: string[] = [];
       return async (sent, service) => {

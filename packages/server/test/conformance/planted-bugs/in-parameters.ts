@@ -87,7 +87,7 @@ export const bugsInParameters: readonly Planted[] = [
   },
   {
     bug: 'a line break in a value is accepted',
-    caughtBy: 'brands.reference_id.control-character',
+    caughtBy: 'brands.reference_id.line-feed',
     plant: acceptsQuery(
       'brands',
       'INVALID_CHARACTER',
@@ -171,7 +171,7 @@ export const bugsInParameters: readonly Planted[] = [
   },
   {
     bug: 'an error repeats a long value',
-    caughtBy: 'errors.no-long-values',
+    caughtBy: 'errors.no-values',
     plant: inError('VALUE_TOO_LONG', (error, sent) => ({
       ...error,
       detail: `Shorten ${[...asked(sent).query.values()].find((value) => value.length > 64)}.`,

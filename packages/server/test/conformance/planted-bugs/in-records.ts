@@ -254,7 +254,7 @@ export const bugsInRecords: readonly Planted[] = [
   },
   {
     bug: 'the last page has a cursor, which leads to an empty page',
-    caughtBy: 'brands.page.no-empty-end',
+    caughtBy: 'brands.page.not-empty',
     plant: async (sent, service, given) => {
       const end = 'cursor-of-the-end';
       const isAtEnd = sent.target.includes(end);

@@ -1,6 +1,6 @@
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import { commandLineBounds as bounds } from '../bounds/command-line.ts';
-import { command, exitUsage, printReport, type Report } from '../command-line/command.ts';
+import { command, exitUsage, printReport } from '../command-line/command.ts';
 import { junitXml } from '../command-line/junit.ts';
 import {
   addedIn,
@@ -16,7 +16,13 @@ import { writeReport } from '../command-line/report-file.ts';
 import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createStopSignal } from '../lib/signals.ts';
-import { type ScenarioName, scenarioNames, scenarios, type Verdict } from '../rehearsals/scenarios.ts';
+import {
+  type ScenarioName,
+  scenarioList,
+  scenarioNames,
+  scenarios,
+  type Verdict,
+} from '../rehearsals/scenarios.ts';
 import { openPrivateSandbox } from './rehearse/private-sandbox.ts';
 import { exitUntested, runProgram } from './rehearse/program.ts';
 
@@ -47,7 +53,15 @@ export const rehearse = command({
     const names = scenarioNames.filter((name) =>
       scenario.length === 0 ? list || appliesTo(name, listing) : scenario.includes(name),
     );
-    if (list) return printReport(listOf(names), json, output);
+    if (list) {
+      const listed = scenarioList.filter(({ name }) => names.includes(name));
+      const text = table(listed, {
+        SCENARIO: ({ name }) => name,
+        'WHAT HAPPENS': ({ happens }) => happens,
+        'WHAT A CLIENT MUST DO': ({ expects }) => expects,
+      });
+      return printReport({ value: { scenarios: listed }, text }, json, output);
+    }
     const isByHand = program.length === 0;
     if (isByHand && (json || junit !== undefined))
       throw new OperatorError('--json and --junit need a command after --.', { exitStatus: exitUsage });
@@ -96,16 +110,6 @@ type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
 const appliesTo = (name: ScenarioName, listing: ListingName) =>
   (scenarios[name].listing ?? listing) === listing;
 
-function listOf(names: readonly ScenarioName[]): Report {
-  const listed = names.map((name) => ({ name, ...scenarios[name] }));
-  const text = table(listed, {
-    SCENARIO: ({ name }) => name,
-    'WHAT HAPPENS': ({ happens }) => happens,
-    'WHAT A CLIENT MUST DO': ({ expects }) => expects,
-  });
-  return { value: { scenarios: listed }, text };
-}
-
 /** A table with the promises that are not kept below each scenario, and the same in other forms. */
 function reportOf(listing: ListingName, results: readonly Result[]) {
   const judged = results.map(({ promises, ...result }) => {
@@ -126,11 +130,9 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
   });
   const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
   const remedy = `Correct the program, and run one scenario alone with --scenario ${failed[0]?.scenario}.`;
+  const shown = judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises }));
   return {
-    value: {
-      listing,
-      scenarios: judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises })),
-    },
+    value: { listing, scenarios: shown },
     text: [heading, ...lines].join('\n'),
     failure: failed.length === 0 ? undefined : `${count} ${remedy}`,
     junitText: junitXml('partner-network rehearse', cases),
@@ -141,14 +143,12 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
 /** What somebody needs to rehearse by hand. The key of one scenario works in all of them. */
 function greeting(rehearsals: Awaited<ReturnType<typeof openPrivateSandbox>>): string {
   const { name, url, variables } = rehearsals.at(-1)!;
-  const others = Object.entries(variables).filter(([key]) => key !== 'PARTNER_NETWORK_BASE_URL');
   return `${table(rehearsals, { SCENARIO: (one) => one.name, 'BASE URL': (one) => one.url + basePath })}
 
-${table(others, { VARIABLE: ([key]) => key, VALUE: ([, value]) => value })}
+${table(Object.entries(variables), { VARIABLE: ([key]) => key, VALUE: ([, value]) => value })}
 
 See which promises were kept, for example at ${url}, with the key.
 Add a dot and a name to a scenario for a new run, such as ${name}.second.
-"partner-network rehearse --list" says what happens in each scenario.
 Press Ctrl-C to stop.
 `;
 }

@@ -1,38 +1,28 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { addressOf, createHttpServer, listen } from '../http/server/server.ts';
-import type { Response } from './run.ts';
+import type { Response } from './runs.ts';
 
-/** Responses that break off. */
-export function createCuts(stallMs: number) {
-  const open = new Set<ServerResponse>();
-  let isStopped = false;
-
-  return {
-    /** Sends a part of a response. `onClosed` learns whether the client left the connection open. */
-    send(response: ServerResponse, { cut, body }: Response, onClosed: (isTooLate: boolean) => void): void {
-      const close = (isTooLate: boolean) => {
-        clearTimeout(timer);
-        // First: the client's next request can come before the event `close`.
-        if (open.delete(response)) onClosed(isTooLate);
-        response.destroy();
-      };
-      const timer = setTimeout(close, stallMs, true);
-      open.add(response);
-      response.once('close', () => close(false));
-      // The server would close a silent connection earlier.
-      response.setTimeout(0);
-      const bytes = Buffer.from(body as string);
-      if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), () => close(false));
-      else response.flushHeaders();
-      if (isStopped || response.destroyed) close(false);
-    },
-
-    /** Closes all connections, also later ones: a stop of the service would wait for their responses. */
-    stop(): void {
-      isStopped = true;
-      for (const response of open) response.destroy();
-    },
+/** Sends a part of a response. Its connection is closed at once if it is torn, or else by the signal. */
+export function cutOff(
+  response: ServerResponse,
+  { cut, body }: Response,
+  signal: AbortSignal,
+  onClosed: () => void,
+): void {
+  const close = () => {
+    if (response.destroyed) return;
+    // First: the client's next request can come before the event `close`.
+    onClosed();
+    response.destroy();
   };
+  response.once('close', onClosed);
+  signal.addEventListener('abort', close);
+  // The server would close a silent connection earlier.
+  response.setTimeout(0);
+  const bytes = Buffer.from(body as string);
+  if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), close);
+  else response.flushHeaders();
+  if (signal.aborted) close();
 }
 
 /** The other address of the redirect, on this machine. It sees whether a client sends its key there. */

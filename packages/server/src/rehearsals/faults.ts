@@ -4,8 +4,7 @@ import { brandsPerSecond, pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
 import { errorResponse, Refusal, refusal } from '../http/refusal.ts';
 import { rehearsalsBounds } from './bounds.ts';
-import type { Response, Run } from './run.ts';
-import { digestOf } from './runs.ts';
+import { digestOf, type Response, type Run } from './runs.ts';
 import type { ScenarioName } from './scenarios.ts';
 
 /** A page, and the request for it. */
@@ -30,7 +29,7 @@ export const faults: Partial<Record<ScenarioName, Fault>> = {
   'server-error': at([2], (page) =>
     refused(page, refusal('INTERNAL_SERVER_ERROR', { requestId: page.headers[1]! })),
   ),
-  'bad-gateway': at([2], badGateway),
+  'bad-gateway': at([2], (page) => instead(page, 502, ['Content-Type', 'text/html'], badGateway)),
   torn: at([2], (page) => ({ ...page, cut: 'torn' })),
   stalled: at([2], (page) => ({ ...page, cut: 'stalled' })),
   'expired-cursor': expiredCursor,
@@ -40,8 +39,10 @@ export const faults: Partial<Record<ScenarioName, Fault>> = {
   'grant-revoked': grantRevoked,
   'unknown-error': at([2], unknownError),
   'new-fields': withNewFields,
-  redirect: at([2], redirected),
+  redirect: at([2], (page) => instead(page, 307, ['Location', page.watchedUrl])),
 };
+
+const badGateway = '<html><body><h1>502 Bad Gateway</h1></body></html>';
 
 const parameter = (query: string, name: string) => new URLSearchParams(query).get(name) ?? undefined;
 
@@ -53,6 +54,12 @@ export function nextCursor({ body }: Response): string | undefined {
 /** The first headers of every response. The headers with the rate come next. */
 const common = ({ headers }: Page) => headers.slice(0, 4);
 const commonAndRate = ({ headers }: Page) => headers.slice(0, headers.indexOf('Content-Type'));
+
+/** A response without an error record. */
+function instead(page: Page, status: number, headers: readonly string[], body = ''): Response {
+  const others = ['Cache-Control', 'no-store', 'Content-Length', String(body.length)];
+  return { status, headers: [...commonAndRate(page), ...headers, ...others], body };
+}
 
 function refused(page: Page, refusal: Refusal, first = commonAndRate(page)): Response {
   const { headers, body } = errorResponse(refusal);
@@ -66,12 +73,6 @@ function limited(page: Page): Response {
   const waits = ['Retry-After', '1', 'Retry-After-Ms', String(rehearsalsBounds.retryAfterMs)];
   const refusal = new Refusal([errorRecord('RATE_LIMITED', { rate })], waits);
   return refused(page, refusal, [...common(page), ...rates]);
-}
-
-function badGateway(page: Page): Response {
-  const body = '<html><body><h1>502 Bad Gateway</h1></body></html>';
-  const headers = ['Content-Type', 'text/html', 'Content-Length', String(body.length)];
-  return { status: 502, headers: [...commonAndRate(page), ...headers], body };
 }
 
 /** A request with a cursor gets the cursor of page 3 or further. */
@@ -98,18 +99,13 @@ function unknownError(page: Page): Response {
 }
 
 function withNewFields({ status, listing, headers, body }: Page): Response {
-  const added = { new_field: 'This field does not exist yet.', new_object: { list: [1, null], ok: true } };
+  const added = { new_field: 'This field does not exist yet.', new_object: { list: [1] }, new_null: null };
   const page = JSON.parse(String(body));
-  const records = page[listing].map((record: object) => ({ ...added, ...record, new_null: null }));
-  const changed = JSON.stringify({ new_page_field: added.new_object, ...page, [listing]: records });
+  const records = page[listing].map((record: object) => ({ ...added, ...record }));
+  const changed = JSON.stringify({ new_page_field: added, ...page, [listing]: records });
   const others = headers.slice(0, headers.indexOf('Content-Length'));
-  const length = String(Buffer.byteLength(changed));
-  return { status, headers: [...others, 'Content-Length', length, 'X-New-Header', 'new'], body: changed };
-}
-
-function redirected(page: Page): Response {
-  const headers = ['Location', page.watchedUrl, 'Cache-Control', 'no-store', 'Content-Length', '0'];
-  return { status: 307, headers: [...commonAndRate(page), ...headers], body: '' };
+  const length = ['Content-Length', String(Buffer.byteLength(changed))];
+  return { status, headers: [...others, ...length, 'X-New-Header', 'new'], body: changed };
 }
 
 const limitValue = /(?<=(?:^|&)limit=)(?:[2-9]|[1-9]\d|100)(?=&|$)/;

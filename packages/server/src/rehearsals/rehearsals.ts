@@ -3,6 +3,7 @@
  * faults of the scenario. It judges what the client does about them.
  */
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { keyPattern } from '@partner-network/contract/environments';
 import { basePath, operations } from '@partner-network/contract/operations';
 import { identify, requireValid } from '../auth/authenticate.ts';
@@ -10,17 +11,17 @@ import { createKeyCache } from '../auth/key-cache.ts';
 import { httpBounds } from '../bounds/http.ts';
 import { answer, type Exchange, type ResponseHead, type Route, type Routes } from '../http/handle.ts';
 import { commonHeaders, errorResponse, refusal } from '../http/refusal.ts';
-import { headerValues, type RequestHead, splitTarget } from '../http/request.ts';
+import { type RequestHead, splitTarget } from '../http/request.ts';
 import type { Answer } from '../http/server/server.ts';
 import { maskKeys } from '../lib/text.ts';
 import { within } from '../lib/timeout.ts';
 import type { Reads } from '../store/port.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { createCuts, openWatchedOrigin } from './connections.ts';
+import { cutOff, openWatchedOrigin } from './connections.ts';
 import { faults, nextCursor, shortened } from './faults.ts';
-import type { Response } from './run.ts';
+import type { Response } from './runs.ts';
 import { createRuns, decoded } from './runs.ts';
-import { type ScenarioName, scenarioNames, scenarios, type Verdict } from './scenarios.ts';
+import { type ScenarioName, scenarioList, scenarios, type Verdict } from './scenarios.ts';
 
 export type Rehearsals = Awaited<ReturnType<typeof openRehearsals>>;
 
@@ -32,12 +33,13 @@ export async function openRehearsals(
   const keyCache = createKeyCache();
   const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
-  const cuts = createCuts(bounds.stallMs);
-  const watched = await openWatchedOrigin(({ url = '', method = '', rawHeaders }, response) => {
+  const stopping = new AbortController();
+  const watched = await openWatchedOrigin((request, response) => {
+    const { url = '', method = '' } = request;
     const watchId = url.split('/')[1]!;
     const run = runs.findWatched(watchId);
     if (run !== undefined) {
-      const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
+      const { inAuthorization, elsewhere } = keysIn(request);
       const reason = 'The client sent its key to the other address of the redirect.';
       run.check('kept-its-key', (inAuthorization ?? elsewhere) === undefined, reason);
       const target = watched.origin + url.slice(1 + watchId.length);
@@ -77,7 +79,7 @@ export async function openRehearsals(
     const target = targetOf(rest, query);
     const usualTarget = targetOf(rest, scenario === 'short-pages' ? shortened(query) : query);
     const usualRequest = { url: usualTarget, method, rawHeaders, httpVersion };
-    const { inAuthorization, elsewhere } = keysIn(url, rawHeaders);
+    const { inAuthorization, elsewhere } = keysIn(request);
     const finding = keyOf(['Authorization', `Bearer ${inAuthorization ?? elsewhere}`]);
     const key = await within(httpBounds.answerMs, finding, Error).catch(() => undefined);
     if (key === undefined) return answerBy(routes, usualRequest);
@@ -103,7 +105,9 @@ export async function openRehearsals(
     run.answer(seen, sent, performance.now());
     response.writeHead(sent.status, [...sent.headers]);
     if (sent.cut !== undefined) {
-      cuts.send(response, sent, (isTooLate) => run.close(seen, performance.now(), isTooLate));
+      const late = AbortSignal.timeout(bounds.stallMs);
+      const onClosed = () => run.close(seen, performance.now(), late.aborted);
+      cutOff(response, sent, AbortSignal.any([late, stopping.signal]), onClosed);
       return 0;
     }
     if (listing !== undefined && sent.status === 200 && nextCursor(usual) === undefined)
@@ -114,9 +118,9 @@ export async function openRehearsals(
 
   return {
     answer: answerRehearsed,
-    routes: (usual: Routes): Routes => new RehearsedRoutes(usual),
+    routes: withRehearsals,
     close: () => {
-      cuts.stop();
+      stopping.abort();
       watched.close();
     },
   };
@@ -131,15 +135,11 @@ function rehearsalPath(path: string) {
 }
 
 /** The usual routes and the list of scenarios. The paths of runs exist too. */
-class RehearsedRoutes extends Map<string, Route> {
-  constructor(routes: Routes) {
-    const list = scenarioNames.map((name) => ({ name, ...scenarios[name] }));
-    super([...routes, ['/rehearsals', async (exchange) => json(exchange, { scenarios: list })]]);
-  }
-
-  override has(path: string): boolean {
-    return super.has(rehearsalPath(path)?.rest || path);
-  }
+function withRehearsals(usual: Routes): Routes {
+  const list: Route = async (exchange) => json(exchange, { scenarios: scenarioList });
+  const routes = new Map(usual).set('/rehearsals', list);
+  const has = (path: string) => path === '/rehearsals' || usual.has(rehearsalPath(path)?.rest || path);
+  return Object.assign(routes, { has });
 }
 
 function json({ headers }: Exchange, body: object): string {
@@ -152,12 +152,9 @@ const targetOf = (path: string, query: string) => (query === '' ? path : `${path
 const keyForm = new RegExp(keyPattern);
 
 /** The first text of the form of a key in the Authorization header, and in the rest of a request. */
-function keysIn(url: string, rawHeaders: readonly string[]) {
+function keysIn({ url, headers: { authorization = '', ...others } }: IncomingMessage) {
   const keyIn = (text: string) => keyForm.exec(decoded(text))?.[0];
-  const isKeyPlace = (index: number) => rawHeaders[index]!.toLowerCase() === 'authorization';
-  const others = rawHeaders.filter((_, index) => index % 2 === 1 && !isKeyPlace(index - 1));
-  const inAuthorization = keyIn(headerValues(rawHeaders, 'authorization').join(' '));
-  return { inAuthorization, elsewhere: keyIn([url, ...others].join(' ')) };
+  return { inAuthorization: keyIn(authorization), elsewhere: keyIn(JSON.stringify([url, others])) };
 }
 
 /** The response that is made for a request. It is not sent. */

@@ -1,10 +1,171 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { holdsKey, maskKeys } from '../lib/text.ts';
-import type { RehearsalsBounds } from './bounds.ts';
-import { Run, type SeenRequest } from './run.ts';
-import type { ScenarioName } from './scenarios.ts';
+import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
+import { keptReasons, type PromiseName, promiseNames, type ScenarioName, type Verdict } from './scenarios.ts';
+
+export interface Response {
+  readonly status: number;
+  /** Names and values alternate. */
+  readonly headers: readonly string[];
+  readonly body: string | Buffer;
+  /** `torn`: only half of the body is sent. `stalled`: only the headers are sent. */
+  readonly cut?: 'torn' | 'stalled';
+}
+
+export interface SeenRequest {
+  /** The same for requests with the same method, path and query. */
+  readonly id: string;
+  readonly at: string;
+  readonly method: string;
+  /** Path and query without secrets. */
+  readonly path: string;
+  readonly hasCursor: boolean;
+  /** By `performance.now()`. */
+  readonly startedMs: number;
+  /** Undefined until the response is sent. */
+  status?: number;
+}
+
+interface Failure {
+  readonly request: SeenRequest;
+  readonly isFinal: boolean;
+  /** Milliseconds for which the response asks the client to wait. 0 after the next request. */
+  waitMs: number;
+  /** When the response was sent or, if it breaks off, its connection was closed. */
+  sentMs: number;
+}
+
+const { pageRequests, hammerMs, timerToleranceMs } = rehearsalsBounds;
+const withoutFault: readonly ScenarioName[] = ['steady', 'short-pages'];
+/** Scenarios in which a client may stop before the last page. */
+const endEarly: readonly ScenarioName[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
 
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('base64');
+
+const listingOf = ({ path }: SeenRequest) => path.split('?', 1)[0];
+
+/** The requests of a client in one scenario, which are judged one by one. */
+export class Run {
+  readonly scenario: ScenarioName;
+  /** Part of the address of a redirect, to recognize a request there. */
+  readonly watchId = randomUUID();
+  /** The newest requests, oldest first. */
+  readonly requests: SeenRequest[] = [];
+  usedMs = 0;
+  /** Pages that the service made, and faults that were sent in their place. */
+  pages = 0;
+  faults = 0;
+  /** The digest of the newest cursor that leads to page 3 or further. */
+  thirdCursor: string | undefined;
+
+  #count = 0;
+  /** The reason of each broken promise. A broken promise stays broken. */
+  readonly #broken = new Map<PromiseName, string>();
+  #isLastPageSent = false;
+  /** The newest failure, until the same request comes again. */
+  #failure: Failure | undefined;
+  /** The newest request with INVALID_CURSOR, and how often the client has started over since. */
+  #refused: { readonly id: string; restarts: number } | undefined;
+
+  constructor(scenario: ScenarioName) {
+    this.scenario = scenario;
+  }
+
+  /** Breaks a promise if the client has not kept it. */
+  check(promise: PromiseName, isKept: boolean, reason: string): void {
+    if (!isKept && !this.#broken.has(promise)) this.#broken.set(promise, reason);
+  }
+
+  /** Judges a request that has just come into the list. */
+  judge(request: SeenRequest, hasKeyElsewhere: boolean): void {
+    this.#count += 1;
+    const name = `Request ${this.#count}`;
+    const sent = this.requests.filter(({ id }) => id === request.id).length;
+    // A response that was sent after this request does not count.
+    const failure = this.#failure && this.#failure.sentMs <= request.startedMs ? this.#failure : undefined;
+    const afterMs = Math.floor(request.startedMs - (failure?.sentMs ?? Number.NEGATIVE_INFINITY));
+    const { waitMs = 0, isFinal = false } = failure ?? {};
+
+    this.check('kept-its-key', !hasKeyElsewhere, `${name} had a key outside of the Authorization header.`);
+    this.check('did-not-hammer', sent <= pageRequests, `${name} was number ${sent} for the same page.`);
+    const soon = `${name} came ${afterMs} ms after a failure, and must not come before ${hammerMs} ms.`;
+    this.check('did-not-hammer', afterMs >= hammerMs, soon);
+    const early = `${name} came after ${afterMs} ms, and the response asked for ${waitMs} ms.`;
+    this.check('waited-as-asked', afterMs >= waitMs - timerToleranceMs, early);
+    if (failure !== undefined) failure.waitMs = 0;
+    this.check('stopped-on-final-errors', !isFinal, `${name} came after a final error.`);
+    const again = `${name} sent the refused cursor again.`;
+    this.check('stopped-on-final-errors', request.id !== this.#refused?.id, again);
+    if (request.id === failure?.request.id) {
+      this.#failure = undefined;
+    } else if (!request.hasCursor && this.#refused !== undefined) {
+      this.#refused.restarts += 1;
+      const twice = `${name} started over again after INVALID_CURSOR, and once is allowed.`;
+      this.check('resumed', this.#refused.restarts <= 1, twice);
+      this.check('stopped-on-final-errors', this.#refused.restarts <= 1, twice);
+    } else if (!request.hasCursor && failure?.request.hasCursor && !isFinal) {
+      // Another listing is another walk.
+      const isOther = listingOf(failure.request) !== listingOf(request);
+      this.check('resumed', isOther, `${name} started over, and the failed request was not sent again.`);
+    }
+  }
+
+  /** Remembers what the client has to do about a response. */
+  answer(request: SeenRequest, { status, headers, body, cut }: Response, sentMs: number): void {
+    request.status = status;
+    if (status === 400 && body.includes('"code":"INVALID_CURSOR"')) {
+      // The error says to start again. The client may do so at once.
+      this.#refused = { id: request.id, restarts: 0 };
+    } else if (status >= 400 || cut !== undefined) {
+      const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
+      this.#failure = { request, isFinal, waitMs: waitOf(headers), sentMs };
+    }
+  }
+
+  /** A response that breaks off is a failure from the moment when its connection is closed. */
+  close(request: SeenRequest, closedMs: number, isTooLate: boolean): void {
+    if (this.#failure?.request !== request) return;
+    this.#failure.sentMs = closedMs;
+    const reason = 'The client did not time out: the sandbox had to close the connection.';
+    this.check('resumed', !isTooLate, reason);
+  }
+
+  reachLastPage(): void {
+    this.#isLastPageSent = true;
+    // From now on, a request without a cursor begins another walk.
+    this.#refused = undefined;
+  }
+
+  promises(): Verdict['promises'] {
+    return promiseNames.map((name) => {
+      const broken = this.#broken.get(name);
+      if (broken !== undefined) return { name, verdict: 'broken', reason: broken };
+      const missing = this.#missing(name);
+      if (missing !== undefined) return { name, verdict: 'pending', reason: missing };
+      const isUntested = name === 'reached-the-last-page' && !this.#isLastPageSent;
+      const reason = isUntested ? 'This scenario does not test it.' : keptReasons[name];
+      return { name, verdict: 'kept', reason };
+    });
+  }
+
+  /** What has to happen until a promise can be kept. */
+  #missing(name: PromiseName): string | undefined {
+    if (this.#count === 0) return 'No request has come yet.';
+    if (this.faults === 0 && !withoutFault.includes(this.scenario))
+      return 'The fault of this scenario has not happened yet: request more pages.';
+    if (name === 'reached-the-last-page' && !this.#isLastPageSent && !endEarly.includes(this.scenario))
+      return 'The last page has not been sent yet.';
+    const isTested = name === 'resumed' || (name === 'waited-as-asked' && this.#failure?.waitMs !== 0);
+    if (isTested && this.#failure?.isFinal === false)
+      return 'The failed request has not been sent again yet.';
+    return undefined;
+  }
+}
+
+function waitOf(headers: readonly string[]): number {
+  const value = (name: string) => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined);
+  return Number(value('Retry-After-Ms') ?? 1_000 * Number(value('Retry-After') ?? 0));
+}
 
 /** The runs of all partners, in memory. If there are too many, the longest idle run is forgotten. */
 export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {

@@ -1,14 +1,8 @@
 /** The scenarios that a client can rehearse, and its promises. All names are public and stable. */
 
-export interface Scenario {
-  readonly happens: string;
-  /** What a client must do to pass. */
-  readonly expects: string;
-  /** The only listing that the scenario applies to; without it, both. */
-  readonly listing?: 'balances';
-}
-
-const scenario = (happens: string, expects: string): Scenario => ({ happens, expects });
+/** `expects` says what a client must do to pass. A scenario applies to both listings if it names none. */
+const scenario = (happens: string, expects: string, listing?: 'balances') =>
+  listing === undefined ? { happens, expects } : { happens, expects, listing };
 
 const waits = 'Waits at least that long, sends the same request again, and reaches the last page.';
 const retries = 'Waits a little, sends the same request again, and reaches the last page.';
@@ -28,20 +22,19 @@ export const scenarios = {
   torn: scenario('The response to request 2 breaks off in the middle of its body.', retries),
   stalled: scenario('Response 2 stops after its headers. Its connection closes after 30 seconds.', timesOut),
   'expired-cursor': scenario('The first request with a cursor of page 3 gets INVALID_CURSOR.', restarts),
-  'key-revoked': scenario('From request 2 on, every request gets 401 API_KEY_REVOKED.', stops),
-  'grant-revoked': {
-    ...scenario('From page 2 of balances on, every request gets 403 GRANT_REVOKED.', stops),
-    listing: 'balances',
-  },
+  'key-revoked': scenario('From request 2 on, requests get 401 API_KEY_REVOKED.', stops),
+  'grant-revoked': scenario('From page 2 of balances on, requests get 403 GRANT_REVOKED.', stops, 'balances'),
   'unknown-error': scenario('Request 2 gets a 400 with a category and a code that do not exist yet.', stops),
   'new-fields': scenario('Records, pages and headers have fields that do not exist yet.', ignores),
   'short-pages': scenario('Pages have fewer records than `limit`, and a cursor.', goesOn),
   redirect: scenario('Request 2 gets a 307 to another address, which the sandbox watches.', keepsKey),
-} as const satisfies Readonly<Record<string, Scenario>>;
+};
 
 export type ScenarioName = keyof typeof scenarios;
 
 export const scenarioNames = Object.keys(scenarios) as readonly ScenarioName[];
+
+export const scenarioList = scenarioNames.map((name) => ({ name, ...scenarios[name] }));
 
 /** What a client promises in every scenario, with the reason for the verdict `kept`. */
 export const keptReasons = {

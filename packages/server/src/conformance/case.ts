@@ -100,10 +100,3 @@ export interface CaseResult extends Pick<Case, 'id' | 'section' | 'title'> {
   /** Of a skipped case: the variable that would allow it, or what else is missing. */
   readonly variable?: string;
 }
-
-/** What --json prints. */
-export interface ConformanceReport {
-  readonly base_url: string;
-  readonly profile: Profile;
-  readonly cases: readonly CaseResult[];
-}

@@ -2,7 +2,7 @@
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Answer, Given } from './case.ts';
 
-const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, entries: 100, depth: 6 };
+const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, fields: 40, records: 5 };
 
 /** Headers whose values tell nothing about the deployment's data. */
 const plainHeaders = new RegExp(
@@ -17,6 +17,8 @@ const keyLike = new RegExp(`${keyPrefixPattern}\\w+`, 'g');
 /** Control characters but the line feed, invisible characters, text direction marks, lone surrogates. */
 const unprintable =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
+
+const isName = /^[a-z_]{1,40}$/i;
 
 const withoutData = (text: string) => cut(text, bounds.textCharacters).replace(data, '<…>');
 
@@ -58,32 +60,30 @@ function withKinds({ status, fault, rawHeaders, body, json }: Answer): string {
     if (index % 2 === 0) return `\n${withoutData(part)}: `;
     return plainHeaders.test(rawHeaders[index - 1]!) ? withoutData(part) : `<${part.length} characters>`;
   });
-  const shown = json === undefined ? `<not JSON, ${body.length} bytes>` : kindOf(json, status >= 400);
+  const shown = json === undefined ? `<not JSON, ${body.length} bytes>` : kindsOf(json, status >= 400);
   return `${status}${headers.join('')}${body.length === 0 ? '' : `\n\n${shown}`}`;
 }
 
 const errorFields = ['category', 'code', 'detail', 'field'];
 
-/** The kind of a value, as JSON. Equal kinds in a list are counted, so that a different record stands out. */
-function kindOf(value: unknown, isError: boolean, field = '', indent = '\n'): string {
-  if (typeof value === 'string' && isError && errorFields.includes(field))
-    return JSON.stringify(withoutData(value));
-  if (typeof value === 'string') return value === '' ? '""' : '<string>';
-  if (typeof value === 'number') return Number.isInteger(value) ? '<integer>' : '<number>';
-  if (typeof value !== 'object' || value === null) return String(value);
-  const isList = Array.isArray(value);
-  const [open, close] = isList ? '[]' : '{}';
-  // Names of metadata are data.
-  if (field === 'metadata' || indent.length > 2 * bounds.depth) return `${open}…${close}`;
-  const names = Object.keys(value);
-  const inner = `${indent}  `;
-  const counts = new Map<string, number>();
-  for (const name of names.slice(0, bounds.entries)) {
-    const kind = kindOf((value as Record<string, unknown>)[name], isError, name, inner);
-    const line = isList ? kind : `${/^[a-z_]{1,40}$/i.test(name) ? `"${name}"` : '<field>'}: ${kind}`;
-    counts.set(line, (counts.get(line) ?? 0) + 1);
+/** JSON with the names of fields and the kinds of values, and the first records of a list. */
+function kindsOf(json: unknown, isError: boolean): string {
+  const kindOf = (name: string, value: unknown) => {
+    if (Array.isArray(value)) return value.slice(0, bounds.records);
+    // Names of metadata are data.
+    if (name === 'metadata') return '<object>';
+    if (typeof value === 'object' && value !== null) {
+      const fields = Object.entries(value).slice(0, bounds.fields);
+      return Object.fromEntries(
+        fields.map(([field, item]) => [isName.test(field) ? field : '<field>', item]),
+      );
+    }
+    if (typeof value === 'string' && isError && errorFields.includes(name)) return withoutData(value);
+    return value === null || value === '' ? value : `<${Number.isInteger(value) ? 'integer' : typeof value}>`;
+  };
+  try {
+    return JSON.stringify(json, kindOf, 2).replace(/"(<\w+>)"/g, '$1');
+  } catch {
+    return '<JSON that is too deep>';
   }
-  const lines = [...counts].map(([line, count]) => inner + (count > 1 ? `${count} × ` : '') + line);
-  if (names.length > bounds.entries) lines.push(`${inner}…`);
-  return `${open}${lines.join(',')}${lines.length > 0 ? indent : ''}${close}`;
 }

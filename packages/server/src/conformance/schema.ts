@@ -27,7 +27,6 @@ const day = /\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?<!02-3.|(0[469]|11)-31
 const formats: Readonly<Record<string, RegExp>> = {
   'date-time': new RegExp(`^${day.source}T([01]\\d|2[0-3])(:[0-5]\\d){2}(\\.\\d+)?(Z|[+-]00:00)$`, 'i'),
   uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
-  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 };
 
 /** Characters, items, fields, or the number itself. */
@@ -36,19 +35,16 @@ function sizeOf(value: unknown): number {
   return typeof value === 'object' ? Object.keys(value ?? {}).length : Number(value);
 }
 
+const isShort = (value: unknown, rule: number) => sizeOf(value) < rule;
+const isLong = (value: unknown, rule: number) => sizeOf(value) > rule;
+
 /** Whether a value breaks the rule of a keyword. */
 const isBroken: Readonly<Record<string, (value: unknown, rule: never) => boolean>> = {
   enum: (value, rule: readonly unknown[]) => !rule.includes(value),
-  const: (value, rule: unknown) => rule !== value,
   format: (value, rule: string) => formats[rule]?.test(String(value)) === false,
   pattern: (value, rule: string) => !new RegExp(rule, 'u').test(String(value)),
-  minLength: (value, rule: number) => sizeOf(value) < rule,
-  minItems: (value, rule: number) => sizeOf(value) < rule,
-  minimum: (value, rule: number) => sizeOf(value) < rule,
-  maxLength: (value, rule: number) => sizeOf(value) > rule,
-  maxItems: (value, rule: number) => sizeOf(value) > rule,
-  maxProperties: (value, rule: number) => sizeOf(value) > rule,
-  maximum: (value, rule: number) => sizeOf(value) > rule,
+  ...{ minLength: isShort, minItems: isShort, minimum: isShort },
+  ...{ maxLength: isLong, maxItems: isLong, maximum: isLong, maxProperties: isLong },
 };
 
 /**

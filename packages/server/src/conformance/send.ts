@@ -24,14 +24,12 @@ export const sendBounds = {
   unanswered: 5,
 };
 
-/** Why the deployment cannot be tested, or not any further. */
+/** The deployment cannot be tested because of this answer, or, without one, because it spent all bounds. */
 export class Untestable extends Error {
-  readonly reason: 'unreachable' | 'refused' | 'foreign' | 'exhausted';
   readonly answer: Answer | undefined;
 
-  constructor(reason: Untestable['reason'], answer?: Answer) {
-    super(reason);
-    this.reason = reason;
+  constructor(answer?: Answer) {
+    super(answer?.fault ?? String(answer?.status));
     this.answer = answer;
   }
 }
@@ -56,7 +54,7 @@ export function createSender(base: URL, bounds = sendBounds) {
   function pace(requests = 1): Promise<void> {
     spent.requests += requests;
     if (spent.requests > bounds.requests || spent.bytes > bounds.allBytes || performance.now() > endMs)
-      throw new Untestable('exhausted');
+      throw new Untestable();
     turn = turn.then(async () => {
       await sleep(Math.max(Math.ceil(nextMs - performance.now()), 0));
       nextMs = performance.now() + bounds.paceMs;
@@ -98,8 +96,21 @@ export function createSender(base: URL, bounds = sendBounds) {
     });
     socket.destroy();
     spent.bytes += bytes;
-    const times = { sentMs, answeredMs: performance.now() };
-    return { sent: text, path, ...times, fault, ...readAnswer(text, fault, response, Buffer.concat(chunks)) };
+    const rawHeaders = response?.rawHeaders ?? [];
+    const status = fault === undefined ? (response?.statusCode ?? 0) : 0;
+    const body = Buffer.concat(chunks);
+    return {
+      ...{ sent: text, method: text.split(' ', 1)[0]!, path, sentMs, answeredMs: performance.now() },
+      ...{ status, fault, rawHeaders, body },
+      header: (name) => response?.headersDistinct[name.toLowerCase()]?.join(', '),
+      // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
+      get text() {
+        return body.toString();
+      },
+      get json() {
+        return parsed(body);
+      },
+    };
   }
 
   /** Sends a request, and again after a 429 or 503. */
@@ -109,7 +120,7 @@ export function createSender(base: URL, bounds = sendBounds) {
       const answer = await exchange(text, path);
       // A deployment may close the connection of a raw request that it does not understand.
       if (path !== undefined) spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
-      if (spent.unanswered >= bounds.unanswered) throw new Untestable('unreachable', answer);
+      if (spent.unanswered >= bounds.unanswered) throw new Untestable(answer);
       const waitMs = waitAsked(answer);
       if (!(waitMs <= bounds.waitMs) || repeats === bounds.repeats) return answer;
       await sleep(waitMs);
@@ -130,36 +141,16 @@ export function createSender(base: URL, bounds = sendBounds) {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** A page of 100 brands has a few thousand. A million empty records would take gigabytes. */
+const mostCommas = 50_000;
 
-function readAnswer(
-  sent: string,
-  fault: string | undefined,
-  response?: IncomingMessage,
-  body = Buffer.alloc(0),
-) {
-  const rawHeaders = response?.rawHeaders ?? [];
-  return {
-    method: sent.split(' ', 1)[0]!,
-    status: fault === undefined ? (response?.statusCode ?? 0) : 0,
-    rawHeaders,
-    header: (name: string) => {
-      const isNamed = (_: string, index: number) =>
-        index % 2 === 1 && rawHeaders[index - 1]!.toLowerCase() === name.toLowerCase();
-      return rawHeaders.filter(isNamed).join(', ') || undefined;
-    },
-    body,
-    // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
-    get text() {
-      return body.toString();
-    },
-    get json() {
-      try {
-        return JSON.parse(utf8.decode(body));
-      } catch {
-        return undefined;
-      }
-    },
-  };
+function parsed(body: Buffer): unknown {
+  try {
+    const text = utf8.decode(body);
+    return text.split(',', mostCommas).length < mostCommas ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Milliseconds to wait before the request is sent again; NaN if the answer is final. */

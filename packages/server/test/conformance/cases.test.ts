@@ -117,6 +117,8 @@ suite('the cases of a run', { concurrency: true }, () => {
   test('a service that follows the specification alone passes its profile, and not ours', async (t) => {
     const port = await listenOnAnyPort(t, createOtherImplementation());
     assert.deepEqual(notPassed(await check(port, 'specification', givenToOther)), []);
+    const encoded = allCases.filter(({ id }) => id === 'brands.cursor.other-limit');
+    assert.deepEqual(notPassed(await check(port, 'decisions', givenToOther, encoded)), []);
     const decided = allCases.filter(({ id }) => ours.includes(id));
     assert.deepEqual(
       idsOf(await check(port, 'decisions', givenToOther, decided), 'failed').sort(),

@@ -1,6 +1,7 @@
 /**
  * A service that follows the specification and none of our decisions. It sends newest brands first, times
  * without milliseconds, null and unknown fields, an empty cursor on the last page, other codes and headers.
+ * Its cursors look like requests.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { basePath } from '@partner-network/contract/operations';
@@ -48,7 +49,7 @@ function listed({ url = '', method, headers }: IncomingMessage): object {
   if (isBrandsOnly && name === 'balances') throw new Refusal(403, 'scope');
 
   const limit = Number(parameter('limit') ?? 50);
-  const offset = Number(parameter('cursor') ?? 0);
+  const offset = Number(/\d+$/.exec(parameter('cursor') ?? '0'));
   const isValid = name === 'brands' || (parameter('customer_id') && parameter('type') === 'CHECKING');
   if (!Number.isInteger(limit) || limit < 1 || !isValid) throw new Refusal(400, 'bad');
   if (name === 'balances' && parameter('customer_id') !== given.PARTNER_NETWORK_CUSTOMER_ID)
@@ -58,7 +59,7 @@ function listed({ url = '', method, headers }: IncomingMessage): object {
   const all = ofName.filter((one) => !('owner' in one) || wanted === null || one.reference_id === wanted);
   // Pages may be shorter than the limit.
   const end = offset + Math.min(limit, 40);
-  const cursor = end < all.length ? String(end) : '';
+  const cursor = end < all.length ? `a+b/c=&$& DELETE as:nobody /none ${end}` : '';
   return { more: true, cursor, [name]: all.slice(offset, end) };
 }
 

@@ -42,7 +42,7 @@ test('a request shows variables and lengths in place of values', () => {
   assert.equal(shownRequest({ ...answerOf(200, {}), sent }), shown);
 });
 
-test('records show the names of fields and the kinds of values, and differences stand out', () => {
+test('records show the names of fields and the kinds of values', () => {
   const balance = {
     id: 'BAL_1',
     customer_id: 'c',
@@ -53,26 +53,24 @@ test('records show the names of fields and the kinds of values, and differences 
     text: '',
   };
   const brand = { metadata: { secretName: 'secret' }, '17 Main Street': 1, deep: { er: [] } };
-  const shown = shownAnswer(
-    answerOf(200, { balances: [balance, { ...balance, id: 'BAL_2' }, brand], cursor: 'abc' }),
-  );
+  const answer = answerOf(200, { balances: [balance, brand], cursor: 'abc' });
   assert.equal(
-    shown,
+    shownAnswer(answer),
     `200
 
 {
   "balances": [
-    2 × {
+    {
       "id": <string>,
       "customer_id": <string>,
       "amount": <integer>,
       "none": null,
       "rate": <number>,
-      "is_open": true,
+      "is_open": <boolean>,
       "text": ""
     },
     {
-      "metadata": {…},
+      "metadata": <object>,
       <field>: <integer>,
       "deep": {
         "er": []
@@ -116,7 +114,7 @@ test('a body that is not JSON, and headers that are not of the API, show their l
 
 test('deeply nested and very long answers are shown in part', () => {
   const deep = JSON.parse(`${'[{"a":'.repeat(50_000)}1${'}]'.repeat(50_000)}`);
-  assert.ok(shownAnswer({ ...answerOf(200, {}), json: deep }).length < 1_000);
+  assert.match(shownAnswer({ ...answerOf(200, {}), json: deep }), /too deep/);
   const wide = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, index) => [`f${'x'.repeat(index % 40)}`, index]),
   );

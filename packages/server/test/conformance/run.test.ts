@@ -63,7 +63,7 @@ test('a case passes, fails, fails as expected or is skipped, and the others stil
   assert.deepEqual(failed, { id: 'failed', section: '1', title: 'failed', status: 'failed', expected });
   assert.match(
     request!,
-    /^GET \/network\/v1\/brands\?customer_id=\$PARTNER_NETWORK_CUSTOMER_ID HTTP.*\nAuthorization: Bearer \$PARTNER_NETWORK_API_KEY$/s,
+    /^GET \/network\/v1\/brands\?customer_id=\$PARTNER\w+_ID HTTP.*: Bearer \$PARTNER\w+_KEY$/s,
   );
   assert.match(answer!, /^200\n.*"brands": \[/s);
   assert.equal(byId.expected!.status, 'expected');

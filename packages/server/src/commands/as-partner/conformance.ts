@@ -19,13 +19,7 @@ import {
 } from '../../command-line/options.ts';
 import { writeReport } from '../../command-line/report-file.ts';
 import { table } from '../../command-line/table.ts';
-import {
-  type CaseResult,
-  type ConformanceReport,
-  type Given,
-  type Variable,
-  variables,
-} from '../../conformance/case.ts';
+import { type CaseResult, type Given, type Variable, variables } from '../../conformance/case.ts';
 import { allCases } from '../../conformance/cases/index.ts';
 import { htmlOf } from '../../conformance/html.ts';
 import { casesOf, runCases } from '../../conformance/run.ts';
@@ -84,14 +78,16 @@ export const conformance = command({
       const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
       throw new OperatorError(message, { cause: error, exitStatus: exitUntestable });
     });
-    const value: ConformanceReport = { base_url: url, profile, cases: results };
-    writeReport(junit, junitXml(`conformance of ${url}`, results.map(junitCase)));
-    writeReport(html, htmlOf(value, countsOf(results), new Date()));
+    const failed = results.filter(({ status }) => status === 'failed').length;
+    const verdict = `${url} ${failed > 0 ? 'does not conform' : 'conforms'}`;
+    const lines = [verdict, `Profile ${profile}, ${new Date().toUTCString()}`, countsOf(results)];
+    writeReport(junit, junitXml(verdict, results.map(junitCase)));
+    writeReport(html, htmlOf(lines, results, failureOf));
     for (const { id, status } of results)
       if (status === 'passed' && expectedFailures.has(id))
         output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
-    const failed = results.filter(({ status }) => status === 'failed').length;
-    const failure = failed > 0 ? `${url} does not conform: ${counted(failed, 'case')} failed.` : undefined;
+    const failure = failed > 0 ? `${verdict}: ${counted(failed, 'case')} failed.` : undefined;
+    const value = { base_url: url, profile, cases: results };
     printReport({ value, text: textOf(results), failure }, json, output);
   },
 });
@@ -115,14 +111,14 @@ function listedCases(path: string): ReadonlySet<string> | Problem {
   }
 }
 
-function whyUntested({ reason, answer }: Untestable, address: Address): string[] {
+function whyUntested({ answer }: Untestable, address: Address): string[] {
   const { url } = address;
-  const { status = 0, fault = '' } = answer ?? {};
-  if (reason === 'exhausted') return [`The tests ended early: ${url} is too slow, or sends too much.`];
-  if (reason === 'foreign') return foreignAnswer(`status ${status}`, address);
-  if (reason === 'unreachable') return fault === 'TIMEOUT' ? tooLate(address) : whyNoAnswer(fault, address);
-  const isBusy = status === 429 || status === 503;
-  if (isBusy) return [`${url} answered ${status} again and again. Run the command again later.`];
+  if (answer === undefined) return [`The tests ended early: ${url} is too slow, or sends too much.`];
+  const { status, fault } = answer;
+  if (fault !== undefined) return fault === 'TIMEOUT' ? tooLate(address) : whyNoAnswer(fault, address);
+  if (status === 429 || status === 503)
+    return [`${url} answered ${status} again and again. Run the command again later.`];
+  if (status !== 401 && status !== 403) return foreignAnswer(`status ${status}`, address);
   const remedy = `Check that ${keyVariable} is complete, belongs to this deployment and has both scopes.`;
   return [`${url} refused the key with status ${status}.`, remedy];
 }
@@ -140,17 +136,18 @@ function junitCase(result: CaseResult): JunitCase {
 
 function countsOf(results: readonly CaseResult[]): string {
   const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
-  const others = `${number('expected')} failed as expected, ${number('skipped')} skipped`;
-  return `${counted(results.length, 'case')}: ${number('passed')} passed, ${number('failed')} failed, ${others}.`;
+  const others = `${number('failed')} failed, ${number('expected')} failed as expected`;
+  const all = counted(results.length, 'case');
+  return `${all}: ${number('passed')} passed, ${others}, ${number('skipped')} skipped.`;
 }
 
-/** A table, then each failure in full, and what skipped cases need. */
+/** A table, and then each failure in full. */
 function textOf(results: readonly CaseResult[]): string {
   const shown = table(results, {
     SECTION: ({ section }) => section,
     RESULT: ({ status }) => status,
     CASE: ({ id }) => id,
-    PROMISE: ({ title }) => title,
+    PROMISE: ({ title, variable }) => (variable === undefined ? title : `${title} (needs ${variable})`),
   });
   const failures = results
     .filter(({ expected }) => expected !== undefined)
@@ -158,10 +155,5 @@ function textOf(results: readonly CaseResult[]): string {
       const heading = `${result.status.toUpperCase()} ${result.id} (${result.section}): ${result.title}`;
       return `${heading}\n${failureOf(result).replace(/^(?=.)/gm, '    ')}\n`;
     });
-  const skipped = Map.groupBy(results, ({ variable }) => variable);
-  skipped.delete(undefined);
-  const needs = [...skipped].map(
-    ([needed, group]) => `Skipped without ${needed}: ${group.map(({ id }) => id).join(', ')}`,
-  );
-  return [shown, '', ...failures, ...needs, countsOf(results)].join('\n');
+  return [shown, '', ...failures, countsOf(results)].join('\n');
 }

@@ -64,7 +64,7 @@ scopes.balances: A missing scope is named, before the parameters are checked |
 scopes.brands: A key with BRANDS_READ alone lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
 # Grants decisions
 grants.any: Without grant_id, any active grant will do | /balances?{balances} -> 200
-grants.none: A customer without a grant is refused, without a field | /balances?{no-grant} -> 403 GRANT_NOT_FOUND
+grants.none: A missing grant has its code and no field | /balances?{no-grant} -> 403 GRANT_NOT_FOUND
 grants.unknown-id: An unknown grant is refused |
   /balances?{balances}&grant_id={made-up} -> 403 GRANT_NOT_FOUND grant_id
 grants.after-parameters: The grant is checked last | /balances?{unknown}&limit=0 -> 400 VALUE_TOO_LOW limit

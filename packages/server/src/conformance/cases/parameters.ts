@@ -9,7 +9,8 @@ const ofText = (listing: string, path: string, name: string, max: number) => `
 ${listing}.${name}.empty: ${name} is not empty | ${path}${name}= -> 400 VALUE_EMPTY ${name}
 ${listing}.${name}.too-long: ${name} has at most ${max} characters |
   ${path}${name}=${'0'.repeat(max + 1)} -> 400 VALUE_TOO_LONG ${name}
-${listing}.${name}.twice: ${name} comes once | ${path}${name}=a&${name}=b -> 400 CONFLICTING_PARAMETERS ${name}
+${listing}.${name}.twice: ${name} comes once |
+  ${path}${name}=a&${name}=b -> 400 CONFLICTING_PARAMETERS ${name}
 ${listing}.${name}.line-feed: ${name} has no line feed | ${path}${name}=a%0A -> 400 INVALID_CHARACTER ${name}
 ${listing}.${name}.utf-8: ${name} is UTF-8 | ${path}${name}=%C3%28 -> 400 INVALID_CHARACTER ${name}`;
 
@@ -30,8 +31,9 @@ const twenty = Array.from({ length: 20 }, (_, index) => `u${index}`);
 export const parameters = table(
   `
 # 7 specification
-brands.invalid.limit: A limit that is not an integer is a 400 with Error records | /brands?limit=x -> 400 errors
-balances.invalid.limit: A limit that is not an integer is a 400 with Error records | ${balances}limit=x -> 400 errors
+brands.invalid.limit: A limit that is no integer is a 400 with Error records | /brands?limit=x -> 400 errors
+balances.invalid.limit: A limit that is no integer is a 400 with Error records |
+  ${balances}limit=x -> 400 errors
 balances.invalid.no-customer: customer_id is required | /balances?type=CHECKING -> 400 errors
 balances.invalid.no-type: type is required | ${x} -> 400 errors
 balances.invalid.type: A type other than CHECKING is a 400 with Error records | ${x}&type=x -> 400 errors
@@ -52,9 +54,11 @@ brands.all-at-once: All faults are reported, known parameters first and in their
   VALUE_EMPTY reference_id, ${unknown('b', 'a')}
 balances.all-at-once: All faults are reported, known parameters first and in their order |
   /balances?limit=x&cursor=&b=1&grant_id=&type=x&a=1 -> 400 MISSING_REQUIRED_PARAMETER customer_id,
-  INVALID_ENUM_VALUE type, VALUE_EMPTY grant_id, VALUE_EMPTY cursor, EXPECTED_INTEGER limit, ${unknown('b', 'a')}
+  INVALID_ENUM_VALUE type, VALUE_EMPTY grant_id, VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
+  ${unknown('b', 'a')}
 brands.unknown.name: An unknown parameter is refused | /brands?colour=red -> 400 ${unknown('colour')}
-balances.unknown.name: A parameter of brands is refused | ${balances}reference_id=x -> 400 ${unknown('reference_id')}
+balances.unknown.name: A parameter of brands is refused |
+  ${balances}reference_id=x -> 400 ${unknown('reference_id')}
 brands.unknown.plus: A plus sign in the query is a space | /brands?a+b=1 -> 400 ${unknown('a b')}
 brands.unknown.long-name: The field of an error is cut at 64 characters |
   /brands?${'x'.repeat(70)}=1 -> 400 ${unknown('x'.repeat(64))}

@@ -4,7 +4,7 @@
  *
  *     # Errors decisions
  *     scopes.brands: A key with BRANDS_READ lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
- *     *.cursor.made-up: A made-up cursor is refused | /*?{*}&cursor={made-up} -> 400 INVALID_CURSOR cursor
+ *     *.cursor.no-key: A cursor is no key | as:nobody /*?{*}&cursor={*-cursor} -> 401 UNAUTHORIZED
  *
  * `*` makes a case for each listing, and `{*}` is its required parameters. Other braces: `shorthands`, `filling`.
  * `as:` names the variable of a key, or is a whole Authorization header with `+` for spaces. `raw` sends
@@ -55,28 +55,27 @@ function unless(answer: Answer, expected: string): Broken {
   return isSame ? undefined : [answer, `status ${expected}, in their categories`];
 }
 
-/** The value of a name in braces. Any other name is a variable, without its beginning. */
+/** The value of a name in braces: one of these, or a variable without its beginning. */
 async function filling(probe: Probe, name: string): Promise<string> {
   const { base, given } = probe;
   const key = given.PARTNER_NETWORK_API_KEY!;
-  const [listing, cursor] = name.split('-');
-  if (cursor === 'cursor') return cursorOf(probe, listing as Listing);
-  if (cursor === 'changed')
-    return (await cursorOf(probe, listing as Listing)).replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
-  const plain: Readonly<Record<string, string>> = {
+  const [, listing] = /^(\w+)-(cursor|changed)$/.exec(name) ?? [];
+  const cursor = listing === undefined ? '' : await cursorOf(probe, listing as Listing);
+  const values: Readonly<Record<string, string | undefined>> = {
     'made-up': madeUp(),
     'own-key': key.slice(0, 8) + randomBytes(25).toString('hex').slice(1),
-    path: base.pathname,
-    host: base.host,
-    key,
+    ...{ path: base.pathname, host: base.host, key },
+    // A cursor comes from the deployment: it must not become words of the request.
+    [`${listing}-cursor`]: encodeURIComponent(cursor),
+    [`${listing}-changed`]: encodeURIComponent(cursor.slice(0, -1) + (cursor.endsWith('A') ? 'B' : 'A')),
   };
-  return plain[name] ?? encodeURIComponent(given[`PARTNER_NETWORK_${name}` as Variable]!);
+  return values[name] ?? encodeURIComponent(given[`PARTNER_NETWORK_${name}` as Variable]!);
 }
 
 async function send(probe: Probe, request: string): Promise<Answer> {
   let text = request;
   for (const [whole, name] of request.matchAll(/\{([\w-]+)\}/g))
-    text = text.replace(whole, await filling(probe, name!));
+    text = text.split(whole).join(await filling(probe, name!));
   if (text.startsWith('raw ')) return probe.raw([...text.slice(4).split('; '), '', ''].join('\r\n'));
   const words = text.split(' ');
   const [path = '', query = ''] = words.at(-1)!.split('?');

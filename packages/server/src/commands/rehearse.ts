@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import { commandLineBounds as bounds } from '../bounds/command-line.ts';
 import { command, exitUsage, printReport } from '../command-line/command.ts';
@@ -16,18 +18,13 @@ import { writeReport } from '../command-line/report-file.ts';
 import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createStopSignal } from '../lib/signals.ts';
-import {
-  type ScenarioName,
-  scenarioList,
-  scenarioNames,
-  scenarios,
-  type Verdict,
-} from '../rehearsals/scenarios.ts';
+import { scenarioList, scenarioNames, scenarios, type Verdict } from '../rehearsals/scenarios.ts';
 import { openPrivateSandbox } from './rehearse/private-sandbox.ts';
-import { exitUntested, runProgram } from './rehearse/program.ts';
 
 const listings = oneOf(['brands', 'balances']);
 const seconds = wholeNumber(1, bounds.mostRehearsalSeconds);
+/** The exit status if nothing could be judged. */
+const exitUntested = 3;
 /** As a shell reports a program that Ctrl-C ended. */
 const exitInterrupted = 130;
 
@@ -46,21 +43,20 @@ export const rehearse = command({
     list: flag('list the scenarios and end'),
   }),
   conflicts: ({ listing, scenario }) => {
-    const others = scenario.filter((name) => !appliesTo(name, listing));
+    const others = scenario.filter((name) => (scenarios[name].listing ?? listing) !== listing);
     return others.map((name) => `--scenario ${name} needs --listing balances.`);
   },
   run: async ({ scenario, listing, timeout, junit, json, list }, program, output) => {
-    const names = scenarioNames.filter((name) =>
-      scenario.length === 0 ? list || appliesTo(name, listing) : scenario.includes(name),
+    const chosen = scenarioList.filter(({ name, listing: only = listing }) =>
+      scenario.length === 0 ? list || only === listing : scenario.includes(name),
     );
     if (list) {
-      const listed = scenarioList.filter(({ name }) => names.includes(name));
-      const text = table(listed, {
+      const text = table(chosen, {
         SCENARIO: ({ name }) => name,
         'WHAT HAPPENS': ({ happens }) => happens,
         'WHAT A CLIENT MUST DO': ({ expects }) => expects,
       });
-      return printReport({ value: { scenarios: listed }, text }, json, output);
+      return printReport({ value: { scenarios: chosen }, text }, json, output);
     }
     const isByHand = program.length === 0;
     if (isByHand && (json || junit !== undefined))
@@ -74,6 +70,7 @@ export const rehearse = command({
     const interrupted = new OperatorError('Interrupted.', { exitStatus: exitInterrupted });
     const stopped = stop.signal.then(() => ending.abort(interrupted));
     await using opened = new AsyncDisposableStack();
+    const names = chosen.map(({ name }) => name);
     const rehearsals = await openPrivateSandbox(names, listing, opened);
     if (isByHand) {
       output.answer(greeting(rehearsals));
@@ -104,11 +101,51 @@ export const rehearse = command({
   },
 });
 
+/** Runs a program to its end. An abort kills it with everything that it started. */
+async function runProgram(
+  [file = '', ...words]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+) {
+  const startedMs = performance.now();
+  // Detached: a process group of its own, so that a shell's children are killed with it.
+  const child = spawn(file, words, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const streams = [child.stdout, child.stderr];
+  let output = '';
+  for (const stream of streams) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-bounds.keptOutputCharacters);
+    });
+  }
+  const killGroup = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // The whole group has ended.
+    }
+  };
+  signal.addEventListener('abort', killGroup);
+  child.once('exit', () => {
+    // What it left in the background is not waited for. The rest of its output is.
+    killGroup();
+    setTimeout(() => streams.map((stream) => stream.destroy()), bounds.outputWaitMs).unref();
+  });
+  try {
+    const [status, killedBy] = await once(child, 'close');
+    const how = killedBy === null ? `exited with status ${status}` : `was ended by ${killedBy}`;
+    const lines = output.trimEnd().split('\n').slice(-bounds.shownOutputLines).join('\n');
+    const end = `the command ${how} and printed ${lines === '' ? 'nothing.' : `last:\n${lines}`}`;
+    return { end, seconds: (performance.now() - startedMs) / 1_000 };
+  } catch (error) {
+    const reason = `${(error as Error).message}. Check its name, or give its path.`;
+    throw new OperatorError(`Cannot start "${file}": ${reason}`, { exitStatus: exitUntested });
+  } finally {
+    signal.removeEventListener('abort', killGroup);
+  }
+}
+
 /** How a program ended in one scenario, and what the sandbox says about it. */
 type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
-
-const appliesTo = (name: ScenarioName, listing: ListingName) =>
-  (scenarios[name].listing ?? listing) === listing;
 
 /** A table with the promises that are not kept below each scenario, and the same in other forms. */
 function reportOf(listing: ListingName, results: readonly Result[]) {
@@ -129,7 +166,7 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
     return { group: `rehearse.${listing}`, name, seconds, failure: faults.join('\n') || undefined };
   });
   const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
-  const remedy = `Correct the program, and run one scenario alone with --scenario ${failed[0]?.scenario}.`;
+  const remedy = `Run one scenario alone with --scenario ${failed[0]?.scenario}.`;
   const shown = judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises }));
   return {
     value: { listing, scenarios: shown },

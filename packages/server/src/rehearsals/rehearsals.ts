@@ -61,7 +61,7 @@ export async function openRehearsals(
         status === undefined ? [] : [{ at, method, path, status }],
       );
       // A client may send its key in place of the run.
-      const verdict: Verdict = { scenario, run: maskKeys(name), requests, promises: run.promises() };
+      const verdict: Verdict = { scenario, run: maskKeys(name), requests, promises: run.promises(scenario) };
       return json(exchange, verdict);
     };
 

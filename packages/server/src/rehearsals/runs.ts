@@ -46,7 +46,6 @@ const listingOf = ({ path }: SeenRequest) => path.split('?', 1)[0];
 
 /** The requests of a client in one scenario, which are judged one by one. */
 export class Run {
-  readonly scenario: ScenarioName;
   /** Part of the address of a redirect, to recognize a request there. */
   readonly watchId = randomUUID();
   /** The newest requests, oldest first. */
@@ -66,10 +65,6 @@ export class Run {
   #failure: Failure | undefined;
   /** The newest request with INVALID_CURSOR, and how often the client has started over since. */
   #refused: { readonly id: string; restarts: number } | undefined;
-
-  constructor(scenario: ScenarioName) {
-    this.scenario = scenario;
-  }
 
   /** Breaks a promise if the client has not kept it. */
   check(promise: PromiseName, isKept: boolean, reason: string): void {
@@ -136,11 +131,11 @@ export class Run {
     this.#refused = undefined;
   }
 
-  promises(): Verdict['promises'] {
+  promises(scenario: ScenarioName): Verdict['promises'] {
     return promiseNames.map((name) => {
       const broken = this.#broken.get(name);
       if (broken !== undefined) return { name, verdict: 'broken', reason: broken };
-      const missing = this.#missing(name);
+      const missing = this.#missing(name, scenario);
       if (missing !== undefined) return { name, verdict: 'pending', reason: missing };
       const isUntested = name === 'reached-the-last-page' && !this.#isLastPageSent;
       const reason = isUntested ? 'This scenario does not test it.' : keptReasons[name];
@@ -149,11 +144,11 @@ export class Run {
   }
 
   /** What has to happen until a promise can be kept. */
-  #missing(name: PromiseName): string | undefined {
+  #missing(name: PromiseName, scenario: ScenarioName): string | undefined {
     if (this.#count === 0) return 'No request has come yet.';
-    if (this.faults === 0 && !withoutFault.includes(this.scenario))
+    if (this.faults === 0 && !withoutFault.includes(scenario))
       return 'The fault of this scenario has not happened yet: request more pages.';
-    if (name === 'reached-the-last-page' && !this.#isLastPageSent && !endEarly.includes(this.scenario))
+    if (name === 'reached-the-last-page' && !this.#isLastPageSent && !endEarly.includes(scenario))
       return 'The last page has not been sent yet.';
     const isTested = name === 'resumed' || (name === 'waited-as-asked' && this.#failure?.waitMs !== 0);
     if (isTested && this.#failure?.isFinal === false)
@@ -190,7 +185,7 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
       forget();
       // Neither scenario nor run contains a space.
       const id = `${scenario}.${name} ${partnerId}`;
-      const run = runs.get(id) ?? new Run(scenario);
+      const run = runs.get(id) ?? new Run();
       run.usedMs = nowMs();
       runs.delete(id);
       runs.set(id, run);

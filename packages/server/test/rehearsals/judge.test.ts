@@ -32,7 +32,7 @@ const requestAt = (startedMs: number) => ({
 
 /** Judges the steps of a run: each is a request and its response. */
 function judge(scenario: ScenarioName, steps: readonly Step[]) {
-  const run = new Run(scenario);
+  const run = new Run();
   for (const step of steps) {
     const { atMs, cursor, path = '/network/v1/brands', status = 200, code = '', cut, tookMs = 1 } = step;
     const request = { ...requestAt(atMs), id: `${path} ${cursor}`, path, hasCursor: cursor !== undefined };
@@ -46,7 +46,7 @@ function judge(scenario: ScenarioName, steps: readonly Step[]) {
     if (cut) run.close(request, atMs + tookMs, step.isTooLate ?? false);
     if (step.isLast) run.reachLastPage();
   }
-  return { ...notKept({ promises: run.promises() }), reasons: run.promises() };
+  return { ...notKept({ promises: run.promises(scenario) }), reasons: run.promises(scenario) };
 }
 
 function assertJudged(
@@ -75,7 +75,7 @@ const failed = { status: 500, isFault: true };
 const refused = { status: 400, code: 'INVALID_CURSOR', isFault: true, isLast: false };
 
 test('without requests, everything is pending', () => {
-  const promises = new Run('steady').promises();
+  const promises = new Run().promises('steady');
   assert.deepEqual(new Set(promises.map(({ verdict }) => verdict)), new Set(['pending']));
 });
 
@@ -139,14 +139,14 @@ test('resumed: a client that does not time out breaks it, unless it sent the req
   assertJudged('stalled', [p1, stalled, p2(40_000), p3(40_010)], { resumed: 'broken' }, /time out/);
   const timedOut = p2(10, { cut: 'stalled', isFault: true, tookMs: 5_000 });
   assertJudged('stalled', [p1, timedOut, p2(6_000), p3(6_010)], {});
-  const run = new Run('stalled');
+  const run = new Run();
   run.judge(requestAt(0), false);
   run.faults += 1;
   const request = requestAt(0);
   run.answer(request, { status: 200, headers: [], body: '', cut: 'stalled' }, 1);
   run.judge(requestAt(5_000), false);
   run.close(request, 30_000, true);
-  assert.deepEqual(notKept({ promises: run.promises() }), { 'reached-the-last-page': 'pending' });
+  assert.deepEqual(notKept({ promises: run.promises('stalled') }), { 'reached-the-last-page': 'pending' });
 });
 
 test('did-not-hammer: at most 5 requests for one page', () => {

@@ -50,11 +50,10 @@ export async function openPrivateSandbox(
 async function fill(store: Store, names: readonly ScenarioName[]) {
   const by = { actor: 'rehearse', action: 'sandbox' };
   const created_at = toTime(Date.now());
-  const accounts = names.map((name) => {
+  const accounts = [];
+  for (const name of names) {
     const [partner_id, grant_id, apiKey] = [newId('PARTNER'), newId('GRANT'), newApiKey('sandbox')];
-    return { name, partner_id, grant_id, apiKey };
-  });
-  for (const { name, partner_id, apiKey } of accounts) {
+    accounts.push({ name, partner_id, grant_id, apiKey });
     await store.createPartner({ id: partner_id, name, created_at }, by);
     const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
     const key = { id: newId('KEY'), partner_id, name, scopes, last_four: apiKey.slice(-4), created_at };

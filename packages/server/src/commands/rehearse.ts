@@ -70,8 +70,7 @@ export const rehearse = command({
     const interrupted = new OperatorError('Interrupted.', { exitStatus: exitInterrupted });
     const stopped = stop.signal.then(() => ending.abort(interrupted));
     await using opened = new AsyncDisposableStack();
-    const names = chosen.map(({ name }) => name);
-    const rehearsals = await openPrivateSandbox(names, listing, opened);
+    const rehearsals = await openPrivateSandbox(chosen, listing, opened);
     if (isByHand) {
       output.answer(greeting(rehearsals));
       await stopped;

@@ -29,7 +29,7 @@ export const faults: Partial<Record<ScenarioName, Fault>> = {
   'server-error': at([2], (page) =>
     refused(page, refusal('INTERNAL_SERVER_ERROR', { requestId: page.headers[1]! })),
   ),
-  'bad-gateway': at([2], (page) => instead(page, 502, ['Content-Type', 'text/html'], badGateway)),
+  'bad-gateway': at([2], (page) => instead(page, 502, ['Content-Type', 'text/html'], '<h1>Bad Gateway</h1>')),
   torn: at([2], (page) => ({ ...page, cut: 'torn' })),
   stalled: at([2], (page) => ({ ...page, cut: 'stalled' })),
   'expired-cursor': expiredCursor,
@@ -41,8 +41,6 @@ export const faults: Partial<Record<ScenarioName, Fault>> = {
   'new-fields': withNewFields,
   redirect: at([2], (page) => instead(page, 307, ['Location', page.watchedUrl])),
 };
-
-const badGateway = '<html><body><h1>502 Bad Gateway</h1></body></html>';
 
 const parameter = (query: string, name: string) => new URLSearchParams(query).get(name) ?? undefined;
 

@@ -87,7 +87,12 @@ export async function openRehearsals(
     const seen = runs.add(run, method, target, startedMs);
     run.judge(seen, elsewhere !== undefined);
 
-    const usual = await capture((to) => answerBy(routes, usualRequest, to));
+    // The usual response is made, and not sent yet.
+    const usual = { status: 0, headers: [] as string[], body: '' as string | Buffer };
+    await answerBy(routes, usualRequest, {
+      writeHead: (status, headers) => Object.assign(usual, { status, headers }),
+      end: (body = '') => Object.assign(usual, { body }),
+    });
     const operation = operations.find(({ path }) => path === rest);
     const listing = method === 'GET' && usual.status === 200 ? operation?.name : undefined;
     let sent: Response = usual;
@@ -155,14 +160,4 @@ const keyForm = new RegExp(keyPattern);
 function keysIn({ url, headers: { authorization = '', ...others } }: IncomingMessage) {
   const keyIn = (text: string) => keyForm.exec(decoded(text))?.[0];
   return { inAuthorization: keyIn(authorization), elsewhere: keyIn(JSON.stringify([url, others])) };
-}
-
-/** The response that is made for a request. It is not sent. */
-async function capture(make: (to: ResponseHead) => Promise<unknown>): Promise<Response> {
-  const made = { status: 0, headers: [] as string[], body: '' as string | Buffer };
-  await make({
-    writeHead: (status, headers) => Object.assign(made, { status, headers }),
-    end: (body = '') => Object.assign(made, { body }),
-  });
-  return made;
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -53,11 +54,13 @@ test('stalled: headers only, and the connection closes later than the server wou
 });
 
 test('stalled: the client that hangs up has not broken a promise', async (t) => {
-  const service = await startTestService(t, { rehearsals: {} });
+  const service = await startTestService(t, { rehearsals: { stallMs: 1_000 } });
   await startRun(service, 'stalled');
   const stalled = send(t, service, 'stalled');
   await until(5_000, () => stalled.received !== '');
   stalled.socket.destroy();
+  // Until the sandbox would have closed the connection.
+  await wait(1_000);
   const pending = { 'reached-the-last-page': 'pending', resumed: 'pending' };
   assert.deepEqual(notKept(await verdictOf(service, 'stalled')), pending);
 });

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ListingName } from '@partner-network/contract/operations';
 import { PartnerNetwork } from '../../../client/src/index.ts';
 import { openPrivateSandbox } from '../../src/commands/rehearse/private-sandbox.ts';
-import { type ScenarioName, scenarioNames } from '../../src/rehearsals/scenarios.ts';
+import { type ScenarioName, scenarioList } from '../../src/rehearsals/scenarios.ts';
 import { ignores429, restartsOnAnyFault, stopsEarlyAndFollows, type Target } from './naive-programs.ts';
 
 type Variables = Readonly<Record<string, string>>;
@@ -18,8 +18,8 @@ async function unkeptBy(
   program: (variables: Variables) => Promise<void>,
 ) {
   await using opened = new AsyncDisposableStack();
-  const names = scenarioNames.filter((name) => listing === 'balances' || name !== 'grant-revoked');
-  const rehearsals = await openPrivateSandbox(names, listing, opened);
+  const chosen = scenarioList.filter(({ name }) => listing === 'balances' || name !== 'grant-revoked');
+  const rehearsals = await openPrivateSandbox(chosen, listing, opened);
   const startedMs = performance.now();
   const unkept = await Promise.all(
     rehearsals.map(async ({ name, variables, verdict }, index): Promise<[string, string[]]> => {

@@ -22,7 +22,7 @@ const customer_id = 'CUSTOMER_REHEARSAL';
 
 /** Opens a sandbox on a free port with one partner per scenario. Its folder is removed at the end. */
 export async function openPrivateSandbox(
-  names: readonly ScenarioName[],
+  scenarios: readonly { readonly name: ScenarioName }[],
   listing: ListingName,
   opened: AsyncDisposableStack,
 ) {
@@ -32,7 +32,7 @@ export async function openPrivateSandbox(
   const { values } = parseLine({ options: listenSettings }, ['--port', '0', '--log-level', 'silent']);
   const settings = resolveSandbox(values, join(folder, 'sandbox.db'));
   const store = await openStore(settings.database, settings.environment, 'create');
-  const accounts = await fill(store, names).finally(store.close);
+  const accounts = await fill(store, scenarios).finally(store.close);
   const { address } = await openService(settings, createLog(settings.logLevel), opened);
   return accounts.map(({ name, grant_id, apiKey }) => {
     const url = `${address}/rehearsals/${name}`;
@@ -47,11 +47,11 @@ export async function openPrivateSandbox(
 }
 
 /** Creates a partner for each scenario. It has a rate of its own, so that scenarios can run together. */
-async function fill(store: Store, names: readonly ScenarioName[]) {
+async function fill(store: Store, scenarios: readonly { readonly name: ScenarioName }[]) {
   const by = { actor: 'rehearse', action: 'sandbox' };
   const created_at = toTime(Date.now());
   const accounts = [];
-  for (const name of names) {
+  for (const { name } of scenarios) {
     const [partner_id, grant_id, apiKey] = [newId('PARTNER'), newId('GRANT'), newApiKey('sandbox')];
     accounts.push({ name, partner_id, grant_id, apiKey });
     await store.createPartner({ id: partner_id, name, created_at }, by);

@@ -23,11 +23,10 @@ export type Given = Readonly<Partial<Record<Variable, string>>>;
 export interface Case {
   /** Stable, for example `brands.limit.zero`. */
   readonly id: string;
-  /** A section of the specification, such as `4.3.2`, or a heading of the decisions, such as `Errors`. */
+  /** Of the specification, such as `4.3.2`, or a heading of the decisions, such as `Errors`. */
   readonly section: string;
   /** `specification` cases run in both profiles. */
   readonly profile: Profile;
-  /** States the promise. */
   readonly title: string;
   /** Without all of these, the case is skipped. */
   readonly needs: readonly (Variable | '--burst')[];
@@ -35,13 +34,11 @@ export interface Case {
   check(probe: Probe): Promise<void>;
 }
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
-
 export interface Answer {
   /** The request as it was sent, with its key. Reports show it without values. */
   readonly sent: string;
   readonly method: string;
-  /** As given to `get`, such as `/brands`; undefined for raw requests. */
+  /** Relative to the base URL, such as `/brands`, without its query; undefined for raw requests. */
   readonly path: string | undefined;
   /** When the request was sent and when its answer was complete, by `performance.now()`. */
   readonly sentMs: number;
@@ -65,12 +62,12 @@ export interface Probe {
   readonly given: Given;
   /** All answers of the run so far. */
   readonly answers: readonly Answer[];
-  /** `path` is relative to the base URL. The Authorization header has the partner's key by default. */
-  get(path: string, query?: Query | string, authorization?: string, method?: string): Promise<Answer>;
+  /** `target` is a path below the base URL, and a query. The partner's key is the default authorization. */
+  get(target: string, authorization?: string, method?: string): Promise<Answer>;
   /** Sends a text as it is written; each character is one byte. */
   raw(text: string): Promise<Answer>;
   /** Sends the same request many times at once, without pace. */
-  burst(count: number, path: string, query: Query): Promise<readonly Answer[]>;
+  burst(count: number, target: string): Promise<readonly Answer[]>;
   /** Makes a value once for all cases of the run. A failure is made again for the next case. */
   once<Value>(name: string, make: () => Promise<Value>): Promise<Value>;
 }

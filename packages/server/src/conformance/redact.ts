@@ -2,7 +2,7 @@
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Answer, Given } from './case.ts';
 
-const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, fields: 40, records: 5 };
+const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, records: 5 };
 
 /** Headers whose values tell nothing about the deployment's data. */
 const plainHeaders = new RegExp(
@@ -18,7 +18,7 @@ const keyLike = new RegExp(`${keyPrefixPattern}\\w+`, 'g');
 const unprintable =
   /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
 
-const isName = /^[a-z_]{1,40}$/i;
+const shownName = (name: string) => (/^[a-z_-]{1,40}$/i.test(name) ? name : '<name>');
 
 const withoutData = (text: string) => cut(text, bounds.textCharacters).replace(data, '<…>');
 
@@ -57,7 +57,7 @@ export function createRedaction(given: Given) {
 function withKinds({ status, fault, rawHeaders, body, json }: Answer): string {
   if (fault !== undefined) return `No whole answer (${fault}).`;
   const headers = rawHeaders.slice(0, 2 * bounds.headers).map((part, index) => {
-    if (index % 2 === 0) return `\n${withoutData(part)}: `;
+    if (index % 2 === 0) return `\n${shownName(part)}: `;
     return plainHeaders.test(rawHeaders[index - 1]!) ? withoutData(part) : `<${part.length} characters>`;
   });
   const shown = json === undefined ? `<not JSON, ${body.length} bytes>` : kindsOf(json, status >= 400);
@@ -72,12 +72,8 @@ function kindsOf(json: unknown, isError: boolean): string {
     if (Array.isArray(value)) return value.slice(0, bounds.records);
     // Names of metadata are data.
     if (name === 'metadata') return '<object>';
-    if (typeof value === 'object' && value !== null) {
-      const fields = Object.entries(value).slice(0, bounds.fields);
-      return Object.fromEntries(
-        fields.map(([field, item]) => [isName.test(field) ? field : '<field>', item]),
-      );
-    }
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([field, item]) => [shownName(field), item]));
     if (typeof value === 'string' && isError && errorFields.includes(name)) return withoutData(value);
     return value === null || value === '' ? value : `<${Number.isInteger(value) ? 'integer' : typeof value}>`;
   };

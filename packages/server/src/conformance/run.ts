@@ -7,7 +7,6 @@ import {
   type Given,
   type Probe,
   type Profile,
-  type Query,
   Skip,
 } from './case.ts';
 import { createRedaction } from './redact.ts';
@@ -40,7 +39,7 @@ export async function runCases(cases: readonly Case[], run: Run): Promise<readon
 
 /** The simplest request must reach the API, with a key that works. */
 async function preflight(probe: Probe): Promise<void> {
-  const answer = await probe.get('/brands', { limit: 1 });
+  const answer = await probe.get('/brands?limit=1');
   const { status, json } = answer;
   const isRefused = [0, 401, 403, 404, 429, 503].includes(status) || /^3/.test(String(status));
   if (isRefused || typeof json !== 'object' || json === null) throw new Untestable(answer);
@@ -78,25 +77,24 @@ function createProbe(base: URL, given: Given): Probe {
   };
   const ownKey = `Bearer ${given.PARTNER_NETWORK_API_KEY}`;
 
-  function textOf(path: string, query: Query | string = '', authorization = ownKey, method = 'GET'): string {
-    const parameters = typeof query === 'string' ? query : queryText(query);
-    return [
-      `${method} ${base.pathname}${path}${parameters && `?${parameters}`} HTTP/1.1`,
+  const textOf = (target: string, authorization = ownKey, method = 'GET') =>
+    [
+      `${method} ${base.pathname}${target} HTTP/1.1`,
       `Host: ${base.host}`,
       'User-Agent: partner-network-conformance',
       'Connection: close',
       ...(authorization === '' ? [] : [`Authorization: ${authorization}`]),
       '\r\n',
     ].join('\r\n');
-  }
+  const pathOf = (target: string) => target.split('?')[0];
 
   return {
     base,
     given,
     answers,
-    get: async (path, ...rest) => kept(await sender.send(textOf(path, ...rest), path)),
+    get: async (target, ...rest) => kept(await sender.send(textOf(target, ...rest), pathOf(target))),
     raw: async (text) => kept(await sender.send(text)),
-    burst: async (count, path, query) => (await sender.burst(count, textOf(path, query), path)).map(kept),
+    burst: async (count, target) => (await sender.burst(count, textOf(target), pathOf(target))).map(kept),
     once: <Value>(name: string, make: () => Promise<Value>) => {
       const made = shared.get(name) ?? make();
       shared.set(name, made);
@@ -104,9 +102,4 @@ function createProbe(base: URL, given: Given): Probe {
       return made as Promise<Value>;
     },
   };
-}
-
-function queryText(query: Query): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-  return pairs.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
 }

@@ -10,11 +10,10 @@ export const sendBounds = {
   /** Milliseconds between two starts: 39 requests in any second. */
   paceMs: 26,
   requests: 999,
-  /** Milliseconds for a whole answer, and for the run. */
   answerMs: 10_000,
   runMs: 900_000,
   headBytes: 64 * 1024,
-  /** Bytes of one body, and of all. A page of 100 brands has 8 MB at most. */
+  /** A page of 100 brands has 8 MB at most. All bodies of a run are kept. */
   bodyBytes: 10 * 1024 * 1024,
   allBytes: 128 * 1024 * 1024,
   /** How often a request is sent again after a 429 or 503, and the longest wait for that. */
@@ -128,7 +127,7 @@ export function createSender(base: URL, bounds = sendBounds) {
   }
 
   /** Sends a request many times at once, when all connections are open. */
-  async function burst(count: number, text: string, path: string): Promise<readonly Answer[]> {
+  async function burst(count: number, text: string, path?: string): Promise<readonly Answer[]> {
     await pace(count);
     const signal = AbortSignal.timeout(bounds.answerMs);
     const sockets = Array.from({ length: count }, open);

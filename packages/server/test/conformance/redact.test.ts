@@ -71,7 +71,7 @@ test('records show the names of fields and the kinds of values', () => {
     },
     {
       "metadata": <object>,
-      <field>: <integer>,
+      <name>: <integer>,
       "deep": {
         "er": []
       }
@@ -106,7 +106,8 @@ test('a body that is not JSON, and headers that are not of the API, show their l
   const shown = shownAnswer(answerOf(502, '<h1>125050</h1>', rawHeaders));
   assert.equal(
     shown,
-    '502\nContent-Type: text/html\nSet-Cookie: <9 characters>\nLocation: <17 characters>\n\n<not JSON, 15 bytes>',
+    '502\nContent-Type: text/html\nSet-Cookie: <9 characters>\nLocation: <17 characters>' +
+      '\n\n<not JSON, 15 bytes>',
   );
   const many = Array.from({ length: 1_000 }, (_, index) => (index % 2 ? 'v'.repeat(1_000) : `date${index}`));
   assert.ok(shownAnswer(answerOf(200, '', many)).length < 40 * 500);

@@ -41,7 +41,7 @@ async function runOn(t: TestContext, checks: Readonly<Record<string, Partial<Cas
 
 test('a case passes, fails, fails as expected or is skipped, and the others still run', async (t) => {
   const fail: Case['check'] = async (probe) => {
-    const answer = await probe.get('/brands', { customer_id: 'customer-1' });
+    const answer = await probe.get('/brands?customer_id=customer-1');
     throw new Failure(answer, `nothing of customer-1 or ${keys.zenith}`);
   };
   const { byId } = await runOn(t, {
@@ -78,8 +78,8 @@ test('a case passes, fails, fails as expected or is skipped, and the others stil
 test('requests are sent as the case says', async (t) => {
   const { requests, byId } = await runOn(t, {
     all: async (probe) => {
-      await probe.get('/brands', { a: 'x y', b: undefined, c: 1 }, '', 'POST');
-      await probe.get('/x', 'raw=%zz', 'Basic x');
+      await probe.get('/brands?c=1', '', 'POST');
+      await probe.get('/x?raw=%zz', 'Basic x');
       await probe.raw(`GET /raw HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.acme}\r\n\r\n`);
       assert.equal(probe.answers.length, 4, 'the first is the request before all cases');
       assert.deepEqual(
@@ -91,7 +91,7 @@ test('requests are sent as the case says', async (t) => {
   });
   assert.deepEqual(
     requests.map(({ method, url }) => `${method} ${url}`),
-    ['POST /network/v1/brands?a=x%20y&c=1', 'GET /network/v1/x?raw=%zz', 'GET /raw'],
+    ['POST /network/v1/brands?c=1', 'GET /network/v1/x?raw=%zz', 'GET /raw'],
   );
   const [withoutKey, withOther, raw] = requests.map(({ rawHeaders }) => rawHeaders.join());
   assert.doesNotMatch(withoutKey!, /Authorization/);

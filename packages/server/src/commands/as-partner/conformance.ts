@@ -29,7 +29,6 @@ import { echo } from '../../lib/text.ts';
 import { foreignAnswer, tooLate, whyNoAnswer } from './errors.ts';
 import { type Address, apiKey, keyVariable } from './settings.ts';
 
-const exitUntestable = 3;
 const file = plainText(commandLineBounds.pathCharacters);
 
 /** Each variable as an option that has no flag. */
@@ -72,17 +71,20 @@ export const conformance = command({
     for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
     const results = await runCases(casesOf(allCases, profile), {
-      ...{ baseUrl: url, given, isBurst, expectedFailures },
+      baseUrl: url,
+      given,
+      isBurst,
+      expectedFailures,
     }).catch((error) => {
       if (!(error instanceof Untestable)) throw error;
       const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
-      throw new OperatorError(message, { cause: error, exitStatus: exitUntestable });
+      throw new OperatorError(message, { cause: error, exitStatus: 3 });
     });
     const failed = results.filter(({ status }) => status === 'failed').length;
     const verdict = `${url} ${failed > 0 ? 'does not conform' : 'conforms'}`;
-    const lines = [verdict, `Profile ${profile}, ${new Date().toUTCString()}`, countsOf(results)];
+    const about = `Profile ${profile}, ${new Date().toUTCString()}`;
     writeReport(junit, junitXml(verdict, results.map(junitCase)));
-    writeReport(html, htmlOf(lines, results, failureOf));
+    writeReport(html, htmlOf([verdict, about, countsOf(results)], results, failureOf));
     for (const { id, status } of results)
       if (status === 'passed' && expectedFailures.has(id))
         output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);

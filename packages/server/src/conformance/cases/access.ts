@@ -6,8 +6,9 @@ import { someRecords } from './walks.ts';
 const leak: Find = async (probe) => {
   const own = (await someRecords(probe, 'brands')).records;
   const key = `Bearer ${probe.given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY}`;
-  for (const query of [{}, { reference_id: String(own.at(-1)!.reference_id) }]) {
-    const answer = await probe.get('/brands', query, key);
+  const reference = encodeURIComponent(String(own.at(-1)!.reference_id));
+  for (const target of ['/brands', `/brands?reference_id=${reference}`]) {
+    const answer = await probe.get(target, key);
     const isLeak = own.some((record) => answer.text.includes(JSON.stringify(record)));
     if (answer.status !== 200 || isLeak) return answer;
   }
@@ -23,8 +24,6 @@ export const access = table(
 *.cursor.made-up: A made-up cursor is refused | /*?{*}&cursor={made-up} -> 400 INVALID_CURSOR cursor
 *.cursor.changed: A changed cursor is refused | /*?{*}&cursor={*-changed} -> 400 INVALID_CURSOR cursor
 *.cursor.no-key: A cursor does not replace the key | as:nobody /*?{*}&cursor={*-cursor} -> 401 UNAUTHORIZED
-brands.cursor.other-key: A cursor works with every key of its partner |
-  as:BRANDS_ONLY /brands?cursor={brands-cursor} -> 200
 brands.cursor.other-partner: A cursor does not work for another partner |
   as:OTHER_PARTNER /brands?limit=1&cursor={brands-cursor} -> 400 INVALID_CURSOR cursor
 brands.cursor.other-filter: A cursor does not work with another reference_id |
@@ -33,8 +32,6 @@ brands.cursor.other-listing: A cursor of balances does not work for brands |
   /brands?limit=1&cursor={balances-cursor} -> 400 INVALID_CURSOR cursor
 balances.cursor.other-listing: A cursor of brands does not work for balances |
   /balances?{balances}&cursor={brands-cursor} -> 400 INVALID_CURSOR cursor
-balances.cursor.other-grant: grant_id may change between pages |
-  /balances?{balances}&grant_id={GRANT_ID}&cursor={balances-cursor} -> 200
 balances.cursor.other-customer: A cursor does not work for another customer |
   /balances?{no-grant}&cursor={balances-cursor} -> 4xx
 balances.cursor.every-page: The grant is checked on every page |

@@ -1,8 +1,7 @@
 /** The pagination rules and the filter, on real walks. */
-import { type Answer, Skip } from '../case.ts';
-import { type Finders, settled, table } from './table.ts';
+import { Skip } from '../case.ts';
+import { type Find, type Finders, settled, table } from './table.ts';
 import {
-  type Item,
   idsOf,
   type Listing,
   madeUp,
@@ -14,17 +13,14 @@ import {
   walksOf,
 } from './walks.ts';
 
-type Walks = Awaited<ReturnType<typeof walksOf>>;
+const inWalks = (find: (walk: Walk) => Page | undefined) => (listing: Listing) =>
+  settled(async (probe, isAgain) => {
+    const [large, small] = await walksOf(probe, listing, isAgain);
+    return (find(large) ?? find(small))?.answer;
+  });
 
-const inWalks = (find: (walks: Walks) => Answer | undefined) => (listing: Listing) =>
-  settled(async (probe, isAgain) => find(await walksOf(probe, listing, isAgain)));
-
-const eachWalk = (find: (walk: Walk) => Page | undefined) =>
-  inWalks(({ large, small }) => (find(large) ?? find(small))?.answer);
-
-/** Finds a page whose body is wrong. */
-const body = (isBroken: (body: Item, page: Page) => boolean) =>
-  eachWalk(({ pages }) => pages.find((one) => isBroken(one.answer.json as Item, one)));
+const inPages = (isBroken: (page: Page, walk: Walk) => boolean) =>
+  inWalks((walk) => walk.pages.find((one) => isBroken(one, walk)));
 
 /** The first page with a record that an earlier place of the walk has. */
 function repetition({ pages }: Walk): Page | undefined {
@@ -48,34 +44,34 @@ function disorder({ pages }: Walk): Page | undefined {
   );
 }
 
+/** Prefers a reference_id that several brands have, and reads one record a page. */
+const filtered: Find = settled(async (probe, isAgain) => {
+  const { records } = await someRecords(probe, 'brands', isAgain);
+  const all = records.map((record) => String(record.reference_id));
+  const reference_id = all.find((value, index) => all.indexOf(value) < index) ?? all[0]!;
+  const found = await walk(probe, 'brands', { reference_id, limit: 1 });
+  const stranger = found.pages.find((one) => one.records.some((r) => r.reference_id !== reference_id));
+  const expected = idsOf(records.filter((record) => record.reference_id === reference_id));
+  const isLost = found.isComplete && !expected.every((id) => idsOf(found.records).includes(id));
+  return (stranger ?? repetition(found) ?? (isLost ? found.pages.at(-1) : undefined))?.answer;
+});
+
 const finders: Finders = {
-  otherCursor: body(({ cursor }) => cursor !== undefined && typeof cursor !== 'string'),
-  needlessCursor: body((json, { cursor }) => cursor === undefined && 'cursor' in json),
-  unknownField: body((json) => !/^(brands|balances)(,cursor)?$/.test(Object.keys(json).join())),
-  overLimit: inWalks(({ large, small, smallLimit }) => {
-    const isOver = (limit: number) => (one: Page) => one.records.length > limit;
-    return (large.pages.find(isOver(50)) ?? small.pages.find(isOver(smallLimit)))?.answer;
-  }),
-  emptyPage: eachWalk(({ pages }) => pages.find(({ records }) => pages.length > 1 && records.length === 0)),
-  repetition: eachWalk(repetition),
-  disorder: eachWalk(disorder),
-  difference: inWalks(({ large, small }) => {
-    if (!large.isComplete || !small.isComplete) throw new Skip('fewer records, so that they fit on 10 pages');
-    const [all, others] = [large, small].map(({ records }) => idsOf(records).sort().join('\n'));
-    return all === others ? undefined : small.pages.at(-1)!.answer;
-  }),
-  /** Prefers a reference_id that several brands have, and reads one record a page. */
-  filtered: () =>
+  otherCursor: inPages(({ body: { cursor } }) => cursor !== undefined && typeof cursor !== 'string'),
+  needlessCursor: inPages(({ body, cursor }) => cursor === undefined && 'cursor' in body),
+  unknownField: inPages(({ body }) => !/^(brands|balances)(,cursor)?$/.test(Object.keys(body).join())),
+  overLimit: inPages(({ records }, { limit }) => records.length > limit),
+  emptyPage: inPages(({ records }, { pages }) => pages.length > 1 && records.length === 0),
+  repetition: inWalks(repetition),
+  disorder: inWalks(disorder),
+  difference: (listing) =>
     settled(async (probe, isAgain) => {
-      const { records } = await someRecords(probe, 'brands', isAgain);
-      const all = records.map((record) => String(record.reference_id));
-      const reference_id = all.find((value, index) => all.indexOf(value) < index) ?? all[0]!;
-      const found = await walk(probe, 'brands', { reference_id, limit: 1 });
-      const stranger = found.pages.find((one) => one.records.some((r) => r.reference_id !== reference_id));
-      const expected = idsOf(records.filter((record) => record.reference_id === reference_id));
-      const isLost = found.isComplete && !expected.every((id) => idsOf(found.records).includes(id));
-      return (stranger ?? repetition(found) ?? (isLost ? found.pages.at(-1) : undefined))?.answer;
+      const walks = await walksOf(probe, listing, isAgain);
+      if (!walks.every(({ isComplete }) => isComplete)) throw new Skip('at most 10 pages of records');
+      const [large, small] = walks.map(({ records }) => idsOf(records).sort().join('\n'));
+      return large === small ? undefined : walks[1].pages.at(-1)!.answer;
     }),
+  filtered: () => filtered,
   unmatched: (listing) => async (probe) => {
     const { answer, records, cursor } = await page(probe, listing, { reference_id: madeUp() });
     return records.length === 0 && cursor === undefined ? undefined : answer;

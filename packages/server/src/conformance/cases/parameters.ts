@@ -47,8 +47,6 @@ balances.type.other: type is CHECKING | ${x}&type=SAVINGS -> 400 INVALID_ENUM_VA
 balances.type.lower-case: type is in capitals | ${x}&type=checking -> 400 INVALID_ENUM_VALUE type
 balances.type.twice: type comes once | ${balances}type=CHECKING -> 400 CONFLICTING_PARAMETERS type
 balances.type.missing: A missing type has its own code | ${x} -> 400 MISSING_REQUIRED_PARAMETER type
-balances.customer_id.missing: A missing customer_id has its own code |
-  /balances?type=CHECKING -> 400 MISSING_REQUIRED_PARAMETER customer_id
 brands.all-at-once: All faults are reported, known parameters first and in their order |
   /brands?b=1&reference_id=&a=1&limit=x&cursor= -> 400 VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
   VALUE_EMPTY reference_id, ${unknown('b', 'a')}
@@ -57,8 +55,6 @@ balances.all-at-once: All faults are reported, known parameters first and in the
   INVALID_ENUM_VALUE type, VALUE_EMPTY grant_id, VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
   ${unknown('b', 'a')}
 brands.unknown.name: An unknown parameter is refused | /brands?colour=red -> 400 ${unknown('colour')}
-balances.unknown.name: A parameter of brands is refused |
-  ${balances}reference_id=x -> 400 ${unknown('reference_id')}
 brands.unknown.plus: A plus sign in the query is a space | /brands?a+b=1 -> 400 ${unknown('a b')}
 brands.unknown.long-name: The field of an error is cut at 64 characters |
   /brands?${'x'.repeat(70)}=1 -> 400 ${unknown('x'.repeat(64))}

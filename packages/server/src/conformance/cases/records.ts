@@ -31,16 +31,14 @@ function field(listing: Listing, name = ''): Find {
   return eachRecord(listing, (record) => (isRequired || record[name] !== null) && faultIn(ofRecord, record));
 }
 
-const isAscending = (list: readonly number[]) => list.every((place, i) => i === 0 || place > list[i - 1]!);
 const exactTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Faults of whole records. */
 const faults: Readonly<Record<string, (record: Item, names: readonly string[], probe: Probe) => boolean>> = {
   otherCustomer: ({ customer_id }, _, { given }) => customer_id !== given.PARTNER_NETWORK_CUSTOMER_ID,
   null: (record) => Object.values(record).includes(null),
-  unknownField: (record, names) => Object.keys(record).some((name) => !names.includes(name)),
-  disorder: (r, names) =>
-    !isAscending(names.filter((name) => name in r).map((name) => Object.keys(r).indexOf(name))),
+  otherFields: (record, names) =>
+    Object.keys(record).join() !== names.filter((name) => name in record).join(),
   otherTime: (r) =>
     [r.created_at, r.updated_at].some((time) => typeof time === 'string' && !exactTime.test(time)),
   updatedBefore: (r) => Date.parse(String(r.updated_at)) < Date.parse(String(r.created_at)),
@@ -64,18 +62,15 @@ ${ofFields('brands')}
 # 2.1 specification
 ${ofFields('balances')}
 # 4.1 specification
-balances.record.own-customer: Every balance belongs to the customer in the request |
-  none balances otherCustomer
+balances.record.own-customer: Every balance is the customer's own | none balances otherCustomer
 # Records on the wire decisions
 *.record.no-null: A field without a value is absent, never null | none * null
-*.record.known-fields: Records have documented fields only | none * unknownField
-*.record.field-order: Fields come in the documented order | none * disorder
+*.record.field-order: Records have documented fields only, in the documented order | none * otherFields
 *.record.exact-times: Times have milliseconds and Z | none * otherTime
 *.record.update-after-creation: updated_at is not before created_at | none * updatedBefore
 *.record.no-control-characters: Texts have no control characters | none * control
 balances.record.exact-amount: Amounts are integers that JavaScript holds exactly | none balances inexact
-brands.record.image-or-placeholder: Every brand has a profile_image_url, if only that of the placeholder |
-  none brands noImage
+brands.record.image-or-placeholder: Every brand has an image, if only the placeholder | none brands noImage
 `,
   {
     field,

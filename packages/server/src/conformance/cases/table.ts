@@ -6,7 +6,7 @@
  *     scopes.brands: A key with BRANDS_READ lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
  *     *.cursor.no-key: A cursor is no key | as:nobody /*?{*}&cursor={*-cursor} -> 401 UNAUTHORIZED
  *
- * `*` makes a case for each listing, and `{*}` is its required parameters. Other braces: `shorthands`, `filling`.
+ * `*` makes a case for each listing. Braces: see `shorthands` and `filling`.
  * `as:` names the variable of a key, or is a whole Authorization header with `+` for spaces. `raw` sends
  * lines, separated by `; `. A request gets a status and exactly these errors, each with its field if it has
  * one; `400 errors`, any errors; `4xx`; a text that the body mentions; or `the same as` another request.
@@ -29,12 +29,14 @@ export function settled(find: (probe: Probe, isAgain: boolean) => Promise<Broken
   return async (probe) => (await find(probe, false)) && find(probe, true);
 }
 
-const errorList = { type: 'array', minItems: 1, items: errorRecordSchema };
+// Another implementation may have further fields.
+const errorRecord = { ...errorRecordSchema, additionalProperties: true };
+const errorList = { type: 'array', minItems: 1, items: errorRecord };
 const errorBody = { type: 'object', required: ['errors'], properties: { errors: errorList } };
 
 /** The answer, if its body is not a list of Error records. */
 export function withoutErrors(answer: Answer): Broken {
-  const fault = faultIn(errorBody, answer.json, { allowsMore: true });
+  const fault = faultIn(errorBody, answer.json);
   return fault === undefined ? undefined : [answer, `this: ${fault}`];
 }
 
@@ -78,12 +80,12 @@ async function send(probe: Probe, request: string): Promise<Answer> {
     text = text.split(whole).join(await filling(probe, name!));
   if (text.startsWith('raw ')) return probe.raw([...text.slice(4).split('; '), '', ''].join('\r\n'));
   const words = text.split(' ');
-  const [path = '', query = ''] = words.at(-1)!.split('?');
+  const target = words.at(-1)!.replace('?&', '?');
   const as = words.find((word) => word.startsWith('as:'))?.slice(3);
   const key = probe.given[`PARTNER_NETWORK_${as}_API_KEY` as Variable];
   const header = key === undefined ? as?.replaceAll('+', ' ') : `Bearer ${key}`;
   const method = words.find((word) => /^[A-Z]+$/.test(word));
-  return probe.get(path, query.replace(/^&/, ''), as === 'nobody' ? '' : header, method);
+  return probe.get(target, as === 'nobody' ? '' : header, method);
 }
 
 const withoutCursor = ({ text }: Answer) => text.replace(/"cursor":"[^"]*"/, '');

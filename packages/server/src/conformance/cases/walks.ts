@@ -1,7 +1,7 @@
 /** The two listings, and the walks over them that the cases of a run share. */
 import { randomBytes } from 'node:crypto';
 import type { ListingName } from '@partner-network/contract/operations';
-import { type Answer, Failure, type Probe, type Query, Skip } from '../case.ts';
+import { type Answer, Failure, type Probe, Skip } from '../case.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 export type Listing = ListingName;
@@ -9,20 +9,23 @@ export const listings: readonly Listing[] = ['brands', 'balances'];
 
 export interface Page {
   readonly answer: Answer;
+  readonly body: Item;
   readonly records: readonly Item[];
   /** Undefined on the last page, also where the answer has an empty cursor. */
   readonly cursor: string | undefined;
 }
 
+/** A deployment may have a million brands, so a walk may end before the last page. */
 export interface Walk {
+  readonly limit: number;
   readonly pages: readonly Page[];
   readonly records: readonly Item[];
-  /** False if there are more pages. */
   readonly isComplete: boolean;
 }
 
-/** A deployment may have a million brands. */
 const mostPages = 10;
+
+type Query = Readonly<Record<string, string | number | undefined>>;
 
 export const isObject = (value: unknown): value is Item =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -34,36 +37,38 @@ export const madeUp = () => `conformance-${randomBytes(12).toString('hex')}`;
 
 export async function page(probe: Probe, listing: Listing, more: Query = {}): Promise<Page> {
   const required = { customer_id: probe.given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' };
-  const answer = await probe.get(`/${listing}`, { ...(listing === 'balances' && required), ...more });
-  const { json, status } = answer;
-  const { [listing]: records, cursor } = isObject(json) ? json : {};
-  const isList = Array.isArray(records) && records.every(isObject);
-  if (status !== 200 || !isList)
+  const query = Object.entries({ ...(listing === 'balances' && required), ...more })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
+  const answer = await probe.get(`/${listing}?${query.join('&')}`);
+  const body = isObject(answer.json) ? answer.json : {};
+  const { [listing]: records, cursor } = body;
+  if (answer.status !== 200 || !Array.isArray(records) || !records.every(isObject))
     throw new Failure(answer, `status 200 and a JSON object with a list ${listing}`);
-  return { answer, records, cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined };
+  return { answer, body, records, cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined };
 }
 
 export async function walk(probe: Probe, listing: Listing, more: Query = {}): Promise<Walk> {
   const pages: Page[] = [];
   do pages.push(await page(probe, listing, { ...more, cursor: pages.at(-1)?.cursor }));
   while (pages.at(-1)!.cursor !== undefined && pages.length < mostPages);
-  const isComplete = pages.at(-1)!.cursor === undefined;
-  return { pages, records: pages.flatMap(({ records }) => records), isComplete };
+  const records = pages.flatMap((one) => one.records);
+  return { limit: Number(more.limit ?? 50), pages, records, isComplete: pages.at(-1)!.cursor === undefined };
 }
 
 /** The walks of the run, or new ones: with the default limit, and with about 8 pages for the same records. */
-export async function walksOf(probe: Probe, listing: Listing, isAgain = false) {
+export function walksOf(probe: Probe, listing: Listing, isAgain = false): Promise<readonly [Walk, Walk]> {
   const make = async () => {
     const large = await walk(probe, listing);
-    const smallLimit = Math.min(49, Math.max(1, Math.ceil(large.records.length / 8)));
-    return { large, smallLimit, small: await walk(probe, listing, { limit: smallLimit }) };
+    const limit = Math.min(49, Math.max(1, Math.ceil(large.records.length / 8)));
+    return [large, await walk(probe, listing, { limit })] as const;
   };
   return isAgain ? make() : probe.once(`walks of ${listing}`, make);
 }
 
 /** The walk with the default limit, if it has a record. */
 export async function someRecords(probe: Probe, listing: Listing, isAgain = false): Promise<Walk> {
-  const { large } = await walksOf(probe, listing, isAgain);
+  const [large] = await walksOf(probe, listing, isAgain);
   if (large.records.length === 0) throw new Skip(`at least one record of ${listing}`);
   return large;
 }

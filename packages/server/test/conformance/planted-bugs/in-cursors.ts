@@ -4,7 +4,6 @@ import {
   acceptsQuery,
   asked,
   inError,
-  inPage,
   json,
   keyOf,
   type Planted,
@@ -136,18 +135,6 @@ export const bugsInCursors: readonly Planted[] = [
         ? { ...error, detail: 'This cursor is not yours.' }
         : error,
     ),
-  },
-  {
-    bug: 'a cursor has 1,025 characters',
-    caughtBy: 'openapi.answers',
-    plant: async (sent, service, given) => {
-      const [padding] = /~+$/.exec(asked(sent).query.get('cursor') ?? '') ?? [''];
-      const plant = inPage('brands', (page) => ({
-        ...page,
-        ...(page.cursor !== undefined && { cursor: String(page.cursor).padEnd(1_025, '~') }),
-      }));
-      return plant({ ...sent, target: sent.target.replace(padding, '') }, service, given);
-    },
   },
   {
     bug: 'a cursor needs no key',

@@ -237,7 +237,7 @@ export const bugsInRate: readonly Planted[] = [
   },
   {
     bug: 'a 429 does not say when to retry',
-    caughtBy: 'burst.retry-after',
+    caughtBy: 'headers.retry-after',
     plant: inReply((reply) =>
       reply.status === 429
         ? { ...reply, headers: ['retry-after', 'retry-after-ms'].reduce(without, reply.headers) }

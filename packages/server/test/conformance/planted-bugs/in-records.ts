@@ -98,7 +98,7 @@ export const bugsInRecords: readonly Planted[] = [
   },
   {
     bug: 'a brand has an internal field',
-    caughtBy: 'brands.record.known-fields',
+    caughtBy: 'brands.record.field-order',
     plant: inBrand((brand) => ({ ...brand, partner_id: 'PARTNER_1' })),
   },
   {

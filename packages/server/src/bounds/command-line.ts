@@ -32,8 +32,8 @@ export const commandLineBounds = {
   rehearsedAtOnce: 4,
   mostRehearsalSeconds: 3_600,
   /** Characters of a rehearsed program's output that are kept, and lines of it that are shown. */
-  keptOutputCharacters: 2_000,
-  shownOutputLines: 10,
+  keptOutputCharacters: 4_000,
+  shownOutputLines: 25,
   /** Milliseconds that the rest of a program's output is waited for after its end. */
   outputWaitMs: 500,
   /** How often a verdict is requested until the sandbox answers, and the pause between, ms. */

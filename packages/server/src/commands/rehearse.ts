@@ -18,6 +18,7 @@ import { writeReport } from '../command-line/report-file.ts';
 import { table } from '../command-line/table.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { createStopSignal } from '../lib/signals.ts';
+import { rehearsalsBounds } from '../rehearsals/bounds.ts';
 import { scenarioList, scenarioNames, scenarios, type Verdict } from '../rehearsals/scenarios.ts';
 import { openPrivateSandbox } from './rehearse/private-sandbox.ts';
 
@@ -68,6 +69,8 @@ export const rehearse = command({
     await stop.listen();
     const ending = new AbortController();
     const interrupted = new OperatorError('Interrupted.', { exitStatus: exitInterrupted });
+    // A closed terminal would leave the programs and the folder behind.
+    process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
     const stopped = stop.signal.then(() => ending.abort(interrupted));
     await using opened = new AsyncDisposableStack();
     const rehearsals = await openPrivateSandbox(chosen, listing, opened);
@@ -85,12 +88,14 @@ export const rehearse = command({
         const ended = await runProgram(program, { ...process.env, ...variables }, signal);
         ending.signal.throwIfAborted();
         results[index] = { ...ended, ...(await verdict()) };
+        if (process.stderr.isTTY) output.remark(`${results[index].scenario}: done.`);
       }
     }
     await Promise.all(Array.from({ length: bounds.rehearsedAtOnce }, work)).finally(() => ending.abort());
     if (results.every(({ requests }) => requests.length === 0)) {
-      const needed = `It must read the variables ${Object.keys(rehearsals[0]!.variables).join(', ')}.`;
-      const message = `No request arrived: ${results[0]!.end}\n${needed}`;
+      const names = Object.keys(rehearsals[0]!.variables).join(', ');
+      const needed = `It must use ${names}, and add paths such as /${listing} to the whole base URL.`;
+      const message = `No request with the key arrived at the base URL: ${results[0]!.end}\n${needed}`;
       throw new OperatorError(message, { exitStatus: exitUntested });
     }
     const { junitText, remarks, ...report } = reportOf(listing, results);
@@ -131,10 +136,11 @@ async function runProgram(
   });
   try {
     const [status, killedBy] = await once(child, 'close');
-    const how = killedBy === null ? `exited with status ${status}` : `was ended by ${killedBy}`;
+    const ending = killedBy === null ? `exited with status ${status}` : `was ended by ${killedBy}`;
+    const how = signal.aborted ? 'was killed because of --timeout' : ending;
     const lines = output.trimEnd().split('\n').slice(-bounds.shownOutputLines).join('\n');
     const end = `the command ${how} and printed ${lines === '' ? 'nothing.' : `last:\n${lines}`}`;
-    return { end, seconds: (performance.now() - startedMs) / 1_000 };
+    return { end, isKilled: signal.aborted, seconds: (performance.now() - startedMs) / 1_000 };
   } catch (error) {
     const reason = `${(error as Error).message}. Check its name, or give its path.`;
     throw new OperatorError(`Cannot start "${file}": ${reason}`, { exitStatus: exitUntested });
@@ -150,14 +156,20 @@ type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
 function reportOf(listing: ListingName, results: readonly Result[]) {
   const judged = results.map(({ promises, ...result }) => {
     const unkept = promises.filter(({ verdict }) => verdict !== 'kept');
-    const faults = unkept.map(({ name, verdict, reason }) => `${verdict}: ${name}. ${reason}`);
+    // Promises with the same reason share a line.
+    const alike = Object.values(Object.groupBy(unkept, ({ reason }) => reason));
+    const faults = alike.map((group = []) => {
+      const names = group.map(({ name }) => name).join(', ');
+      return `${group[0]!.verdict}: ${names}. ${group[0]!.reason}`;
+    });
     return { ...result, promises, faults, passed: faults.length === 0 };
   });
   const failed = judged.filter(({ passed }) => !passed);
   const [heading, ...rows] = table(judged, {
     SCENARIO: ({ scenario }) => scenario,
     RESULT: ({ passed }) => (passed ? 'passed' : 'failed'),
-    REQUESTS: ({ requests }) => String(requests.length),
+    REQUESTS: ({ requests: { length } }) =>
+      length < rehearsalsBounds.runRequests ? `${length}` : `${length}+`,
     SECONDS: ({ seconds }) => seconds.toFixed(1),
   }).split('\n');
   const lines = rows.flatMap((row, index) => [row, ...judged[index]!.faults.map((fault) => `  ${fault}`)]);
@@ -172,7 +184,9 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
     text: [heading, ...lines].join('\n'),
     failure: failed.length === 0 ? undefined : `${count} ${remedy}`,
     junitText: junitXml('partner-network rehearse', cases),
-    remarks: failed.map(({ scenario, end }) => `${scenario}: ${end}`),
+    remarks: judged
+      .filter(({ passed, isKilled }) => !passed || isKilled)
+      .map(({ scenario, end }) => `${scenario}: ${end}`),
   };
 }
 

@@ -50,6 +50,7 @@ function greeting(publicUrl: string): string {
   Base URL  ${baseUrl}
   Demo key  ${key}
   Reference ${publicUrl}/docs
+  Failures  ${publicUrl}/rehearsals
 
 Try it:
 

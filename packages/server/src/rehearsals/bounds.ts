@@ -14,8 +14,9 @@ export const rehearsalsBounds = {
   /** Requests for one page, and milliseconds after a failure in which no request may come. */
   pageRequests: 5,
   hammerMs: 50,
-  /** Milliseconds until a stalled connection is closed. */
+  /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
   stallMs: 30_000,
-} as const;
+  stalls: 100,
+};
 
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

@@ -1,6 +1,10 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { addressOf, createHttpServer, listen } from '../http/server/server.ts';
+import { rehearsalsBounds } from './bounds.ts';
 import type { Response } from './runs.ts';
+
+/** Responses that are stalled, oldest first. They occupy connections that other clients need. */
+const stalled = new Set<ServerResponse>();
 
 /** Sends a part of a response. Its connection is closed at once if it is torn, or else by the signal. */
 export function cutOff(
@@ -15,13 +19,20 @@ export function cutOff(
     onClosed();
     response.destroy();
   };
-  response.once('close', onClosed);
+  response.once('close', () => {
+    stalled.delete(response);
+    onClosed();
+  });
   signal.addEventListener('abort', close);
   // The server would close a silent connection earlier.
   response.setTimeout(0);
   const bytes = Buffer.from(body as string);
   if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), close);
-  else response.flushHeaders();
+  else {
+    response.flushHeaders();
+    const [oldest] = stalled.add(response);
+    if (stalled.size > rehearsalsBounds.stalls) oldest?.destroy();
+  }
   if (signal.aborted) close();
 }
 

@@ -40,7 +40,8 @@ export async function openRehearsals(
     const run = runs.findWatched(watchId);
     if (run !== undefined) {
       const { inAuthorization, elsewhere } = keysIn(request);
-      const reason = 'The client sent its key to the other address of the redirect.';
+      const reason =
+        'The client sent its key to another address. Do not follow redirects, or leave the key out.';
       run.check('kept-its-key', (inAuthorization ?? elsewhere) === undefined, reason);
       const target = watched.origin + url.slice(1 + watchId.length);
       runs.add(run, method, target, performance.now()).status = 404;
@@ -56,7 +57,7 @@ export async function openRehearsals(
       exchange.partnerId = key.partnerId;
       exchange.keyId = key.id;
       requireValid(key, nowMs());
-      const run = runs.open(key.partnerId, scenario, name);
+      const run = runs.find(key.partnerId, scenario, name);
       const requests = run.requests.flatMap(({ at, method, path, status }) =>
         status === undefined ? [] : [{ at, method, path, status }],
       );

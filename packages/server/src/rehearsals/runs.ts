@@ -1,7 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { holdsKey, maskKeys } from '../lib/text.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { keptReasons, type PromiseName, promiseNames, type ScenarioName, type Verdict } from './scenarios.ts';
+import {
+  keptReasons,
+  type PromiseName,
+  promiseNames,
+  type ScenarioName,
+  scenarios,
+  type Verdict,
+} from './scenarios.ts';
 
 export interface Response {
   readonly status: number;
@@ -35,7 +42,6 @@ interface Failure {
   sentMs: number;
 }
 
-const { pageRequests, hammerMs, timerToleranceMs } = rehearsalsBounds;
 const withoutFault: readonly ScenarioName[] = ['steady', 'short-pages'];
 /** Scenarios in which a client may stop before the last page. */
 const endEarly: readonly ScenarioName[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
@@ -73,6 +79,7 @@ export class Run {
 
   /** Judges a request that has just come into the list. */
   judge(request: SeenRequest, hasKeyElsewhere: boolean): void {
+    const { pageRequests, hammerMs, timerToleranceMs } = rehearsalsBounds;
     this.#count += 1;
     const name = `Request ${this.#count}`;
     const sent = this.requests.filter(({ id }) => id === request.id).length;
@@ -147,12 +154,15 @@ export class Run {
   #missing(name: PromiseName, scenario: ScenarioName): string | undefined {
     if (this.#count === 0) return 'No request has come yet.';
     if (this.faults === 0 && !withoutFault.includes(scenario))
-      return 'The fault of this scenario has not happened yet: request more pages.';
-    if (name === 'reached-the-last-page' && !this.#isLastPageSent && !endEarly.includes(scenario))
-      return 'The last page has not been sent yet.';
+      return `The fault has not happened yet: request more pages of ${scenarios[scenario].listing ?? 'a listing'}.`;
+    if (endEarly.includes(scenario)) return undefined;
+    if (name === 'reached-the-last-page' && !this.#isLastPageSent)
+      return 'The client has not requested the last page yet.';
+    if (name === 'resumed' && this.#refused?.restarts === 0)
+      return 'The client has not started again without a cursor yet.';
     const isTested = name === 'resumed' || (name === 'waited-as-asked' && this.#failure?.waitMs !== 0);
     if (isTested && this.#failure?.isFinal === false)
-      return 'The failed request has not been sent again yet.';
+      return 'The client has not sent the failed request again yet.';
     return undefined;
   }
 }
@@ -177,15 +187,23 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
     }
   }
 
+  // Neither scenario nor run contains a space.
+  const idOf = (partnerId: string, scenario: ScenarioName, name: string) =>
+    `${scenario}.${name} ${partnerId}`;
+
   return {
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
+    /** A run as it is. It does not become newer. */
+    find(partnerId: string, scenario: ScenarioName, name: string): Run {
+      forget();
+      return runs.get(idOf(partnerId, scenario, name)) ?? new Run();
+    },
+
     /** The run of a new request. */
     open(partnerId: string, scenario: ScenarioName, name: string): Run {
-      forget();
-      // Neither scenario nor run contains a space.
-      const id = `${scenario}.${name} ${partnerId}`;
-      const run = runs.get(id) ?? new Run();
+      const run = this.find(partnerId, scenario, name);
+      const id = idOf(partnerId, scenario, name);
       run.usedMs = nowMs();
       runs.delete(id);
       runs.set(id, run);
@@ -212,7 +230,8 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
 
 /** A path with its query, with keys masked and cut to length. A cursor is shown, although it looks secret. */
 function shownTarget(target: string, characters: number): string {
-  const shown = target.replace(/[^?&]+/g, (part) => {
+  // Cut first, because masking is slow. Nothing that is shown is further back, even if it is encoded.
+  const shown = target.slice(0, 4 * characters).replace(/[^?&]+/g, (part) => {
     if (holdsKey(decoded(part))) return maskKeys(decoded(part));
     return part.startsWith('cursor=') ? part : maskKeys(part);
   });

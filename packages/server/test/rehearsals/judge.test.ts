@@ -187,7 +187,7 @@ test('stopped-on-final-errors: no request after a final error', () => {
 test('INVALID_CURSOR: one restart, at once if the client likes, and not the same cursor again', () => {
   const start = [p1, p2(10), p3(20, refused)];
   const again = (atMs: number): Step[] => [{ atMs }, p2(atMs + 1), { ...p3(atMs + 2), cursor: 'other' }];
-  assertJudged('expired-cursor', start, { 'reached-the-last-page': 'pending' });
+  assertJudged('expired-cursor', start, { 'reached-the-last-page': 'pending', resumed: 'pending' });
   assertJudged('expired-cursor', [...start, ...again(22)], {});
   // A restart that fails is repeated, which does not count as a second restart.
   const repeated = [...start, { atMs: 22, status: 503 }, ...again(2_000)];

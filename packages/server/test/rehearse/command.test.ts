@@ -118,9 +118,9 @@ test('exits 3 if the program cannot be started or sends no request, and says wha
   await assert.rejects(inside(['--', process.execPath, '-e', 'console.log("done")']), {
     exitStatus: 3,
     message: [
-      'No request arrived: the command exited with status 0 and printed last:',
+      'No request with the key arrived at the base URL: the command exited with status 0 and printed last:',
       'done',
-      'It must read the variables PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY.',
+      'It must use PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY, and add paths such as /brands to the whole base URL.',
     ].join('\n'),
   });
 });
@@ -180,7 +180,7 @@ test('kills the program with what it started when --timeout is over', async (t) 
   });
   assert.equal(status, 1, stderr);
   assert.match(stdout, /^steady +failed +1 /m);
-  assert.match(stderr, /^steady: the command was ended by SIGKILL and printed nothing\.$/m);
+  assert.match(stderr, /^steady: the command was killed because of --timeout and printed nothing\.$/m);
   const started = readFileSync(pids, 'utf8').split(' ').map(Number);
   assert.deepEqual(started.map(isRunning), [false, false]);
   assert.deepEqual(leftFolders(folder), []);

@@ -153,8 +153,9 @@ export class Run {
   /** What has to happen until a promise can be kept. */
   #missing(name: PromiseName, scenario: ScenarioName): string | undefined {
     if (this.#count === 0) return 'No request has come yet.';
+    const { listing = 'the listing' } = scenarios[scenario];
     if (this.faults === 0 && !withoutFault.includes(scenario))
-      return `The fault has not happened yet: request more pages of ${scenarios[scenario].listing ?? 'a listing'}.`;
+      return `The fault has not happened yet: request more pages of ${listing}.`;
     if (endEarly.includes(scenario)) return undefined;
     if (name === 'reached-the-last-page' && !this.#isLastPageSent)
       return 'The client has not requested the last page yet.';

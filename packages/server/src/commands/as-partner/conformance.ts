@@ -154,7 +154,7 @@ function textOf(results: readonly CaseResult[]): string {
   const failures = results
     .filter(({ expected }) => expected !== undefined)
     .map((result) => {
-      const heading = `${result.status.toUpperCase()} ${result.id} (${result.section}): ${result.title}`;
+      const heading = `${result.status.toUpperCase()} ${result.id}: ${result.title}`;
       return `${heading}\n${failureOf(result).replace(/^(?=.)/gm, '    ')}\n`;
     });
   return [shown, '', ...failures, countsOf(results)].join('\n');

@@ -44,10 +44,10 @@ grants.named: The grant may be named by grant_id | /balances?{balances}&grant_id
 # Credentials decisions
 credentials.missing: A request without a key is refused | as:nobody /brands -> 401 UNAUTHORIZED
 credentials.before-parameters: The key is checked first | as:nobody /balances?limit=x -> 401 UNAUTHORIZED
-credentials.no-scheme: A key without a scheme is refused | as:{own-key} /brands -> 401 UNAUTHORIZED
-credentials.other-scheme: Another scheme is refused | as:Basic+{own-key} /brands -> 401 UNAUTHORIZED
+credentials.no-scheme: A key without a scheme is refused | as:{unknown-key} /brands -> 401 UNAUTHORIZED
+credentials.other-scheme: Another scheme is refused | as:Basic+{unknown-key} /brands -> 401 UNAUTHORIZED
 credentials.not-a-key: A text that is not a key is refused | as:Bearer+{made-up} /brands -> 401 UNAUTHORIZED
-credentials.unknown: A key that was never issued is refused | as:Bearer+{own-key} /brands -> 401 UNAUTHORIZED
+credentials.unknown: A key that was never issued is refused | as:Bearer+{unknown-key} /brands -> 401 UNAUTHORIZED
 credentials.two-headers: Two Authorization headers are refused |
   raw GET {path}/brands HTTP/1.1; Host: {host}; Authorization: Bearer {key}; Authorization: Bearer {key}
   -> 401 UNAUTHORIZED

@@ -1,6 +1,6 @@
 /** Every field of the records, on the walks with the default limit. */
 import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
-import type { Probe } from '../case.ts';
+import { Failure, type Probe } from '../case.ts';
 import { faultIn, type Schema } from '../schema.ts';
 import { type Find, table } from './table.ts';
 import { type Item, type Listing, someRecords } from './walks.ts';
@@ -16,7 +16,7 @@ const eachRecord =
       for (const [index, record] of records.entries()) {
         const fault = faultIn(record, probe);
         if (fault)
-          return [answer, `record ${index + 1} to keep the promise${fault === true ? '' : `: ${fault}`}`];
+          return new Failure(answer, `record ${index + 1} to be right${fault === true ? '' : `: ${fault}`}`);
       }
     }
     return undefined;

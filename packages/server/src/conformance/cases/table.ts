@@ -13,14 +13,15 @@
  * In place of a request, a case may name a function of its file, with a listing, other words or --burst.
  */
 import { randomBytes } from 'node:crypto';
+import { keyPrefixes } from '@partner-network/contract/environments';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { errorRecordSchema } from '@partner-network/contract/records';
 import { type Answer, type Case, Failure, type Probe, type Profile, type Variable } from '../case.ts';
 import { faultIn } from '../schema.ts';
 import { cursorOf, type Item, type Listing, listings, madeUp } from './walks.ts';
 
-/** The answer that breaks the promise, and what it should be. Undefined if the promise is kept. */
-export type Broken = Answer | readonly [answer: Answer, expected: string] | undefined;
+/** The answer that breaks the promise. Undefined if the promise is kept. */
+export type Broken = Answer | Failure | undefined;
 export type Find = (probe: Probe) => Promise<Broken>;
 export type Finders = Readonly<Record<string, (listing: Listing, ...words: string[]) => Find>>;
 
@@ -37,7 +38,7 @@ const errorBody = { type: 'object', required: ['errors'], properties: { errors: 
 /** The answer, if its body is not a list of Error records. */
 export function withoutErrors(answer: Answer): Broken {
   const fault = faultIn(errorBody, answer.json);
-  return fault === undefined ? undefined : [answer, `this: ${fault}`];
+  return fault === undefined ? undefined : new Failure(answer, `this: ${fault}`);
 }
 
 /** The answer, unless it has this status and these errors, in their categories and with details. */
@@ -45,7 +46,7 @@ function unless(answer: Answer, expected: string): Broken {
   const [wanted = '', mention = ''] = expected.split(' mentioning ');
   const [status = '', ...errors] = wanted.split(' ');
   const isRight = RegExp(status.replace('xx', '..')).test(String(answer.status));
-  if (!isRight || !answer.text.includes(mention)) return [answer, `status ${expected}`];
+  if (!isRight || !answer.text.includes(mention)) return new Failure(answer, `status ${expected}`);
   if (errors.length === 0) return undefined;
   const broken = withoutErrors(answer);
   if (errors[0] === 'errors' || broken) return broken;
@@ -54,24 +55,32 @@ function unless(answer: Answer, expected: string): Broken {
     return `${entry?.category === category && detail ? code : ''}${field === undefined ? '' : ` ${field}`}`;
   });
   const isSame = found.join(', ') === errors.join(' ');
-  return isSame ? undefined : [answer, `status ${expected}, in their categories`];
+  return isSame ? undefined : new Failure(answer, `status ${expected}, in their categories`);
 }
 
 /** The value of a name in braces: one of these, or a variable without its beginning. */
 async function filling(probe: Probe, name: string): Promise<string> {
   const { base, given } = probe;
   const key = given.PARTNER_NETWORK_API_KEY!;
-  const [, listing] = /^(\w+)-(cursor|changed)$/.exec(name) ?? [];
-  const cursor = listing === undefined ? '' : await cursorOf(probe, listing as Listing);
-  const values: Readonly<Record<string, string | undefined>> = {
+  const [, listing, change] = /^(\w+)-(cursor|changed)$/.exec(name) ?? [];
+  if (listing !== undefined) {
+    const cursor = await cursorOf(probe, listing as Listing);
+    const other = cursor.slice(0, -1) + (cursor.endsWith('A') ? 'B' : 'A');
+    // It comes from the deployment, and must not become words of the request.
+    return encodeURIComponent(change === 'changed' ? other : cursor);
+  }
+  const prefix = keyPrefixes[key.startsWith(keyPrefixes.production) ? 'production' : 'sandbox'];
+  const unknownKey = prefix + randomBytes(25).toString('hex').slice(1);
+  const values = {
+    path: base.pathname,
+    host: base.host,
+    key,
     'made-up': madeUp(),
-    'own-key': key.slice(0, 8) + randomBytes(25).toString('hex').slice(1),
-    ...{ path: base.pathname, host: base.host, key },
-    // A cursor comes from the deployment: it must not become words of the request.
-    [`${listing}-cursor`]: encodeURIComponent(cursor),
-    [`${listing}-changed`]: encodeURIComponent(cursor.slice(0, -1) + (cursor.endsWith('A') ? 'B' : 'A')),
+    'unknown-key': unknownKey,
   };
-  return values[name] ?? encodeURIComponent(given[`PARTNER_NETWORK_${name}` as Variable]!);
+  return (
+    values[name as keyof typeof values] ?? encodeURIComponent(given[`PARTNER_NETWORK_${name}` as Variable]!)
+  );
 }
 
 async function send(probe: Probe, request: string): Promise<Answer> {
@@ -108,9 +117,8 @@ function caseOf(text: string, finders: Finders, section: string, profile: Profil
   const whole = body.replace(/\{balances-cursor|^\w+ balances/, '{CUSTOMER_ID}$&');
   const check = async (probe: Probe) => {
     const broken = await find(probe);
-    if (broken === undefined) return;
-    const isAnswer = 'status' in broken;
-    throw isAnswer ? new Failure(broken, 'an answer that keeps the promise') : new Failure(...broken);
+    if (broken instanceof Failure) throw broken;
+    if (broken !== undefined) throw new Failure(broken, 'an answer that keeps the promise');
   };
   const needs = [...whole.matchAll(/\{([A-Z_]+)\}|as:([A-Z_]+)\b/g)].map(
     ([, id, key]) => `PARTNER_NETWORK_${id ?? `${key}_API_KEY`}` as Variable,

@@ -1,6 +1,7 @@
 /** What reports show of requests and answers: names, kinds and lengths, and nothing of a real deployment. */
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import type { Answer, Given } from './case.ts';
+import type { Given } from './given.ts';
+import type { Answer } from './send.ts';
 
 const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, records: 5 };
 

@@ -1,16 +1,9 @@
 /** Runs cases against a deployment, one after another. */
-import {
-  type Answer,
-  type Case,
-  type CaseResult,
-  Failure,
-  type Given,
-  type Probe,
-  type Profile,
-  Skip,
-} from './case.ts';
+import { type Case, type CaseResult, Failure, type Profile, Skip } from './case.ts';
+import type { Given } from './given.ts';
+import { createProbe, type Probe } from './probe.ts';
 import { createRedaction } from './redact.ts';
-import { createSender, Untestable } from './send.ts';
+import { Untestable } from './send.ts';
 
 export interface Run {
   /** Ends in /network/v1, without a slash. */
@@ -42,7 +35,7 @@ async function preflight(probe: Probe): Promise<void> {
   const answer = await probe.get('/brands?limit=1');
   const { status, json } = answer;
   const isRefused = [0, 401, 403, 404, 429, 503].includes(status) || /^3/.test(String(status));
-  if (isRefused || typeof json !== 'object' || json === null) throw new Untestable(answer);
+  if (isRefused || typeof json !== 'object' || json === null) throw new Untestable('', { cause: answer });
 }
 
 async function outcomeOf({ id, needs, check }: Case, run: Run, probe: Probe) {
@@ -56,50 +49,15 @@ async function outcomeOf({ id, needs, check }: Case, run: Run, probe: Probe) {
     const { mask, shownRequest, shownAnswer } = createRedaction(run.given);
     if (error instanceof Skip) return { status: 'skipped', variable: mask(error.message) } as const;
     // The message of any other error may repeat a part of the answer.
-    const expected = `an answer that the case can read (${(error as Error).name})`;
-    const failure = error instanceof Failure ? error : new Failure(probe.answers.at(-1)!, expected);
+    const unread = `an answer that the case can read (${(error as Error).name})`;
+    const { cause: answer, message } =
+      error instanceof Failure ? error : { cause: probe.answers.at(-1)!, message: unread };
+    const status = run.expectedFailures.has(id) ? 'expected' : 'failed';
     return {
-      status: run.expectedFailures.has(id) ? 'expected' : 'failed',
-      request: shownRequest(failure.answer),
-      answer: shownAnswer(failure.answer),
-      expected: mask(failure.expected),
+      status,
+      request: shownRequest(answer),
+      answer: shownAnswer(answer),
+      expected: mask(message),
     } as const;
   }
-}
-
-function createProbe(base: URL, given: Given): Probe {
-  const sender = createSender(base);
-  const shared = new Map<string, Promise<unknown>>();
-  const answers: Answer[] = [];
-  const kept = (answer: Answer) => {
-    answers.push(answer);
-    return answer;
-  };
-  const ownKey = `Bearer ${given.PARTNER_NETWORK_API_KEY}`;
-
-  const textOf = (target: string, authorization = ownKey, method = 'GET') =>
-    [
-      `${method} ${base.pathname}${target} HTTP/1.1`,
-      `Host: ${base.host}`,
-      'User-Agent: partner-network-conformance',
-      'Connection: close',
-      ...(authorization === '' ? [] : [`Authorization: ${authorization}`]),
-      '\r\n',
-    ].join('\r\n');
-  const pathOf = (target: string) => target.split('?')[0];
-
-  return {
-    base,
-    given,
-    answers,
-    get: async (target, ...rest) => kept(await sender.send(textOf(target, ...rest), pathOf(target))),
-    raw: async (text) => kept(await sender.send(text)),
-    burst: async (count, target) => (await sender.burst(count, textOf(target), pathOf(target))).map(kept),
-    once: <Value>(name: string, make: () => Promise<Value>) => {
-      const made = shared.get(name) ?? make();
-      shared.set(name, made);
-      made.catch(() => shared.delete(name));
-      return made as Promise<Value>;
-    },
-  };
 }

@@ -4,7 +4,6 @@ import { type IncomingMessage, request as startRequest } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import type { Answer } from './case.ts';
 
 export const sendBounds = {
   /** Milliseconds between two starts: 39 requests in any second. */
@@ -23,14 +22,11 @@ export const sendBounds = {
   unanswered: 5,
 };
 
-/** The deployment cannot be tested because of this answer, or, without one, because it spent all bounds. */
-export class Untestable extends Error {
-  readonly answer: Answer | undefined;
+export type Answer = Awaited<ReturnType<ReturnType<typeof createSender>['send']>>;
 
-  constructor(answer?: Answer) {
-    super(answer?.fault ?? String(answer?.status));
-    this.answer = answer;
-  }
+/** The deployment cannot be tested. The cause is an answer, or absent if the bounds are spent. */
+export class Untestable extends Error {
+  declare readonly cause: Answer | undefined;
 }
 
 /** The sender takes requests as text; each character is one byte. `path` becomes the path of the answer. */
@@ -65,7 +61,7 @@ export function createSender(base: URL, bounds = sendBounds) {
   const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
 
   /** Sends a request on a connection of its own. Never rejects: a fault is a result. */
-  async function exchange(text: string, path: string | undefined, socket = open()): Promise<Answer> {
+  async function exchange(text: string, path: string | undefined, socket = open()) {
     const sentMs = performance.now();
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -95,13 +91,22 @@ export function createSender(base: URL, bounds = sendBounds) {
     });
     socket.destroy();
     spent.bytes += bytes;
-    const rawHeaders = response?.rawHeaders ?? [];
-    const status = fault === undefined ? (response?.statusCode ?? 0) : 0;
     const body = Buffer.concat(chunks);
     return {
-      ...{ sent: text, method: text.split(' ', 1)[0]!, path, sentMs, answeredMs: performance.now() },
-      ...{ status, fault, rawHeaders, body },
-      header: (name) => response?.headersDistinct[name.toLowerCase()]?.join(', '),
+      /** The request with its key. Reports show it without values. */
+      sent: text,
+      method: text.split(' ', 1)[0]!,
+      /** Relative to the base URL, such as `/brands`, without its query; undefined for raw requests. */
+      path,
+      sentMs,
+      answeredMs: performance.now(),
+      /** 0 if no whole answer came; `fault` then says why: ECONNRESET, TIMEOUT, BODY_TOO_LONG. */
+      status: fault === undefined ? (response?.statusCode ?? 0) : 0,
+      fault,
+      /** Names and values alternate. */
+      rawHeaders: response?.rawHeaders ?? [],
+      header: (name: string) => response?.headersDistinct[name.toLowerCase()]?.join(', '),
+      body,
       // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
       get text() {
         return body.toString();
@@ -113,13 +118,13 @@ export function createSender(base: URL, bounds = sendBounds) {
   }
 
   /** Sends a request, and again after a 429 or 503. */
-  async function send(text: string, path?: string): Promise<Answer> {
+  async function send(text: string, path?: string) {
     for (let repeats = 0; ; repeats += 1) {
       await pace();
       const answer = await exchange(text, path);
       // A deployment may close the connection of a raw request that it does not understand.
       if (path !== undefined) spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
-      if (spent.unanswered >= bounds.unanswered) throw new Untestable(answer);
+      if (spent.unanswered >= bounds.unanswered) throw new Untestable('', { cause: answer });
       const waitMs = waitAsked(answer);
       if (!(waitMs <= bounds.waitMs) || repeats === bounds.repeats) return answer;
       await sleep(waitMs);
@@ -127,7 +132,7 @@ export function createSender(base: URL, bounds = sendBounds) {
   }
 
   /** Sends a request many times at once, when all connections are open. */
-  async function burst(count: number, text: string, path?: string): Promise<readonly Answer[]> {
+  async function burst(count: number, text: string, path?: string) {
     await pace(count);
     const signal = AbortSignal.timeout(bounds.answerMs);
     const sockets = Array.from({ length: count }, open);
@@ -153,7 +158,7 @@ function parsed(body: Buffer): unknown {
 }
 
 /** Milliseconds to wait before the request is sent again; NaN if the answer is final. */
-function waitAsked({ status, header }: Answer): number {
+function waitAsked({ status, header }: Pick<Answer, 'status' | 'header'>): number {
   if (status !== 429 && status !== 503) return Number.NaN;
   const ms = Number(header('Retry-After-Ms') ?? Number(header('Retry-After') ?? 1) * 1_000);
   return Number.isNaN(ms) ? 1_000 : Math.max(ms, 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
-import { variables } from '../../src/conformance/case.ts';
+import { variables } from '../../src/conformance/given.ts';
 import { describedCommands } from '../../src/main.ts';
 
 const database = '--environment --database';

@@ -152,7 +152,7 @@ test('a hostile deployment fails, and the reports are safe and contain none of i
     );
     assert.match(stderr, /^credentials\.required passed, although it is an expected failure\./m);
     assert.match(stderr, /^http:\S+ does not conform: \d+ cases failed\.$/m);
-    assert.match(stdout, new RegExp(`^EXPECTED ${RegExp.escape(failing)} `, 'm'));
+    assert.match(stdout, new RegExp(`^EXPECTED ${RegExp.escape(failing)}: `, 'm'));
     assert.match(stdout, /skipped +scopes\.required .* \(needs PARTNER_NETWORK_BRANDS_ONLY_API_KEY\)$/m);
     assert.match(
       stdout,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey, keepSecret } from '../../../testkit/watch/logs.ts';
 import { digestOfKey, newApiKey } from '../../src/auth/api-key.ts';
-import type { Given } from '../../src/conformance/case.ts';
+import type { Given } from '../../src/conformance/given.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import type { Store } from '../../src/store/port.ts';
 

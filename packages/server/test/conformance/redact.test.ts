@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import type { Answer, Given } from '../../src/conformance/case.ts';
+import type { Given } from '../../src/conformance/given.ts';
 import { createRedaction } from '../../src/conformance/redact.ts';
+import type { Answer } from '../../src/conformance/send.ts';
 
 const given: Given = {
   PARTNER_NETWORK_API_KEY: keys.acme,
@@ -13,7 +14,7 @@ const given: Given = {
 };
 const { mask, shownAnswer, shownRequest } = createRedaction(given);
 
-function answerOf(status: number, json: unknown, rawHeaders: readonly string[] = []): Answer {
+function answerOf(status: number, json: unknown, rawHeaders: string[] = []): Answer {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   const parsed = typeof json === 'string' ? undefined : json;
   const times = { sentMs: 0, answeredMs: 0 };
@@ -22,6 +23,7 @@ function answerOf(status: number, json: unknown, rawHeaders: readonly string[] =
     ...request,
     ...times,
     status,
+    fault: undefined,
     rawHeaders,
     header: () => undefined,
     body: Buffer.from(text),

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { type Case, Failure, type Given, Skip } from '../../src/conformance/case.ts';
+import { type Case, Failure, Skip } from '../../src/conformance/case.ts';
+import type { Given } from '../../src/conformance/given.ts';
 import { runCases } from '../../src/conformance/run.ts';
 import { serveHttp } from '../images/image-host.ts';
 
@@ -42,7 +43,7 @@ async function runOn(t: TestContext, checks: Readonly<Record<string, Partial<Cas
 test('a case passes, fails, fails as expected or is skipped, and the others still run', async (t) => {
   const fail: Case['check'] = async (probe) => {
     const answer = await probe.get('/brands?customer_id=customer-1');
-    throw new Failure(answer, `nothing of customer-1 or ${keys.zenith}`);
+    throw new Failure(`nothing of customer-1 or ${keys.zenith}`, { cause: answer });
   };
   const { byId } = await runOn(t, {
     passed: async () => {},
@@ -86,7 +87,7 @@ test('requests are sent as the case says', async (t) => {
         probe.answers.map(({ path }) => path),
         ['/brands', '/brands', '/x', undefined],
       );
-      throw new Failure(probe.answers.at(-1)!, 'to see the request');
+      throw new Failure('to see the request', { cause: probe.answers.at(-1) });
     },
   });
   assert.deepEqual(

@@ -58,7 +58,7 @@ test('a run sends at most 999 requests, and bursts count', async (t) => {
   const { send, burst } = senderTo(address, { ...unpaced, requests: 20 });
   for (let count = 0; count < 10; count += 1) await send(request, '/');
   await burst(10, request, '/');
-  const exhausted = (error: unknown) => error instanceof Untestable && error.answer === undefined;
+  const exhausted = (error: unknown) => error instanceof Untestable && error.cause === undefined;
   await assert.rejects(send(request, '/'), exhausted);
   assert.equal(requests, 20);
 });
@@ -176,7 +176,7 @@ test('after five requests without an answer the deployment is unreachable', asyn
   const { send } = senderTo(address);
   for (let count = 0; count < 4; count += 1) assert.equal((await send(request, '/')).status, 0);
   assert.equal((await send('raw')).status, 0, 'raw requests do not count');
-  await assert.rejects(send(request, '/'), (error: Untestable) => error.answer?.fault === 'ECONNRESET');
+  await assert.rejects(send(request, '/'), (error: Untestable) => error.cause?.fault === 'ECONNRESET');
 });
 
 test('raw bytes arrive unchanged, and an answer in chunks or to HEAD is read', async (t) => {

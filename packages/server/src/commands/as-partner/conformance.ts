@@ -19,8 +19,9 @@ import {
 } from '../../command-line/options.ts';
 import { writeReport } from '../../command-line/report-file.ts';
 import { table } from '../../command-line/table.ts';
-import { type CaseResult, type Given, type Variable, variables } from '../../conformance/case.ts';
+import type { CaseResult } from '../../conformance/case.ts';
 import { allCases } from '../../conformance/cases/index.ts';
+import { type Given, type Variable, variables } from '../../conformance/given.ts';
 import { htmlOf } from '../../conformance/html.ts';
 import { casesOf, runCases } from '../../conformance/run.ts';
 import { Untestable } from '../../conformance/send.ts';
@@ -113,7 +114,7 @@ function listedCases(path: string): ReadonlySet<string> | Problem {
   }
 }
 
-function whyUntested({ answer }: Untestable, address: Address): string[] {
+function whyUntested({ cause: answer }: Untestable, address: Address): string[] {
   const { url } = address;
   if (answer === undefined) return [`The tests ended early: ${url} is too slow, or sends too much.`];
   const { status, fault } = answer;

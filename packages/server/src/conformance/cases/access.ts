@@ -47,7 +47,7 @@ credentials.before-parameters: The key is checked first | as:nobody /balances?li
 credentials.no-scheme: A key without a scheme is refused | as:{unknown-key} /brands -> 401 UNAUTHORIZED
 credentials.other-scheme: Another scheme is refused | as:Basic+{unknown-key} /brands -> 401 UNAUTHORIZED
 credentials.not-a-key: A text that is not a key is refused | as:Bearer+{made-up} /brands -> 401 UNAUTHORIZED
-credentials.unknown: A key that was never issued is refused | as:Bearer+{unknown-key} /brands -> 401 UNAUTHORIZED
+credentials.unknown: An unknown key is refused | as:Bearer+{unknown-key} /brands -> 401 UNAUTHORIZED
 credentials.two-headers: Two Authorization headers are refused |
   raw GET {path}/brands HTTP/1.1; Host: {host}; Authorization: Bearer {key}; Authorization: Bearer {key}
   -> 401 UNAUTHORIZED

@@ -1,8 +1,8 @@
 /** Promises about every answer of the run, and about the OpenAPI document. They come last. */
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
-import type { Answer } from '../case.ts';
 import type { Schema } from '../schema.ts';
+import type { Answer } from '../send.ts';
 import { type Broken, type Find, type Finders, table, withoutErrors } from './table.ts';
 
 /** Finds the first answer of the run that is broken. */

@@ -1,6 +1,7 @@
 /** Methods, paths, the bytes of HTTP itself, and the rate, which only --burst checks. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answer, Probe } from '../case.ts';
+import type { Probe } from '../probe.ts';
+import type { Answer } from '../send.ts';
 import { type Finders, table } from './table.ts';
 import { madeUp } from './walks.ts';
 

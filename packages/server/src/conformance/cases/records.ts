@@ -1,6 +1,7 @@
 /** Every field of the records, on the walks with the default limit. */
 import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
-import { Failure, type Probe } from '../case.ts';
+import { Failure } from '../case.ts';
+import type { Probe } from '../probe.ts';
 import { faultIn, type Schema } from '../schema.ts';
 import { type Find, table } from './table.ts';
 import { type Item, type Listing, someRecords } from './walks.ts';
@@ -16,7 +17,9 @@ const eachRecord =
       for (const [index, record] of records.entries()) {
         const fault = faultIn(record, probe);
         if (fault)
-          return new Failure(answer, `record ${index + 1} to be right${fault === true ? '' : `: ${fault}`}`);
+          return new Failure(`record ${index + 1} to be right${fault === true ? '' : `: ${fault}`}`, {
+            cause: answer,
+          });
       }
     }
     return undefined;

@@ -16,8 +16,11 @@ import { randomBytes } from 'node:crypto';
 import { keyPrefixes } from '@partner-network/contract/environments';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { errorRecordSchema } from '@partner-network/contract/records';
-import { type Answer, type Case, Failure, type Probe, type Profile, type Variable } from '../case.ts';
+import { type Case, Failure, type Profile } from '../case.ts';
+import type { Variable } from '../given.ts';
+import type { Probe } from '../probe.ts';
 import { faultIn } from '../schema.ts';
+import type { Answer } from '../send.ts';
 import { cursorOf, type Item, type Listing, listings, madeUp } from './walks.ts';
 
 /** The answer that breaks the promise. Undefined if the promise is kept. */
@@ -38,7 +41,7 @@ const errorBody = { type: 'object', required: ['errors'], properties: { errors: 
 /** The answer, if its body is not a list of Error records. */
 export function withoutErrors(answer: Answer): Broken {
   const fault = faultIn(errorBody, answer.json);
-  return fault === undefined ? undefined : new Failure(answer, `this: ${fault}`);
+  return fault === undefined ? undefined : new Failure(`this: ${fault}`, { cause: answer });
 }
 
 /** The answer, unless it has this status and these errors, in their categories and with details. */
@@ -46,7 +49,7 @@ function unless(answer: Answer, expected: string): Broken {
   const [wanted = '', mention = ''] = expected.split(' mentioning ');
   const [status = '', ...errors] = wanted.split(' ');
   const isRight = RegExp(status.replace('xx', '..')).test(String(answer.status));
-  if (!isRight || !answer.text.includes(mention)) return new Failure(answer, `status ${expected}`);
+  if (!isRight || !answer.text.includes(mention)) return new Failure(`status ${expected}`, { cause: answer });
   if (errors.length === 0) return undefined;
   const broken = withoutErrors(answer);
   if (errors[0] === 'errors' || broken) return broken;
@@ -55,7 +58,7 @@ function unless(answer: Answer, expected: string): Broken {
     return `${entry?.category === category && detail ? code : ''}${field === undefined ? '' : ` ${field}`}`;
   });
   const isSame = found.join(', ') === errors.join(' ');
-  return isSame ? undefined : new Failure(answer, `status ${expected}, in their categories`);
+  return isSame ? undefined : new Failure(`status ${expected}, in their categories`, { cause: answer });
 }
 
 /** The value of a name in braces: one of these, or a variable without its beginning. */
@@ -104,7 +107,8 @@ function gets(request: string, expected: string): Find {
   if (other === undefined) return async (probe) => unless(await send(probe, request), expected);
   return settled(async (probe) => {
     const [answer, same] = [await send(probe, request), await send(probe, other)];
-    if (answer.status !== same.status) throw new Failure(same, `status ${answer.status}, as before`);
+    if (answer.status !== same.status)
+      throw new Failure(`status ${answer.status}, as before`, { cause: same });
     return withoutCursor(answer) === withoutCursor(same) ? undefined : answer;
   });
 }
@@ -118,7 +122,7 @@ function caseOf(text: string, finders: Finders, section: string, profile: Profil
   const check = async (probe: Probe) => {
     const broken = await find(probe);
     if (broken instanceof Failure) throw broken;
-    if (broken !== undefined) throw new Failure(broken, 'an answer that keeps the promise');
+    if (broken !== undefined) throw new Failure('an answer that keeps the promise', { cause: broken });
   };
   const needs = [...whole.matchAll(/\{([A-Z_]+)\}|as:([A-Z_]+)\b/g)].map(
     ([, id, key]) => `PARTNER_NETWORK_${id ?? `${key}_API_KEY`}` as Variable,

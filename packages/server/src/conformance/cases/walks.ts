@@ -1,7 +1,9 @@
 /** The two listings, and the walks over them that the cases of a run share. */
 import { randomBytes } from 'node:crypto';
 import type { ListingName } from '@partner-network/contract/operations';
-import { type Answer, Failure, type Probe, Skip } from '../case.ts';
+import { Failure, Skip } from '../case.ts';
+import type { Probe } from '../probe.ts';
+import type { Answer } from '../send.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 export type Listing = ListingName;
@@ -44,7 +46,7 @@ export async function page(probe: Probe, listing: Listing, more: Query = {}): Pr
   const body = isObject(answer.json) ? answer.json : {};
   const { [listing]: records, cursor } = body;
   if (answer.status !== 200 || !Array.isArray(records) || !records.every(isObject))
-    throw new Failure(answer, `status 200 and a JSON object with a list ${listing}`);
+    throw new Failure(`status 200 and a JSON object with a list ${listing}`, { cause: answer });
   return { answer, body, records, cursor: typeof cursor === 'string' && cursor !== '' ? cursor : undefined };
 }
 

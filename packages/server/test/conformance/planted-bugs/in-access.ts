@@ -1,5 +1,5 @@
 /** Bugs in credentials, scopes and grants, and between partners. */
-import type { Given } from '../../../src/conformance/case.ts';
+import type { Given } from '../../../src/conformance/given.ts';
 import {
   accepts,
   acceptsQuery,

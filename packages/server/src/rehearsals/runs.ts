@@ -195,7 +195,7 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
   return {
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
-    /** A run as it is. It does not become newer. */
+    /** A run, or a new one that is not kept. It does not count as used. */
     find(partnerId: string, scenario: ScenarioName, name: string): Run {
       forget();
       return runs.get(idOf(partnerId, scenario, name)) ?? new Run();

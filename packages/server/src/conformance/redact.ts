@@ -29,7 +29,9 @@ function cut(text: string, characters: number): string {
 
 /** `mask` replaces given values by their variables, and anything like a key. It has the last word. */
 export function createRedaction(given: Given) {
-  const values = Object.entries(given).map(([variable, value]) => {
+  // The longest first: one id may begin with another.
+  const longestFirst = Object.entries(given).toSorted(([, one], [, other]) => other.length - one.length);
+  const values = longestFirst.map(([variable, value]) => {
     const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
     const anyForm = `(?:${forms.map(RegExp.escape).join('|')})`;
     // A short id may be a part of any word.

@@ -165,6 +165,8 @@ test('a key that was not given is masked by its form', () => {
 test('given ids are replaced by their variables: long ones anywhere, short ones as words', () => {
   assert.equal(mask('xCUSTOMER/1 001x'), 'x$PARTNER_NETWORK_CUSTOMER_IDx');
   assert.equal(mask('CUSTOMER%2F1%20001'), '$PARTNER_NETWORK_CUSTOMER_ID');
+  const ids = { PARTNER_NETWORK_CUSTOMER_ID: 'customer-1', PARTNER_NETWORK_GRANT_ID: 'customer-1-grant' };
+  assert.equal(createRedaction(ids).mask('customer-1-grant'), '$PARTNER_NETWORK_GRANT_ID');
   assert.equal(
     mask('grant g1, msg10, "g1"'),
     'grant $PARTNER_NETWORK_GRANT_ID, msg10, "$PARTNER_NETWORK_GRANT_ID"',

@@ -31,8 +31,8 @@ const twenty = Array.from({ length: 20 }, (_, index) => `u${index}`);
 export const parameters = table(
   `
 # 7 specification
-brands.invalid.limit: A limit that is no integer is a 400 with Error records | /brands?limit=x -> 400 errors
-balances.invalid.limit: A limit that is no integer is a 400 with Error records |
+brands.invalid.limit: A limit must be an integer: 400 with Error records | /brands?limit=x -> 400 errors
+balances.invalid.limit: A limit must be an integer: 400 with Error records |
   ${balances}limit=x -> 400 errors
 balances.invalid.no-customer: customer_id is required | /balances?type=CHECKING -> 400 errors
 balances.invalid.no-type: type is required | ${x} -> 400 errors

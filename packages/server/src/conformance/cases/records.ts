@@ -11,15 +11,13 @@ const namesOf = (listing: Listing) => Object.keys(schemas[listing].properties);
 
 /** Finds the first record with a fault. */
 const eachRecord =
-  (listing: Listing, faultIn: (record: Item, probe: Probe) => string | undefined | boolean): Find =>
+  (listing: Listing, find: (record: Item, probe: Probe) => string | undefined | boolean): Find =>
   async (probe) => {
     for (const { answer, records } of (await someRecords(probe, listing)).pages) {
       for (const [index, record] of records.entries()) {
-        const fault = faultIn(record, probe);
-        if (fault)
-          return new Failure(`record ${index + 1} to be right${fault === true ? '' : `: ${fault}`}`, {
-            cause: answer,
-          });
+        const fault = find(record, probe);
+        const expected = `record ${index + 1} to keep the promise${fault === true ? '' : `: ${fault}`}`;
+        if (fault) return new Failure(expected, { cause: answer });
       }
     }
     return undefined;

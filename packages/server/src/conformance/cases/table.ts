@@ -4,7 +4,7 @@
  *
  *     # Errors decisions
  *     scopes.brands: A key with BRANDS_READ lists brands | as:BRANDS_ONLY /brands?limit=1 -> 200
- *     *.cursor.no-key: A cursor is no key | as:nobody /*?{*}&cursor={*-cursor} -> 401 UNAUTHORIZED
+ *     *.cursor.no-key: A cursor needs a key | as:nobody /*?{*}&cursor={*-cursor} -> 401 UNAUTHORIZED
  *
  * `*` makes a case for each listing. Braces: see `shorthands` and `filling`.
  * `as:` names the variable of a key, or is a whole Authorization header with `+` for spaces. `raw` sends

@@ -11,6 +11,8 @@ export interface Run {
   readonly given: Given;
   readonly isBurst: boolean;
   readonly expectedFailures: ReadonlySet<string>;
+  /** Called before each case, and after the last one. */
+  readonly onCase?: ((number: number) => void) | undefined;
 }
 
 export function casesOf(all: readonly Case[], profile: Profile): readonly Case[] {
@@ -23,19 +25,28 @@ export async function runCases(cases: readonly Case[], run: Run): Promise<readon
   await preflight(probe);
   const results: CaseResult[] = [];
   for (const each of cases) {
+    run.onCase?.(results.length + 1);
     const { id, section, title } = each;
     results.push({ id, section, title, ...(await outcomeOf(each, run, probe)) });
   }
+  run.onCase?.(results.length + 1);
   const inOrder = new Intl.Collator('en', { numeric: true });
   return results.toSorted((one, other) => inOrder.compare(one.section, other.section));
 }
 
-/** The simplest request must reach the API, with a key that works. */
+/** The simplest requests must reach the API, with a key and a grant that work. */
 async function preflight(probe: Probe): Promise<void> {
   const answer = await probe.get('/brands?limit=1');
   const { status, json } = answer;
   const isRefused = [0, 401, 403, 404, 429, 503].includes(status) || /^3/.test(String(status));
   if (isRefused || typeof json !== 'object' || json === null) throw new Untestable('', { cause: answer });
+
+  const { PARTNER_NETWORK_CUSTOMER_ID: customer, PARTNER_NETWORK_GRANT_ID: grant } = probe.given;
+  if (customer === undefined) return;
+  const named = grant === undefined ? '' : `&grant_id=${encodeURIComponent(grant)}`;
+  const query = `customer_id=${encodeURIComponent(customer)}&type=CHECKING&limit=1${named}`;
+  const balances = await probe.get(`/balances?${query}`);
+  if (balances.status === 403) throw new Untestable('', { cause: balances });
 }
 
 async function outcomeOf({ id, needs, check }: Case, run: Run, probe: Probe) {

@@ -41,6 +41,8 @@ export async function openWatchedOrigin(onRequest: RequestListener) {
   const host = '127.0.0.1';
   const server = createHttpServer().on('request', onRequest);
   const origin = addressOf(host, await listen(server, host, 0, '--port'));
+  // A start that fails after this must end the process.
+  server.unref();
   const close = () => {
     server.close();
     server.closeAllConnections();

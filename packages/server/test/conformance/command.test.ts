@@ -73,6 +73,14 @@ const untestable: Readonly<Record<string, readonly [(t: TestContext) => Promise<
     (t) => serveHttp(t, (_request, response) => response.writeHead(401).end('{"errors":[]}')),
     /refused the key with status 401\.\nCheck that PARTNER_NETWORK_API_KEY is complete/,
   ],
+  'a customer without a grant': [
+    (t) =>
+      serveHttp(t, ({ url = '' }, response) => {
+        const isBalances = url.includes('/balances?customer_id=');
+        response.writeHead(isBalances ? 403 : 200).end('{"errors":[{"code":"GRANT_NOT_FOUND"}]}');
+      }),
+    /refused the balances of PARTNER_NETWORK_CUSTOMER_ID with status 403 and the code GRANT_NOT_FOUND\.\nCheck/,
+  ],
   'an overloaded service': [
     (t) => serveHttp(t, (_request, response) => response.writeHead(503, { 'retry-after': '0' }).end('{}')),
     /answered 503 again and again\. Run the command again later\./,

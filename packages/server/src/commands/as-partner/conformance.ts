@@ -71,12 +71,12 @@ export const conformance = command({
     // Before the run. It also removes old reports.
     for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
-    const results = await runCases(casesOf(allCases, profile), {
-      baseUrl: url,
-      given,
-      isBurst,
-      expectedFailures,
-    }).catch((error) => {
+    const cases = casesOf(allCases, profile);
+    const { stderr } = process;
+    const onCase = (number: number) =>
+      stderr.write(number > cases.length ? '\r\u001b[K' : `\rCase ${number} of ${cases.length}`);
+    const run = { baseUrl: url, given, isBurst, expectedFailures, onCase: stderr.isTTY ? onCase : undefined };
+    const results = await runCases(cases, run).catch((error) => {
       if (!(error instanceof Untestable)) throw error;
       const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
       throw new OperatorError(message, { cause: error, exitStatus: 3 });
@@ -122,8 +122,15 @@ function whyUntested({ cause: answer }: Untestable, address: Address): string[] 
   if (status === 429 || status === 503)
     return [`${url} answered ${status} again and again. Run the command again later.`];
   if (status !== 401 && status !== 403) return foreignAnswer(`status ${status}`, address);
+  const [code = ''] = /[A-Z]+(_[A-Z]+)+/.exec(answer.text.split('"code"')[1] ?? '') ?? [];
+  const refused = `with status ${status}${code && ` and the code ${code}`}.`;
+  if (answer.path === '/balances')
+    return [
+      `${url} refused the balances of PARTNER_NETWORK_CUSTOMER_ID ${refused}`,
+      `Check that ${keyVariable} has the scope BALANCES_READ, and that this customer gave its partner the grant.`,
+    ];
   const remedy = `Check that ${keyVariable} is complete, belongs to this deployment and has both scopes.`;
-  return [`${url} refused the key with status ${status}.`, remedy];
+  return [`${url} refused the key ${refused}`, remedy];
 }
 
 function failureOf({ expected, request, answer }: CaseResult): string {

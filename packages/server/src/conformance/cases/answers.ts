@@ -1,5 +1,6 @@
 /** Promises about every answer of the run, and about the OpenAPI document. They come last. */
 import { keyPrefixPattern } from '@partner-network/contract/environments';
+import { operations } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import type { Schema } from '../schema.ts';
 import type { Answer } from '../send.ts';
@@ -35,7 +36,7 @@ const essence = ({ properties = {}, required = [] }: Schema) =>
     required,
   ]);
 
-/** Finds out whether the document has every status of the run, and the records of the contract. */
+/** Finds out whether the document has every status of the run, and the contract's records and parameters. */
 const misdescribed: Find = async (probe) => {
   const answer = await probe.get('/openapi.json', '');
   const { paths, components } = (answer.json ?? {}) as Schema;
@@ -43,7 +44,13 @@ const misdescribed: Find = async (probe) => {
   const isRecord = (name: string, schema: Schema) =>
     essence(components?.schemas?.[name] ?? {}) === essence(schema);
   const isDescribed = isRecord('Brand', brandSchema) && isRecord('Balance', balanceSchema);
-  return isDescribed && probe.answers.filter(isPage).every(isStatus) ? undefined : answer;
+  const namesOf = (list: readonly Schema[] = []) =>
+    list.map(({ $ref = '', name }) => name ?? components?.parameters?.[$ref.split('/').at(-1)]?.name);
+  const hasParameters = operations.every(({ name, parameters }) => {
+    const names = namesOf(paths?.[`/${name}`]?.get?.parameters);
+    return Object.keys(parameters).every((parameter) => names.includes(parameter));
+  });
+  return isDescribed && hasParameters && probe.answers.filter(isPage).every(isStatus) ? undefined : answer;
 };
 
 /** A key, or a long value of a case, which is one character many times. */
@@ -91,7 +98,8 @@ headers.rate-limit: Brands answer with RateLimit | lacks limited ratelimit "bran
 # Errors decisions
 openapi.served: The OpenAPI document is served without a key |
   as:nobody /openapi.json -> 200 mentioning "openapi"
-openapi.answers: The OpenAPI document describes the statuses and records that were answered | misdescribed
+openapi.answers: The OpenAPI document describes the parameters, and the statuses and records that were answered |
+  misdescribed
 docs.served: The reference page is served without a key |
   raw GET /docs HTTP/1.1; Host: {host} -> 200 mentioning <html
 placeholder.served: The placeholder image is served without a key |

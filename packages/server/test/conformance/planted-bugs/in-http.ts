@@ -221,6 +221,11 @@ export const bugsInHttp: readonly Planted[] = [
     caughtBy: 'openapi.answers',
     plant: inDocument(({ paths }) => delete paths['/balances']),
   },
+  {
+    bug: 'the OpenAPI document lacks a parameter',
+    caughtBy: 'openapi.answers',
+    plant: inDocument(({ paths }) => paths['/brands'].get.parameters.pop()),
+  },
 ];
 
 /** Bugs that only --burst can show. */

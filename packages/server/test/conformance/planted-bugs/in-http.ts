@@ -224,7 +224,7 @@ export const bugsInHttp: readonly Planted[] = [
   {
     bug: 'the OpenAPI document lacks a parameter',
     caughtBy: 'openapi.answers',
-    plant: inDocument(({ paths }) => paths['/brands'].get.parameters.pop()),
+    plant: inDocument(({ paths }) => paths['/brands']!.get.parameters.pop()),
   },
 ];
 

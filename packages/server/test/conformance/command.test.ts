@@ -79,7 +79,7 @@ const untestable: Readonly<Record<string, readonly [(t: TestContext) => Promise<
         const isBalances = url.includes('/balances?customer_id=');
         response.writeHead(isBalances ? 403 : 200).end('{"errors":[{"code":"GRANT_NOT_FOUND"}]}');
       }),
-    /refused the balances of PARTNER_NETWORK_CUSTOMER_ID with status 403 and the code GRANT_NOT_FOUND\.\nCheck/,
+    /refused the balances of PARTNER_NETWORK_CUSTOMER_ID with status 403 and the code GRANT_NOT_FOUND\./,
   ],
   'an overloaded service': [
     (t) => serveHttp(t, (_request, response) => response.writeHead(503, { 'retry-after': '0' }).end('{}')),

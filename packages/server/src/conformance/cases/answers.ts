@@ -98,7 +98,7 @@ headers.rate-limit: Brands answer with RateLimit | lacks limited ratelimit "bran
 # Errors decisions
 openapi.served: The OpenAPI document is served without a key |
   as:nobody /openapi.json -> 200 mentioning "openapi"
-openapi.answers: The OpenAPI document describes the parameters, and the statuses and records that were answered |
+openapi.answers: The OpenAPI document describes the parameters, statuses and records of the run |
   misdescribed
 docs.served: The reference page is served without a key |
   raw GET /docs HTTP/1.1; Host: {host} -> 200 mentioning <html

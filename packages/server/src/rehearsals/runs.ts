@@ -158,12 +158,12 @@ export class Run {
       return `The fault has not happened yet: request more pages of ${listing}.`;
     if (endEarly.includes(scenario)) return undefined;
     if (name === 'reached-the-last-page' && !this.#isLastPageSent)
-      return 'The client has not requested the last page yet.';
+      return 'The client has not requested the last page.';
     if (name === 'resumed' && this.#refused?.restarts === 0)
-      return 'The client has not started again without a cursor yet.';
+      return 'The client has not started again without a cursor.';
     const isTested = name === 'resumed' || (name === 'waited-as-asked' && this.#failure?.waitMs !== 0);
     if (isTested && this.#failure?.isFinal === false)
-      return 'The client has not sent the failed request again yet.';
+      return 'The client has not sent the failed request again.';
     return undefined;
   }
 }
@@ -195,7 +195,7 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
   return {
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
-    /** A run, or a new one that is not kept. It does not count as used. */
+    /** Finds a run, without counting that as use. An unknown run is empty, and is not kept. */
     find(partnerId: string, scenario: ScenarioName, name: string): Run {
       forget();
       return runs.get(idOf(partnerId, scenario, name)) ?? new Run();

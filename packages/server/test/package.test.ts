@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  constants,
+  copyFileSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -14,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildServer } from '../../../scripts/packages/server.ts';
@@ -31,12 +33,15 @@ const { lintPackage } = await import('../../../tools/release/package.js');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-let folder: string;
+const folder = mkdtempSync(join(tmpdir(), 'partner-network-package-'));
+const nodeFolder = join(folder, 'node');
 let tarball: string;
 let installed: string;
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'partner-network-package-'));
+  // The unprivileged user may not be allowed to enter the folder of this checkout.
+  mkdirSync(nodeFolder);
+  copyFileSync(process.execPath, join(nodeFolder, 'node'), constants.COPYFILE_FICLONE);
   tarball = packServer(folder);
   installed = installServer(tarball, folder);
   // Another user has to read it, and to write to a folder for data.
@@ -49,7 +54,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-const variables = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+const variables = { PATH: `${nodeFolder}:/usr/bin:/bin` };
 const command = () => join(installed, 'bin/partner-network.js');
 
 /** How an unprivileged user runs the package, in a folder for data and with the package's own cache. */
@@ -145,8 +150,6 @@ test('compiled code is kept in a package of its own user, and in no other', () =
 test('an unprivileged user runs a read-only package, whose sandbox has its guides', async (t) => {
   execFileSync('chmod', ['-R', 'a-w', join(folder, 'node_modules')]);
   const before = packed().length;
-  const isReadable = await runPacked(['--version']).catch(() => false);
-  if (!isReadable) return t.skip('The unprivileged user cannot read this Node.');
   const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
   const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
   const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(said) ?? [];
@@ -172,8 +175,6 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
 });
 
 test('the package finds that its own sandbox conforms', async (t) => {
-  const isReadable = await runPacked(['--version']).catch(() => false);
-  if (!isReadable) return t.skip('The unprivileged user cannot read this Node.');
   const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
   const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
   const [, baseUrl = ''] = /Base URL +(\S+)/.exec(said) ?? [];

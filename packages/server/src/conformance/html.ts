@@ -3,6 +3,7 @@ import type { CaseResult } from './case.ts';
 
 const style = `
 :root { color-scheme: light dark; }
+h1 { font-size: 1.4rem; }
 body { margin: 0 auto; padding: 1rem; max-width: 68rem; font: 1rem/1.5 system-ui, sans-serif;
   overflow-wrap: anywhere; color: light-dark(#1b1f27, #e6e9ef); background: light-dark(#fff, #12151a); }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; }

@@ -4,17 +4,17 @@
 const scenario = (happens: string, expects: string, listing?: 'balances') =>
   listing === undefined ? { happens, expects } : { happens, expects, listing };
 
-const waits = 'Waits at least that long, sends the same request again, and reaches the last page.';
-const retries = 'Waits a little, sends the same request again, and reaches the last page.';
-const timesOut = 'Times out before that, sends the same request again, and reaches the last page.';
-const restarts = 'Starts again without a cursor at most once, and reaches the last page.';
-const stops = 'Stops: sends no further request.';
-const ignores = 'Ignores them, and reaches the last page.';
-const goesOn = 'Goes on as long as there is a cursor, and reaches the last page.';
-const keepsKey = 'Does not send its key there. It may stop, or follow without the key.';
+const waits = 'Wait at least that long, send the same request again, and reach the last page.';
+const retries = 'Wait a little, send the same request again, and reach the last page.';
+const timesOut = 'Time out before that, send the same request again, and reach the last page.';
+const restarts = 'Start again without a cursor at most once, and reach the last page.';
+const stops = 'Stop: send no further request.';
+const ignores = 'Ignore them, and reach the last page.';
+const goesOn = 'Go on as long as there is a cursor, and reach the last page.';
+const keepsKey = 'Do not send the key there: stop, or follow without the key.';
 
 export const scenarios = {
-  steady: scenario('Nothing.', 'Reaches the last page.'),
+  steady: scenario('Nothing.', 'Reach the last page.'),
   'rate-limited': scenario('Requests 2 and 4 get 429 with `Retry-After` and `Retry-After-Ms`.', waits),
   unavailable: scenario('Requests 2 and 3 get 503 with `Retry-After: 1`.', waits),
   'server-error': scenario('Request 2 gets 500 once.', retries),

@@ -8,7 +8,7 @@ export type Profile = 'specification' | 'decisions';
 export interface Case {
   /** Stable, for example `brands.limit.zero`. */
   readonly id: string;
-  /** Of the specification, such as `4.3.2`, or a heading of the decisions, such as `Errors`. */
+  /** A number of the specification, such as `4.3.2`, or a topic of our own decisions, such as `Errors`. */
   readonly section: string;
   /** `specification` cases run in both profiles. */
   readonly profile: Profile;

@@ -22,8 +22,16 @@ export function stopClock(t: TestContext): (ms: number) => Promise<void> {
   };
 }
 
-/** Waits in real time until replies have gone through the sockets of this process. */
-export const settle = () => new Promise((resolve) => realTimeout(resolve, 3));
+/**
+ * Waits until replies have gone through the sockets of this process. It counts turns of the event loop: on
+ * a busy machine a timer of a few milliseconds may fire before the sockets are read.
+ */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) {
+    await new Promise((resolve) => realTimeout(resolve, 1));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 type Command = 'heartbeat' | 'admit' | 'zrem';
 

@@ -206,11 +206,14 @@ export function conflictsOfServe(config: ServeConfig): string[] {
 /** Finds flags that the embedded database does not support. */
 export function conflictsOfEngine(config: ServeConfig): string[] {
   if (databaseConfig(config).database.engine === 'postgres') return [];
-  const needs = 'needs a Postgres database. Set --database to its URL.';
   return [
-    ...(config.replica.length > 0 ? [`--replica ${needs}`] : []),
-    ...(config.workers > 1 ? [`--workers ${needs}`] : []),
+    ...(config.replica.length > 0 ? [needsPostgres('--replica')] : []),
+    ...(config.workers > 1 ? [needsPostgres('--workers')] : []),
   ];
+}
+
+export function needsPostgres(flag: string): string {
+  return `${flag} needs a Postgres database. Set --database to its URL.`;
 }
 
 /** Addresses that mean every interface. A client cannot call them. */

@@ -6,9 +6,9 @@ export type DatabaseAddress =
 /**
  * What the database is opened for. `command`: one command. `feed`: a command that retries by itself.
  * `revocation`: a command that retries until no lock is in its way. `create`: a command that may create the
- * database. `migrate`: a schema update.
+ * database. `migrate`: a schema update. `distribute`: the same, and the tables are spread over nodes.
  */
-export type Purpose = 'serve' | 'command' | 'feed' | 'revocation' | 'create' | 'migrate';
+export type Purpose = 'serve' | 'command' | 'feed' | 'revocation' | 'create' | 'migrate' | 'distribute';
 
 /** Settings for Postgres only. */
 export interface StoreOptions {

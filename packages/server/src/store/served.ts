@@ -1,5 +1,10 @@
-/** The schema versions before and after. */
-export type Migration = Readonly<Record<'from' | 'to', number>>;
+/** The schema versions before and after, and, on Citus, the tables that are and are not distributed. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+  readonly distributed?: readonly string[];
+  readonly local?: readonly string[];
+}
 
 /** What an operator must know of a database that is open. */
 export interface Served {

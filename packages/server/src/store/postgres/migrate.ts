@@ -32,14 +32,19 @@ const unlock = `select pg_advisory_unlock(${0x504e6574})`;
 /** Limits the wait for a table in use, because all later statements on it wait behind the migration. */
 const limitLocks = `set local lock_timeout = ${postgresBounds.migrationLockMs}`;
 
+/** Citus refuses to change shards in parallel after a table that is on every node. Others ignore this. */
+export const oneNodeAtATime = `set local citus.multi_shard_modify_mode = 'sequential'`;
+
 /**
- * Brings the database to the current schema, one file at a time. Safe to repeat after any interruption, and
- * to run on many machines at once. The caller closes the client after an error, which releases the lock.
+ * Brings the database to the current schema, one file at a time, and then runs `last`. Safe to repeat after
+ * any interruption, and to run on many machines at once. The caller closes the client after an error, which
+ * releases the lock.
  */
 export async function migrate(
   client: Client,
   environment: Environment,
   { scripts, current }: Migrations = migrations,
+  last: () => Promise<unknown> = async () => {},
 ): Promise<Migration> {
   refuse(faultOfServer(await traitsOf(client)));
   await takeTurn(client);
@@ -56,6 +61,7 @@ export async function migrate(
       throw new OperatorError(`The schema stays at ${version - 1}: ${reason}.`);
     }
   }
+  await last();
   await client.query(unlock);
   return { from, to: current };
 }
@@ -115,6 +121,7 @@ async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise
   await client.query(begin);
   // For this transaction only: behind a pooler the session then serves another client.
   await client.query(limitLocks);
+  await client.query(oneNodeAtATime);
   const result = await work();
   await client.query('commit');
   return result;

@@ -7,6 +7,7 @@ import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createMoves } from '../sql/moves.ts';
+import { refuse } from '../sql/schema.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
@@ -15,6 +16,8 @@ import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { rotationOptions } from './cursor-keys.ts';
+import { distribute, requireNodes } from './distribution/distribute.ts';
+import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
 import { createExport } from './exports.ts';
 import { importLock } from './import-locks.ts';
 import { createImports } from './imports/imports.ts';
@@ -40,7 +43,7 @@ export async function openPostgres(
     instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
   const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
-  const migration = await prepareSchema(first.connection, environment, purpose);
+  const migration = await prepareSchema(first.connection, environment, purpose, replicaUrls.length > 0);
   const primaryWatch = watchPrimary(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
   const primary = createPool({ ...settings, source: primaryWatch });
@@ -88,13 +91,30 @@ export async function openPostgres(
   };
 }
 
+/** Migrates, distributes the tables if asked to, and reports which tables are distributed. */
+async function migrateOn(
+  connection: Connection,
+  environment: Environment,
+  purpose: 'migrate' | 'distribute',
+): Promise<Migration> {
+  const distributes = purpose === 'distribute';
+  if (distributes) await requireNodes(connection);
+  const last = distributes ? () => distribute(connection) : undefined;
+  const migration = await migrate(connection, environment, undefined, last);
+  return (await hasCitus(connection)) ? { ...migration, ...(await tablesOf(connection)) } : migration;
+}
+
 async function prepareSchema(
   connection: Connection,
   environment: Environment,
   purpose: Purpose,
+  hasReplicas: boolean,
 ): Promise<Migration> {
   try {
-    if (purpose === 'migrate') return await migrate(connection, environment);
+    if (purpose === 'migrate' || purpose === 'distribute') {
+      return await migrateOn(connection, environment, purpose);
+    }
+    if (hasReplicas && (await hasCitus(connection))) refuse(replicasOfCitus);
     const migration = await requireCurrent(connection, environment);
     if (purpose === 'serve') await requirePrivileges(connection);
     return migration;

@@ -16,10 +16,12 @@ const dataException = '22';
 const unavailable = ['08', '40', '53', '57', '58', '25006'];
 
 /**
- * SQLSTATEs after which a connection is not reused: no connection, shutting down, I/O error, and a read-only
- * session, which stays read-only after the database's setting has changed.
+ * SQLSTATEs after which a connection is not reused: shutting down, I/O error, and a read-only session, which
+ * stays read-only after the database's setting has changed.
  */
-const broken = ['08', '57', '58', '25006'];
+const broken = ['57', '58', '25006'];
+
+const connectionException = '08';
 
 /** Messages of `pg` about a closed connection, which mean nothing to an operator. */
 const closedConnection = /is not queryable$|^Connection terminated( unexpectedly)?$/;
@@ -61,8 +63,14 @@ export function unreachable(error: unknown): StoreUnavailable {
   return new StoreUnavailable(`The database refuses connections (${message}).`);
 }
 
-/** False if the server rejected one statement and the connection can run the next one. */
+/**
+ * False if the server rejected one statement and the connection can run the next one. A coordinator reports
+ * with class 08 that it cannot reach another node. Its own connection then works on, unless it ends it.
+ */
 export function breaksConnection(error: unknown): boolean {
   if (error instanceof OperatorError || error instanceof AlreadyExists) return false;
-  return !(error instanceof DatabaseError) || broken.some((known) => error.code?.startsWith(known));
+  if (!(error instanceof DatabaseError)) return true;
+  const { code = '', severity } = error;
+  if (code.startsWith(connectionException)) return severity !== 'ERROR';
+  return broken.some((known) => code.startsWith(known));
 }

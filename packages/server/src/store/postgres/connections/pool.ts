@@ -40,12 +40,23 @@ export type Pool = ReturnType<typeof createPool>;
 const timeStyle = '-c datestyle=ISO';
 
 /**
- * Session settings that allow index scans only. Without statistics, as after a large import, the planner
- * would choose to read or sort whole tables, and the prepared statement would keep that plan.
+ * Settings that allow index scans only. Without statistics, as after a large import, the planner would choose
+ * to read or sort whole tables, and the prepared statement would keep that plan.
  */
-export const planSettings =
-  '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c enable_incremental_sort=off ' +
-  `-c plan_cache_mode=force_generic_plan -c jit=off ${timeStyle}`;
+export const indexScansOnly = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+  jit: 'off',
+};
+
+/** The settings of a session that serves requests. On Citus, `examine` sets another plan_cache_mode. */
+export const planSettings = [
+  ...Object.entries(indexScansOnly).map(([name, value]) => `-c ${name}=${value}`),
+  '-c plan_cache_mode=force_generic_plan',
+  timeStyle,
+].join(' ');
 
 class PooledConnection extends Connection {
   readonly openedMs = performance.now();

@@ -31,6 +31,10 @@ export async function identify(connection: Connection, query_timeout?: number): 
   return (await connection.query(query)).rows[0];
 }
 
+/** Citus cannot plan a generic statement: it has to know which node has the rows. */
+const planForCitus = `
+  (select set_config('plan_cache_mode', 'auto', false) from pg_extension where extname = 'citus')`;
+
 /** Checks each new connection before its first use, because an address can lead to another server. */
 export async function examine(
   connection: Connection,
@@ -38,9 +42,9 @@ export async function examine(
   environment: Environment,
   query_timeout: number = postgresBounds.postgresSilenceMs,
 ): Promise<Server> {
-  const text = `select ${facts}, (select value from settings where name = 'environment') as environment`;
-  const query = { text, query_timeout };
-  const { environment: stamped, ...server } = (await connection.query(query)).rows[0];
+  const stamp = `(select value from settings where name = 'environment') as environment`;
+  const query = { text: `select ${facts}, ${stamp}, ${planForCitus} as plans`, query_timeout };
+  const { environment: stamped, plans: _, ...server } = (await connection.query(query)).rows[0];
   refuseOtherRole(server, role);
   refuse(faultOfEnvironment(stamped, environment));
   return server;

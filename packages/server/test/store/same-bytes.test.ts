@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { serveOptions } from '../../../testkit/fixtures/database.ts';
 import { byTest, future } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
-import { emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import { emptyDatabase, toMigrate } from '../../../testkit/servers/postgres.ts';
 import type { BalancesAnswer, ImportKind, ImportRow, Page, Store } from '../../src/store/port.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -15,7 +15,7 @@ import { balances, brandRow, brands, createPartners, grant, texts, writeRows } f
 async function openBoth(t: TestContext): Promise<readonly Store[]> {
   const stores = [
     openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 'create'),
-    await openPostgres([await emptyDatabase(t)], 'sandbox', 'migrate', serveOptions),
+    await openPostgres([await emptyDatabase(t)], 'sandbox', toMigrate, serveOptions),
   ];
   t.after(() => Promise.all(stores.map((store) => store.close())));
   return stores;

@@ -1,7 +1,12 @@
 import type { TestContext } from 'node:test';
 import type { Environment } from '@partner-network/contract/environments';
 import { fillDatabase, serveOptions } from '../../../../testkit/fixtures/database.ts';
-import { databaseLike, emptyDatabase, sortedByWords } from '../../../../testkit/servers/postgres.ts';
+import {
+  databaseLike,
+  emptyDatabase,
+  sortedByWords,
+  toMigrate,
+} from '../../../../testkit/servers/postgres.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { importSuite, openingSuite, storeSuite } from '../suite/suite.ts';
@@ -12,7 +17,7 @@ function opening(create: (t: TestContext) => Promise<string>) {
   return async (t: TestContext, environment: Environment): Promise<Store> => {
     const database = databases.get(t) ?? create(t);
     databases.set(t, database);
-    const store = await openPostgres([await database], environment, 'migrate', serveOptions);
+    const store = await openPostgres([await database], environment, toMigrate, serveOptions);
     t.after(() => store.close());
     return store;
   };

@@ -52,8 +52,8 @@ const openingTests: StoreTests = {
     await first.ping();
     assert.equal(first.migration.from, 0);
     assert.ok(first.migration.to > 0);
-    const second = await open();
-    assert.deepEqual(second.migration, { from: first.migration.to, to: first.migration.to });
+    const { from, to } = (await open()).migration;
+    assert.deepEqual({ from, to }, { from: first.migration.to, to: first.migration.to });
   },
 
   'cannot be opened as the other environment, and says which one it is': async (open) => {

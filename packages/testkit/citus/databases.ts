@@ -1,0 +1,42 @@
+/** Databases on all nodes of a Citus cluster. The first node is the coordinator, the others are workers. */
+import { onConnection } from '../servers/postgres-start.ts';
+
+/** URLs of a superuser, each with the node's address and any of its databases. */
+export type Nodes = readonly string[];
+
+/** Runs statements on each node. */
+export async function onEachNode(nodes: Nodes, ...statements: string[]): Promise<void> {
+  const run = (url: string) =>
+    onConnection(url, async (client) => {
+      for (const statement of statements) await client.query(statement);
+    });
+  await Promise.all(nodes.map(run));
+}
+
+/** Installs Citus in an empty database that exists on each node, and adds the workers to the coordinator. */
+export async function joinNodes(nodes: Nodes, database: string): Promise<void> {
+  const urls = nodes.map((url) => withDatabase(url, database));
+  await onEachNode(urls, 'create extension citus');
+  await onConnection(urls[0]!, async (client) => {
+    for (const [index, url] of urls.entries()) {
+      const { hostname, port } = new URL(url);
+      const add = index === 0 ? 'citus_set_coordinator_host' : 'citus_add_node';
+      await client.query(`select ${add}($1, $2)`, [hostname, port]);
+    }
+  });
+}
+
+/** Ends all connections to a database, also those of Citus itself, so that it can be copied or dropped. */
+export function closeToConnections(nodes: Nodes, database: string): Promise<void> {
+  return onEachNode(
+    nodes,
+    `alter database ${database} allow_connections false`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`,
+  );
+}
+
+export function withDatabase(server: string, database: string): string {
+  const url = new URL(server);
+  url.pathname = database;
+  return url.href;
+}

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
+import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 
 test('brings a new database to the current schema; a second run changes nothing', async (t) => {
   const line = commandLine(t);
@@ -55,4 +56,15 @@ test("leaves another program's database unchanged", async (t) => {
   const before = readFileSync(path);
   assertFailed(await run(['migrate', '--database', `sqlite:${path}`]), 1, /another program/);
   assert.deepEqual(readFileSync(path), before);
+});
+
+test('distributes only a Postgres database that has Citus, and changes no other one', async (t) => {
+  const line = commandLine(t);
+  assertFailed(await line.run(['migrate', '--distribute']), 2, /^--distribute needs a Postgres database\. /);
+  assertFailed(await line.run(['partners', 'list']), 1, /does not exist/);
+  const url = await emptyDatabase(t);
+  const words = ['migrate', '--distribute', '--database', url];
+  assertFailed(await run(words), 1, /^Nothing was changed: this database has no Citus\. .*superuser/);
+  const { rows } = await (await connectTo(t, url)).query(`select to_regclass('settings') as found`);
+  assert.equal(rows[0].found, null);
 });

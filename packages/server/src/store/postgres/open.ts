@@ -16,7 +16,7 @@ import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { rotationOptions } from './cursor-keys.ts';
-import { distribute, requireNodes } from './distribution/distribute.ts';
+import { distribute, requireDistributable } from './distribution/distribute.ts';
 import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
 import { createExport } from './exports.ts';
 import { importLock } from './import-locks.ts';
@@ -98,7 +98,7 @@ async function migrateOn(
   purpose: 'migrate' | 'distribute',
 ): Promise<Migration> {
   const distributes = purpose === 'distribute';
-  if (distributes) await requireNodes(connection);
+  if (distributes) await requireDistributable(connection);
   const last = distributes ? () => distribute(connection) : undefined;
   const migration = await migrate(connection, environment, undefined, last);
   return (await hasCitus(connection)) ? { ...migration, ...(await tablesOf(connection)) } : migration;

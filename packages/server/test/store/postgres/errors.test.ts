@@ -4,7 +4,7 @@ import { freePort } from '../../../../testkit/servers/free-port.ts';
 import { connectTo, emptyDatabase } from '../../../../testkit/servers/postgres.ts';
 import { StoreUnavailable } from '../../../src/store/port.ts';
 import { Connection } from '../../../src/store/postgres/connections/connection.ts';
-import { translated } from '../../../src/store/postgres/connections/errors.ts';
+import { breaksConnection, translated } from '../../../src/store/postgres/connections/errors.ts';
 
 test('reports a closed connection in words for an operator', async () => {
   const client = new Connection({ host: '127.0.0.1', port: await freePort() });
@@ -37,4 +37,18 @@ test('never repeats a value that the server rejects', async (t) => {
     const converted = JSON.stringify(Object.entries(fault)) + fault.message + fault.stack;
     assert.doesNotMatch(converted, /Alice|4242424242/, statement);
   }
+});
+
+test('an error about another node does not break the connection, and the loss of the connection does', async (t) => {
+  const client = await connectTo(t, await emptyDatabase(t));
+  const errorOf = (statement: string) => client.query(statement).then(String, (error: Error) => error);
+  const raising = (code: string) => `do $$ begin raise sqlstate '${code}' using message = 'no node'; end $$`;
+  const ofNode = await errorOf(raising('08006'));
+  assert.ok(translated(ofNode) instanceof StoreUnavailable);
+  assert.equal(breaksConnection(ofNode), false);
+  for (const code of ['57P01', '58030', '25006'])
+    assert.equal(breaksConnection(await errorOf(raising(code))), true);
+  const ended = await errorOf('select pg_terminate_backend(pg_backend_pid())');
+  assert.equal(breaksConnection(ended), true);
+  assert.equal(breaksConnection(Object.assign(ended as Error, { code: '08006' })), true);
 });

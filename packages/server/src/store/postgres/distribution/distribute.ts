@@ -14,74 +14,59 @@ const insufficientPrivilege = '42501';
  */
 export const roleSettings = { ...indexScansOnly, 'citus.max_cached_conns_per_worker': '16' };
 
-/** Before the schema changes: whether this database can be distributed at all. */
-export async function requireNodes(client: Client): Promise<void> {
+/** Before anything is changed: rejects a database that cannot be distributed. */
+export async function requireDistributable(client: Client): Promise<void> {
+  const asSuperuser = 'Run as a superuser:';
   if (!(await hasCitus(client))) {
-    throw new OperatorError(
-      'Nothing was changed: this database does not have the extension "citus". ' +
-        'Create it as a superuser on all nodes, and add the nodes.',
-    );
+    throw nothingChanged(`this database has no Citus. ${asSuperuser} create extension citus; on all nodes.`);
   }
   const { rows } = await client.query(`
-    select count(*) filter (where groupid = 0) as coordinators, count(*) filter (where groupid <> 0) as workers
+    select bool_or(groupid = 0) as has_coordinator, bool_or(groupid <> 0) as has_workers
     from pg_dist_node where isactive and noderole = 'primary'`);
-  const { coordinators, workers } = rows[0];
-  const remedy =
-    workers === '0'
-      ? `select citus_add_node('HOST', PORT)`
-      : coordinators === '0' && `select citus_set_coordinator_host('HOST', PORT)`;
-  if (!remedy) return;
-  const what = workers === '0' ? 'no node was added to' : 'the coordinator itself is not a node of';
-  throw new OperatorError(`Nothing was changed: ${what} this database. Run as a superuser: ${remedy};`);
+  if (!rows[0].has_workers) {
+    throw nothingChanged(`this database has no nodes. ${asSuperuser} select citus_add_node('HOST', PORT);`);
+  }
+  if (!rows[0].has_coordinator) {
+    const remedy = `${asSuperuser} select citus_set_coordinator_host('HOST', PORT);`;
+    throw nothingChanged(`the nodes do not know the address of the coordinator. ${remedy}`);
+  }
+  const moveData = 'Use a new database, and move the data with "export" and "import".';
+  const { local, wrong } = await tablesOf(client);
+  if (wrong.length > 0) throw nothingChanged(`Citus keeps ${wrong.join(', ')} in another way. ${moveData}`);
+  const filled = [];
+  for (const name of local) if (await hasRows(client, name)) filled.push(name);
+  if (filled.length > 0) throw nothingChanged(`there are rows in ${filled.join(', ')}. ${moveData}`);
+}
+
+function nothingChanged(reason: string): OperatorError {
+  return new OperatorError(`Nothing was changed: ${reason}`);
+}
+
+/** Distributing rows would lock the table for as long as it takes to copy them. Partners are few. */
+async function hasRows(client: Client, name: string): Promise<boolean> {
+  const { rows } = await client.query('select to_regclass($1) is not null as exists', [name]);
+  if (places[name] === 'every node' || !rows[0].exists) return false;
+  return (await client.query(`select from ${name} limit 1`)).rowCount === 1;
 }
 
 /** Distributes the tables that are still local, in one transaction. */
 export async function distribute(client: Client): Promise<void> {
-  const { local, wrong } = await tablesOf(client);
-  if (wrong.length > 0) {
-    throw new OperatorError(
-      `The tables were not distributed: ${wrong.join(', ')} ${are(wrong)} distributed in another way. ` +
-        'Use a new database, and move the data with "export" and "import".',
-    );
-  }
-  await requireEmpty(
-    client,
-    local.filter((name) => places[name] !== 'every node'),
-  );
+  const { local } = await tablesOf(client);
   try {
     await client.query(begin);
     await client.query(oneNodeAtATime);
     // The trigger of grants reads and changes only its own row.
     await client.query('set local citus.enable_unsafe_triggers = on');
-    for (const name of local) await client.query(distributing(name), []);
-    await clearLocalRows(client);
-    for (const [name, value] of Object.entries(roleSettings))
-      await client.query(settingOfRole(client, name, value));
+    for (const name of local) await client.query(distributing(name));
+    for (const name of Object.keys(places)) await client.query(clearing(name));
+    for (const setting of settingsOfRole(client)) await client.query(setting);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
     if (!(error instanceof DatabaseError)) throw error;
-    const remedy =
-      error.code === insufficientPrivilege ? ' Use the role that owns the database and its tables.' : '';
+    const remedy = error.code === insufficientPrivilege ? ' Use the role that owns the tables.' : '';
     throw new OperatorError(`The tables were not distributed: ${error.message}.${remedy}`);
   }
-}
-
-function are({ length }: readonly string[]): string {
-  return length === 1 ? 'is' : 'are';
-}
-
-/** Distributing rows would lock the tables for as long as it takes to copy them. */
-async function requireEmpty(client: Client, names: readonly string[]): Promise<void> {
-  const filled = [];
-  for (const name of names) {
-    if ((await client.query(`select from ${name} limit 1`)).rowCount === 1) filled.push(name);
-  }
-  if (filled.length === 0) return;
-  throw new OperatorError(
-    `The tables were not distributed: ${filled.join(', ')} already ${filled.length === 1 ? 'has' : 'have'} rows. ` +
-      'Distribute an empty database, and move the data with "export" and "import".',
-  );
 }
 
 function distributing(name: string): string {
@@ -91,16 +76,13 @@ function distributing(name: string): string {
   return `select create_distributed_table('${name}', '${by}', colocate_with => '${beside}')`;
 }
 
-/** Citus copies the rows of a table to the nodes, and leaves them invisible on the coordinator's disk. */
-async function clearLocalRows(client: Client): Promise<void> {
-  const { rows } = await client.query(
-    'select logicalrelid::text as name from pg_dist_partition where pg_relation_size(logicalrelid) > 0',
-  );
-  for (const { name } of rows) {
-    await client.query('select truncate_local_data_after_distributing_table($1::regclass)', [name]);
-  }
+/** Citus copies rows to the nodes, and leaves invisible copies of them on the coordinator's disk. */
+function clearing(name: string): string {
+  return `
+    select truncate_local_data_after_distributing_table('${name}') where pg_relation_size('${name}') > 0`;
 }
 
-function settingOfRole(client: Client, name: string, value: string): string {
-  return `alter role current_user in database ${client.escapeIdentifier(client.database!)} set ${name} = '${value}'`;
+function settingsOfRole(client: Client): string[] {
+  const role = `alter role current_user in database ${client.escapeIdentifier(client.database!)}`;
+  return Object.entries(roleSettings).map(([name, value]) => `${role} set ${name} = ${value}`);
 }

@@ -2,13 +2,10 @@
 import type { Client } from 'pg';
 import type { Fault } from '../../sql/schema.ts';
 
+/** The column whose value decides on the node of a row, and a table whose rows are on the same nodes. */
 type Place = { readonly by: string; readonly beside?: string } | 'every node';
 
-/**
- * Where the rows of a table are: on the node of a column's value, beside the rows of another table with the
- * same value, or on every node. All other tables stay on the coordinator, so that a key can be revoked while
- * another node is down. Partners are on every node, because brands and grants refer to them.
- */
+/** Partners are on every node, because brands and grants refer to them. */
 export const places: Readonly<Record<string, Place>> = {
   partners: 'every node',
   brands: { by: 'partner_id' },
@@ -19,6 +16,9 @@ export const places: Readonly<Record<string, Place>> = {
   deleted_balances: { by: 'customer_id', beside: 'grants' },
   erased_customers: { by: 'customer_id', beside: 'grants' },
 };
+
+/** These tables stay on the coordinator, so that a key can be revoked while another node is down. */
+export const onCoordinator = ['api_keys', 'audit_log', 'cursor_keys', 'key_uses', 'settings'];
 
 /** Tables that are distributed as they must be, not distributed, or distributed in another way. */
 export type Tables = Readonly<Record<'distributed' | 'local' | 'wrong', readonly string[]>>;
@@ -34,26 +34,26 @@ export async function hasCitus(client: Client): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** A reference table has no column, and the replication model "t". A table with neither is local. */
+/** A reference table has the replication model "t". A table without a column is local. */
 const howDistributed = `
-  select c.relname as name, p.colocationid as colocation,
-    case when p.repmodel = 't' then 'every node' else column_to_column_name(c.oid, p.partkey) end as by
-  from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-  where c.relnamespace = 'public'::regnamespace`;
+  select name, p.colocationid as colocation,
+    case when p.repmodel = 't' then 'every node' else column_to_column_name(p.logicalrelid, p.partkey) end as by
+  from unnest($1::text[]) as name join pg_dist_partition p on p.logicalrelid = to_regclass(name)`;
 
 export async function tablesOf(client: Client): Promise<Tables> {
-  const { rows } = await client.query(howDistributed);
-  const found = new Map(rows.filter(({ by }) => by !== null).map((row) => [row.name as string, row]));
   const names = Object.keys(places);
+  const { rows } = await client.query(howDistributed, [[...names, ...onCoordinator]]);
+  const found = new Map(rows.filter(({ by }) => by !== null).map((row) => [row.name as string, row]));
   const isRight = (name: string) => {
-    const [place, row] = [places[name]!, found.get(name)];
-    if (place === 'every node') return row?.by === place;
-    const beside = place.beside === undefined ? row : found.get(place.beside);
-    return row !== undefined && row.by === place.by && row.colocation === beside?.colocation;
+    const [place, row] = [places[name], found.get(name)];
+    if (place === undefined || row === undefined) return place === row;
+    if (place === 'every node') return row.by === place;
+    const { by, beside = name } = place;
+    return row.by === by && row.colocation === found.get(beside)?.colocation;
   };
   return {
-    distributed: names.filter(isRight),
+    distributed: names.filter((name) => found.has(name) && isRight(name)),
     local: names.filter((name) => !found.has(name)),
-    wrong: [...found.keys()].filter((name) => !(name in places && isRight(name))),
+    wrong: [...found.keys()].filter((name) => !isRight(name)),
   };
 }

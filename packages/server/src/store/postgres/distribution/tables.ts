@@ -36,9 +36,9 @@ export async function hasCitus(client: Client): Promise<boolean> {
 
 /** A reference table has the replication model "t". A table without a column is local. */
 const howDistributed = `
-  select name, p.colocationid as colocation,
-    case when p.repmodel = 't' then 'every node' else column_to_column_name(p.logicalrelid, p.partkey) end as by
-  from unnest($1::text[]) as name join pg_dist_partition p on p.logicalrelid = to_regclass(name)`;
+  select name, colocationid as colocation,
+    case when repmodel = 't' then 'every node' else column_to_column_name(logicalrelid, partkey) end as by
+  from unnest($1::text[]) as name join pg_dist_partition on logicalrelid = to_regclass(name)`;
 
 export async function tablesOf(client: Client): Promise<Tables> {
   const names = Object.keys(places);

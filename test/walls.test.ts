@@ -37,7 +37,7 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   ['packages/contract/src/', /@partner-network|^packages\/(?!contract\/src\/)/],
   // The client is what a partner installs. It also runs without Node.
   ['packages/client/src/', /^(?!packages\/client\/src\/)/],
-  ['packages/', /^(bench|chaos|fuzz|scripts|test)\//],
+  ['packages/', /^(bench|chaos|citus|fuzz|scripts|test)\//],
   [server, /^packages\/testkit\/|\/test\//],
   // By name, the client is what was last built. The service runs its sources.
   ['packages/', /^@partner-network\/client/],
@@ -133,7 +133,7 @@ test('each library is known in its room alone', () => {
 
 test('no folder of code has more than 16 files', () => {
   const folders = Object.groupBy(
-    files.filter((file) => /^(packages|bench|chaos|fuzz|scripts|test)\//.test(file)),
+    files.filter((file) => /^(packages|bench|chaos|citus|fuzz|scripts|test)\//.test(file)),
     (file) => dirname(file),
   );
   const crowded = Object.entries(folders).filter(([, inside]) => inside!.length > 16);

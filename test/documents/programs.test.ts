@@ -18,7 +18,16 @@ const run = (name: string, flag: string) =>
 test('every program has --help, and refuses unknown flags with status 2', async () => {
   const started = ['rolling', 'client:runtimes'];
   const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
-  const others = ['chaos', 'fuzz', 'rolling', 'hostile', 'faults:import', 'client:runtimes', 'openapi:tools'];
+  const others = [
+    'chaos',
+    'citus',
+    'fuzz',
+    'rolling',
+    'hostile',
+    'faults:import',
+    'client:runtimes',
+    'openapi:tools',
+  ];
   const release = ['tests:package', 'release:check', 'release:keep'];
   // A start takes most of a second.
   for (const name of isLongRun ? ['bench', ...benches, ...others, ...release] : started) {

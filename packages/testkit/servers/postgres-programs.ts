@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programsOnPath } from './programs.ts';
 
-const oldestVersion = 15;
+export const oldestVersion = 15;
 const npmVersion = '17.10.0-beta.17';
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
@@ -21,6 +21,11 @@ export function programsFolder(): string | undefined {
 }
 
 function installedPrograms(): string | undefined {
+  return foldersOfPrograms().find((folder) => versionIn(folder) >= oldestVersion);
+}
+
+/** The folders of this machine that have initdb, of any version. */
+export function foldersOfPrograms(): string[] {
   const newestFirst = (pattern: string) =>
     globSync(pattern).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
   const initdbs = programsOnPath(
@@ -31,11 +36,11 @@ function installedPrograms(): string | undefined {
       ...newestFirst('/usr/local/opt/postgresql*/bin'),
     ],
   );
-  return initdbs.map((path) => dirname(path)).find((folder) => versionIn(folder) >= oldestVersion);
+  return initdbs.map((path) => dirname(path));
 }
 
 /** 0 if the server's user cannot run the program. */
-function versionIn(folder: string): number {
+export function versionIn(folder: string): number {
   const { stdout } = spawnSync(join(folder, 'postgres'), ['--version'], {
     ...serverUser(),
     encoding: 'utf8',

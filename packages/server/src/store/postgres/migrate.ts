@@ -112,7 +112,7 @@ async function buildIndex(client: Client, statement: string): Promise<void> {
   const index = indexBuilt(statement);
   const isInvalid = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';
   if ((await client.query(isInvalid, [index])).rowCount === 1) {
-    await client.query(`drop index concurrently ${index}`);
+    await client.query(`drop index concurrently if exists ${index}`);
   }
   await client.query(statement);
 }

@@ -238,7 +238,8 @@ export function constraintTests(engine: Engine): void {
     for (const change of changes) {
       await assert.rejects(
         db.execute(`update grants set ${change} where id = 'g'`),
-        /keeps its partner/,
+        // Citus refuses to move a row to another shard before the trigger can.
+        /keeps its partner|modifying the partition value/,
         change,
       );
     }

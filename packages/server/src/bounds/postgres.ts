@@ -39,6 +39,8 @@ export const postgresBounds = {
   replicaCatchUpMs: 50,
   /** How long past log positions of the primary are remembered to measure a replica's lag, in ms. */
   replicaMarksMs: 60_000,
+  /** Time without an answer of a Citus node after which it gets half of the connections, in ms. */
+  slowNodeMs: 100,
   /** Largest number of replicas. */
   mostReplicas: 16,
   /** How long a migration waits for another one on the same database, in ms. Enough for twenty at once. */

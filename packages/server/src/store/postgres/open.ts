@@ -17,6 +17,7 @@ import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { rotationOptions } from './cursor-keys.ts';
 import { distribute, requireDistributable } from './distribution/distribute.ts';
+import { limitSlowNodes } from './distribution/slow-nodes.ts';
 import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
 import { createExport } from './exports.ts';
 import { importLock } from './import-locks.ts';
@@ -44,13 +45,15 @@ export async function openPostgres(
   const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.connection, environment, purpose, replicaUrls.length > 0);
+  const isSpread = purpose === 'serve' && (await hasCitus(first.connection));
   const primaryWatch = watchPrimary(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
   const primary = createPool({ ...settings, source: primaryWatch });
   // A separate connection: receipts and key uses are written even while all others are busy.
-  const separate = { connections: 1, name: 'partner-network receipts' };
-  const journal =
-    purpose === 'serve' ? createPool({ ...settings, source: primaryWatch, ...separate }) : primary;
+  const separate = (name: string) =>
+    createPool({ ...settings, source: primaryWatch, connections: 1, name: `partner-network ${name}` });
+  const journal = purpose === 'serve' ? separate('receipts') : primary;
+  const nodes = isSpread ? separate('nodes') : undefined;
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);
   return {
@@ -58,7 +61,7 @@ export async function openPostgres(
     location: `${addressOf(first.url)}/${first.connection.database}`,
     migration,
     metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
-    ...createReads(primary, replicas),
+    ...createReads(primary, replicas, nodes && limitSlowNodes(sqlOn(nodes).rows, connections / 2)),
     // The watch looks five times a second: a health probe needs no connection of the pool.
     ping: primaryWatch.ping,
     ...createAccounts(sqlOn(primary), grantLocks),
@@ -84,6 +87,7 @@ export async function openPostgres(
     },
     close: async () => {
       await replicas?.close();
+      await nodes?.close();
       await journal.close();
       await primary.close();
       await primaryWatch.close();

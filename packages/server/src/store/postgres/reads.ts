@@ -6,6 +6,7 @@ import type { Value } from '../sql/statement.ts';
 import type { Pool, Rows } from './connections/pool.ts';
 import type { Replicas } from './connections/replicas.ts';
 import { cursorKeys } from './cursor-keys.ts';
+import type { OnNode } from './distribution/slow-nodes.ts';
 import {
   balancesUnderAnyGrant,
   balancesUnderGrant,
@@ -15,8 +16,14 @@ import {
   type Statement,
 } from './statements.ts';
 
+const onAnyNode: OnNode = (_table, _value, read) => read();
+
 /** Reads keys, grants and balances from the primary, and brands from a replica if one is current. */
-export function createReads(primary: Pool, replicas: Replicas | undefined): Omit<Reads, 'ping'> {
+export function createReads(
+  primary: Pool,
+  replicas: Replicas | undefined,
+  onNode: OnNode = onAnyNode,
+): Omit<Reads, 'ping'> {
   function onPrimary(statement: Statement, values: readonly Value[]): Promise<Rows> {
     note({ 'partner_network.database.server': 'primary' });
     return primary.query(statement, values);
@@ -29,15 +36,18 @@ export function createReads(primary: Pool, replicas: Replicas | undefined): Omit
       const statement = referenceId === undefined ? brandsPage : brandsPageByReference;
       const values = [partnerId, after, limit, ...(referenceId === undefined ? [] : [referenceId])];
       const rows =
-        (await replicas?.query(statement, values, walPosition)) ?? (await onPrimary(statement, values));
+        (await replicas?.query(statement, values, walPosition)) ??
+        (await onNode('brands', partnerId, () => onPrimary(statement, values)));
       return { ...pageFrom(rows), walPosition: BigInt(rows[0]!.wal_position as string) };
     },
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
       const values = [customerId, after, limit, type, partnerId, at];
-      const rows = await (grantId === undefined
-        ? onPrimary(balancesUnderAnyGrant, values)
-        : onPrimary(balancesUnderGrant, [...values, grantId]));
+      const rows = await onNode('balances', customerId, () =>
+        grantId === undefined
+          ? onPrimary(balancesUnderAnyGrant, values)
+          : onPrimary(balancesUnderGrant, [...values, grantId]),
+      );
       const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
       return grant === 'ACTIVE'
         ? { grant, grantId: rows[0]!.grant_id as string, page: pageFrom(rows) }

@@ -5,20 +5,10 @@ import type pg from 'pg';
 import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { connectTo } from '../../../../testkit/servers/postgres.ts';
+import { onCoordinator, places } from '../../../src/store/postgres/distribution/tables.ts';
 
-/** The column by which each large table is distributed. The small tables are copied to every node. */
-const shardKeys = {
-  balances: 'customer_id',
-  brands: 'partner_id',
-  deleted_balances: 'customer_id',
-  deleted_brands: 'partner_id',
-  erased_customers: 'customer_id',
-  grants: 'customer_id',
-  receipts: 'customer_id',
-} as const;
-const everywhere = ['api_keys', 'cursor_keys', 'key_uses', 'partners', 'settings'];
 /** Stays on one node, with its sequence and triggers. */
-const onOneNode = 'audit_log';
+const withSequence = 'audit_log';
 /** Reads and changes only its own row. Citus accepts it with the setting enable_unsafe_triggers. */
 const acceptedTrigger = 'grants_only_shrink';
 
@@ -77,23 +67,25 @@ const faults: Readonly<Record<string, readonly [query: string, change: string]>>
 };
 
 async function found(client: pg.Client, query: string): Promise<string[]> {
-  const spread = Object.entries(shardKeys).map(([table, key]) => `('${table}', '${key}')`);
+  const spread = Object.entries(places).flatMap(([table, place]) =>
+    place === 'every node' ? [] : [`('${table}', '${place.by}')`],
+  );
   const { rows } = await client.query(`
     with spread (relation, shard_key) as (values ${spread.join(', ')}),
       ours as (
         select * from pg_class
-        where relnamespace = 'public'::regnamespace and relname !~ '^${onOneNode}'
+        where relnamespace = 'public'::regnamespace and relname !~ '^${withSequence}'
       )
     ${query}`);
   return rows.map(({ name }) => name);
 }
 
-test('every table is either distributed by a key or copied to every node', async (t) => {
+test('every table is distributed, or copied to every node, or stays on the coordinator', async (t) => {
   const client = await connectTo(t, await migratedDatabase(t));
   const { rows } = await client.query(
     `select tablename from pg_tables where schemaname = 'public' order by tablename collate "C"`,
   );
-  const known = [...Object.keys(shardKeys), ...everywhere, onOneNode].toSorted();
+  const known = [...Object.keys(places), ...onCoordinator].toSorted();
   assert.deepEqual(pluck(rows, 'tablename'), known);
 });
 

@@ -99,7 +99,12 @@ const parts = [...Object.keys(suites), ...scenes.map(sceneOf)];
 
 async function runParts(only: string | undefined): Promise<boolean> {
   const startedMs = performance.now();
-  if (!findCitus()) await buildCitus(wholeRun, say);
+  const failure = !findCitus() && (await buildCitus(wholeRun, say));
+  if (failure) {
+    say(failure);
+    return false;
+  }
+  findCitus();
   const isChosen = (name: string) => only === undefined || only === name;
   const chosen = (Object.keys(suites) as (keyof typeof suites)[]).filter(isChosen);
   const failed: string[] = chosen.length === 0 ? [] : await runSuites(chosen);

@@ -1,9 +1,7 @@
 /** Finds a Postgres that has Citus on this machine, or builds Citus for one from its sources. */
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
   accessSync,
-  closeSync,
   constants,
   cpSync,
   existsSync,
@@ -30,10 +28,9 @@ import { programsOnPath } from '../servers/programs.ts';
 export const testedVersion = '12.1';
 const newestPostgres = 16;
 const sources = 'the public repository citusdata/citus at v12.1.12';
-const packages =
-  'apt-get install libicu-dev libkrb5-dev liblz4-dev libpam0g-dev libselinux1-dev libssl-dev libxslt1-dev ' +
+const libraries =
+  'apt-get install libicu-dev libkrb5-dev liblz4-dev libpam0g-dev libpq-dev libselinux1-dev libssl-dev libxslt1-dev ' +
   'libzstd-dev';
-const progressMs = 10_000;
 
 /** Whether a Postgres with Citus is installed. From then on, servers are started with its programs. */
 export function findCitus(): boolean {
@@ -45,80 +42,57 @@ export function findCitus(): boolean {
 
 /** What this machine lacks to build Citus, in a sentence. */
 export function cannotBuildCitus(): string | false {
-  const { CITUS_SOURCE: source } = process.env;
+  const source = process.env.CITUS_SOURCE;
   if (!source) {
     return (
-      `No Postgres on this machine has Citus. Install Citus ${testedVersion}, or set CITUS_SOURCE to a folder ` +
-      `or an archive with its sources: ${sources}.`
+      `No Postgres on this machine has Citus. Install Citus ${testedVersion}, or set CITUS_SOURCE to ` +
+      `a folder or an archive of its sources, ${sources}.`
     );
   }
   if (!existsSync(source)) return `CITUS_SOURCE names a file that does not exist: ${source}.`;
   const folder = buildable();
-  if (folder === undefined)
-    return `Citus supports Postgres up to version ${newestPostgres}: ${howToGetPrograms}.`;
-  if (!existsSync(join(configOf(folder, 'includedir-server'), 'postgres.h'))) {
-    const name = `postgresql-server-dev-${versionIn(folder)}`;
-    return `Building Citus needs the header files of the server: "apt-get install ${name}".`;
+  if (folder === undefined) return `Citus supports Postgres up to ${newestPostgres}: ${howToGetPrograms}.`;
+  const [headers, target] = [configOf(folder, 'includedir-server'), configOf(folder, 'pkglibdir')];
+  if (!existsSync(join(headers, 'postgres.h'))) {
+    return `Building Citus needs "apt-get install postgresql-server-dev-${versionIn(folder)}".`;
   }
-  for (const [names, name] of [
-    [['cc', 'gcc', 'clang'], 'a C compiler'],
-    [['make', 'gmake'], 'make'],
-  ] as const) {
-    if (programsOnPath(names).length === 0)
-      return `Building Citus needs ${name}: "apt-get install build-essential".`;
+  if (programsOnPath(['cc', 'gcc', 'clang']).length === 0 || programsOnPath(['make']).length === 0) {
+    return 'Building Citus needs a C compiler and make: "apt-get install build-essential".';
   }
-  const target = configOf(folder, 'pkglibdir');
-  return !isWritable(target) && `Building Citus needs a user that may write to ${target}, such as root.`;
+  try {
+    accessSync(target, constants.W_OK);
+    return false;
+  } catch {
+    return `Building Citus needs a user that may write to ${target}, such as root.`;
+  }
 }
 
-/** Builds and installs Citus for a Postgres of this machine, in a copy of the sources: about five minutes. */
-export async function buildCitus(t: Lifetime, say: (text: string) => void): Promise<void> {
-  const pgConfig = programOf(buildable()!, 'pg_config');
+const build = 'set -e; ./configure --without-libcurl; make clean; make -j"$1"; make install';
+
+/** Builds and installs Citus for a Postgres of this machine, in a copy of the sources, or says why not. */
+export async function buildCitus(t: Lifetime, say: (text: string) => void): Promise<string | false> {
+  const source = process.env.CITUS_SOURCE!;
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-citus-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const run = async (name: string, command: string, ...words: string[]) => {
-    say(`${name} …`);
-    const log = join(folder, 'build.log');
-    const output = openSync(log, 'a');
-    const child = spawn(command, words, {
-      cwd: folder,
-      env: { ...process.env, PG_CONFIG: pgConfig },
-      stdio: ['ignore', output, output],
-    });
-    closeSync(output);
-    killAfter(t, child);
-    const [status] = await once(child, 'exit');
-    if (status !== 0) throw new Error(failureOf(name, readFileSync(log, 'utf8')));
+  const log = join(folder, 'build.log');
+  const output = openSync(log, 'a');
+  const run = async (command: string, ...words: string[]) => {
+    const env = { ...process.env, PG_CONFIG: programOf(buildable()!, 'pg_config') };
+    const child = spawn(command, words, { cwd: folder, env, stdio: ['ignore', output, output] });
+    await killAfter(t, child);
+    return child.exitCode === 0;
   };
-  const source = process.env.CITUS_SOURCE!;
-  if (statSync(source).isDirectory()) cpSync(source, folder, { recursive: true });
-  else
-    await run('Unpacking the sources of Citus', 'tar', '-xf', source, '--strip-components=1', '-C', folder);
-  await run('Configuring Citus', './configure', '--without-libcurl');
-  const files = (pattern: string) => globSync(pattern, { cwd: folder }).length;
-  const all = files('src/**/*.c');
-  const started = Date.now();
-  const progress = setInterval(() => {
-    const seconds = Math.round((Date.now() - started) / 1_000);
-    say(`Compiled ${files('src/**/*.o')} of at most ${all} files of Citus in ${seconds} s.`);
-  }, progressMs);
-  try {
-    await run('Removing what was compiled before', 'make', 'clean');
-    await run('Compiling Citus', 'make', `-j${availableParallelism()}`);
-  } finally {
-    clearInterval(progress);
-  }
-  await run('Installing Citus', 'make', 'install');
-}
-
-/** The last lines say what failed, mostly a library that is not installed. */
-function failureOf(step: string, log: string): string {
-  const lines = log.trimEnd().split('\n');
-  const error = lines.findLast((line) => /error:|not found/i.test(line));
-  return (
-    `${lines.slice(-20).join('\n')}\n\n${step} failed${error === undefined ? '' : ` (${error.trim()})`}. ` +
-    `If a library is missing: "${packages}".`
-  );
+  say(`Building Citus from ${source}, which takes about five minutes.`);
+  const isFolder = statSync(source).isDirectory();
+  if (isFolder) cpSync(source, folder, { recursive: true });
+  const isUnpacked = isFolder || (await run('tar', '-xf', source, '--strip-components=1'));
+  const count = (pattern: string) => globSync(pattern, { cwd: folder }).length;
+  const files = count('src/**/*.c');
+  const progress = setInterval(() => say(`Compiled ${count('src/**/*.o')} of ${files} files.`), 15_000);
+  const isBuilt = isUnpacked && (await run('sh', '-c', build, 'sh', String(availableParallelism())));
+  clearInterval(progress);
+  const lastLines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
+  return !isBuilt && `${lastLines}\nCitus could not be built. If a library is missing, run "${libraries}".`;
 }
 
 function candidates(): string[] {
@@ -140,13 +114,4 @@ function programOf(folder: string, name: string): string {
 function configOf(folder: string, name: 'pkglibdir' | 'includedir-server'): string {
   const { status, stdout } = spawnSync(programOf(folder, 'pg_config'), [`--${name}`], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : programOf(folder, '../lib');
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,17 +7,18 @@ import {
   sortedByWords,
   toMigrate,
 } from '../../../../testkit/servers/postgres.ts';
+import type { Purpose } from '../../../src/store/address.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { importSuite, openingSuite, storeSuite } from '../suite/suite.ts';
 
 /** Opens one database for each test. */
-function opening(create: (t: TestContext) => Promise<string>) {
+function opening(create: (t: TestContext) => Promise<string>, purpose: Purpose = 'migrate') {
   const databases = new WeakMap<TestContext, Promise<string>>();
   return async (t: TestContext, environment: Environment): Promise<Store> => {
     const database = databases.get(t) ?? create(t);
     databases.set(t, database);
-    const store = await openPostgres([await database], environment, toMigrate, serveOptions);
+    const store = await openPostgres([await database], environment, purpose, serveOptions);
     t.after(() => store.close());
     return store;
   };
@@ -30,7 +31,7 @@ const migrated = opening((t) =>
 
 openingSuite(
   'opening Postgres',
-  opening((t) => emptyDatabase(t, sortedByWords)),
+  opening((t) => emptyDatabase(t, sortedByWords), toMigrate),
 );
 storeSuite('Postgres', migrated);
 importSuite('imports into Postgres', migrated);

@@ -4,6 +4,7 @@ import { receiptsBounds } from '../bounds/receipts.ts';
 import { within } from '../lib/timeout.ts';
 import { createOutageLog } from '../observability/outage-log.ts';
 import { outside } from '../observability/span.ts';
+import { PartlyWritten } from '../store/port.ts';
 
 /**
  * Writes records in the background, in batches, oldest first. They are kept in memory for up to 250 ms, or
@@ -16,6 +17,10 @@ export function createBatchWriter<Item>(
   log: Logger,
 ) {
   const waiting = new Map<string, Item>();
+  /** The number of items, the oldest, that wait for a node of the database. The others can be written. */
+  let held = 0;
+  // The other half of the memory is for items that can be written.
+  const mostHeld = mostWaiting / 2;
   const counts = { written: 0, dropped: 0 };
   const outage = createOutageLog(receiptsBounds.receiptsOutageMs);
   const loss = createOutageLog();
@@ -33,26 +38,58 @@ export function createBatchWriter<Item>(
     running = undefined;
   }
 
-  /** Returns false at the first failure. */
-  async function writeAll(): Promise<boolean> {
+  /** Writes a batch. Returns the items that a node of the database cannot take. */
+  async function writeBatch(batch: readonly Item[]): Promise<ReadonlySet<Item>> {
     try {
-      while (waiting.size > 0) {
-        const batch = waiting.entries().take(receiptsBounds.receiptsBatch).toArray();
-        await write(batch.map(([, item]) => item));
-        // An item may have been replaced meanwhile.
-        for (const [id, item] of batch) if (waiting.get(id) === item) waiting.delete(id);
-        counts.written += batch.length;
+      await write(batch);
+      return new Set();
+    } catch (err) {
+      if (!(err instanceof PartlyWritten)) throw err;
+      report(err);
+      return new Set(err.rest as readonly unknown[] as Item[]);
+    }
+  }
+
+  /** Returns false if an item is left. */
+  async function writeAll(): Promise<boolean> {
+    // The oldest held items are tried again. If they still cannot be written, the others are not tried.
+    let first = 0;
+    try {
+      while (waiting.size > first) {
+        const batch = waiting.entries().drop(first).take(receiptsBounds.receiptsBatch).toArray();
+        const rest = await writeBatch(batch.map(([, item]) => item));
+        let kept = 0;
+        for (const [id, item] of batch) {
+          if (rest.has(item) && first + kept < mostHeld) kept += 1;
+          // An item may have been replaced meanwhile.
+          else if (waiting.get(id) === item) waiting.delete(id);
+        }
+        counts.written += batch.length - rest.size;
+        lose(rest.size - kept);
+        held = first === 0 ? Math.max(held - batch.length + kept, kept) : held + kept;
+        if (rest.size > 0) first = held;
         // Building a batch takes about a millisecond: requests get their turn before the next one.
         await nextTurn();
       }
     } catch (err) {
-      const fields = { err, waiting: waiting.size };
-      outage.failed(() => log.error(fields, `${what} cannot be written; they are kept in memory`));
+      report(err);
       return false;
     }
+    if (held > 0) return false;
     outage.recovered(() => log.warn(`${what} can be written again`));
     loss.recovered(() => {});
     return true;
+  }
+
+  function lose(count: number): void {
+    if (count === 0) return;
+    counts.dropped += count;
+    loss.failed(() => log.error(`too many ${what} wait to be written; new ones are lost`));
+  }
+
+  function report(err: unknown): void {
+    const fields = { err, waiting: waiting.size };
+    outage.failed(() => log.error(fields, `${what} cannot be written; they are kept in memory`));
   }
 
   return {
@@ -62,10 +99,7 @@ export function createBatchWriter<Item>(
     /** Replaces a waiting item with the same id. */
     add(id: string, item: Item): void {
       if (waiting.size < mostWaiting) waiting.set(id, item);
-      else {
-        counts.dropped += 1;
-        loss.failed(() => log.error(`too many ${what} wait to be written; new ones are lost`));
-      }
+      else lose(1);
       running ??= outside(run);
     },
 

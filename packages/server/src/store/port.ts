@@ -206,9 +206,19 @@ export interface KeyUse {
   readonly usedAt: string;
 }
 
+/** A part of a distributed database is down, and these receipts belong to it. The others were written. */
+export class PartlyWritten extends StoreUnavailable {
+  readonly rest: readonly Receipt[];
+
+  constructor(rest: readonly Receipt[], cause: unknown) {
+    super('A node of the database cannot take receipts.', { cause });
+    this.rest = rest;
+  }
+}
+
 /** Written in batches, after the requests were answered. */
 export interface ReceiptWrites {
-  /** Idempotent: each receipt is stored once. */
+  /** Idempotent: each receipt is stored once. Rejects with `PartlyWritten` if some of them are stored. */
   recordReceipts(receipts: readonly Receipt[]): Promise<void>;
   /** Takes each key once per call. Ignores a use that is earlier than the stored one. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;

@@ -5,7 +5,7 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { receiptsBounds } from '../../src/bounds/receipts.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
-import type { KeyUse, Receipt, ReceiptWrites } from '../../src/store/port.ts';
+import { type KeyUse, PartlyWritten, type Receipt, type ReceiptWrites } from '../../src/store/port.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
 
 /** A store that records what it is given, and can fail. */
@@ -16,6 +16,8 @@ function rememberingStore() {
   const store = {
     isAway: false,
     refusesUses: false,
+    /** The customer whose receipts belong to a node that is down. */
+    isDown: undefined as string | undefined,
     batches,
     uses,
     receipts: () => batches.flat(),
@@ -24,7 +26,11 @@ function rememberingStore() {
       await new Promise(setImmediate);
       atWork -= 1;
       if (store.isAway) throw new Error('away');
-      batches.push(receipts);
+      const rest = receipts.filter(
+        ({ customer_id }) => customer_id !== undefined && customer_id === store.isDown,
+      );
+      batches.push(receipts.filter((receipt) => !rest.includes(receipt)));
+      if (rest.length > 0) throw new PartlyWritten(rest, new Error('away'));
     },
     async recordKeyUses(given) {
       if (store.isAway || store.refusesUses) throw new Error('away');
@@ -92,6 +98,37 @@ test('keeps receipts during an outage, and writes them after it', async (t) => {
     '50 last uses of keys cannot be written; they are kept in memory',
     '50 receipts cannot be written; they are kept in memory',
   ]);
+});
+
+test('writes the receipts of other nodes while a node is down, and its own after its return', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isDown = 'far';
+  const { receiptsBatch } = receiptsBounds;
+  const far = receiptsOf(2 * receiptsBatch + 1).map((receipt) => ({ ...receipt, customer_id: 'far' }));
+  const near = Array.from({ length: receiptsBatch }, (_, index) => receiptAt(-1 - index));
+  for (const receipt of [...near.slice(0, 9), ...far, ...near.slice(9)]) journal.add(receipt);
+  await until(5_000, () => journal.logged().length > 0);
+  assert.deepEqual(store.receipts(), near);
+  assert.deepEqual(read(journal), { waiting: far.length, written_total: near.length, dropped_total: 0 });
+  store.isDown = undefined;
+  await until(5_000, () => journal.logged().length > 1);
+  assert.deepEqual(store.receipts(), [...near, ...far]);
+  assert.deepEqual(journal.logged(), [
+    '50 receipts cannot be written; they are kept in memory',
+    '40 receipts can be written again',
+  ]);
+});
+
+test('while a node is down, its receipts get at most half of the memory', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isDown = 'far';
+  const most = receiptsBounds.receiptsWaiting / 2;
+  for (const receipt of receiptsOf(most + 5)) journal.add({ ...receipt, customer_id: 'far' });
+  await until(10_000, () => read(journal).waiting === most);
+  assert.deepEqual(read(journal), { waiting: most, written_total: 0, dropped_total: 5 });
+  store.isDown = undefined;
+  await until(10_000, () => read(journal).waiting === 0);
+  assert.equal(store.receipts().length, most);
 });
 
 test('writes receipts even if key uses cannot be written, and logs only the key uses', async (t) => {

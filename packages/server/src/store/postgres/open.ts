@@ -66,7 +66,7 @@ export async function openPostgres(
     ping: primaryWatch.ping,
     ...createAccounts(sqlOn(primary), grantLocks),
     rotateCursorKey: createRotation(sqlOn(primary), rotationOptions),
-    ...createReceipts(journal),
+    ...createReceipts(journal, isSpread),
     ...createMoves(sqlOn(primary)),
     ...createAuditLog(sqlOn(primary)),
     exportRecords: createExport(primary),

@@ -1,6 +1,7 @@
-import type { Receipts } from '../port.ts';
+import { PartlyWritten, type Receipt, type Receipts } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
 import { type Pool, sqlOn } from './connections/pool.ts';
+import { nodesOf } from './distribution/placement.ts';
 import type { Statement } from './statements.ts';
 
 /** $1 is a JSON list. Ignores receipts that exist: a batch is sent again if its answer was lost. */
@@ -27,14 +28,31 @@ const upsertKeyUses: Statement = {
     where key_uses.used_at < excluded.used_at`,
 };
 
-export function createReceipts(pool: Pool): Receipts {
+/** `isSpread` says whether several nodes have the receipts. */
+export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
   const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
     await pool.query(statement, [JSON.stringify(records)]);
   };
   const { rows } = sqlOn(pool);
+
+  /** Writes the receipts of each node in a statement of its own, so that one node cannot stop the others. */
+  async function writeByNode(receipts: readonly Receipt[], cause: unknown): Promise<void> {
+    const customers = JSON.stringify([...new Set(receipts.map(({ customer_id = '' }) => customer_id))]);
+    const found = await rows(nodesOf, 'receipts', customers);
+    const nodes = new Map(found.map(({ value, node }) => [value, node]));
+    const parts = Map.groupBy(receipts, ({ customer_id = '' }) => nodes.get(customer_id));
+    const rest: Receipt[] = [];
+    for (const part of parts.values()) await write(insertReceipts, part).catch(() => void rest.push(...part));
+    if (rest.length > 0) throw new PartlyWritten(rest, cause);
+  }
+
   return {
     ...createReceiptReads(rows, 'json_array_elements_text($1)', rows),
-    recordReceipts: (receipts) => write(insertReceipts, receipts),
+    recordReceipts: (receipts) =>
+      write(insertReceipts, receipts).catch((error) => {
+        if (isSpread) return writeByNode(receipts, error);
+        throw error;
+      }),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };
 }

@@ -1,11 +1,7 @@
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Sql } from '../../sql/statement.ts';
-
-/** $1 table, $2 value of its distribution column. Reads only the coordinator's catalog. */
-const nodeOfValue = `
-  select groupid as node from pg_dist_placement
-  where shardid = get_shard_id_for_distribution_column($1::text::regclass, $2::text)`;
+import { nodesOf } from './placement.ts';
 
 /** Reads rows of a table that belong to a partner or a customer, all of them on one node. */
 export type OnNode = <Result>(
@@ -23,7 +19,7 @@ export function limitSlowNodes(ask: Sql['rows'], most: number): OnNode {
   const slow = new Map<unknown, { readonly id: unknown; reads: number }>();
   // Without an answer the coordinator itself is gone, which the read reports.
   const nodeOf = (table: string, value: string) =>
-    ask(nodeOfValue, table, value).then(
+    ask(nodesOf, table, JSON.stringify([value])).then(
       ([row]) => row?.node,
       () => undefined,
     );

@@ -9,9 +9,9 @@ import { limitSlowNodes } from '../../src/store/postgres/distribution/slow-nodes
 function startReads() {
   mock.timers.enable({ apis: ['setTimeout'] });
   const counts = { asked: 0 };
-  const onNode = limitSlowNodes(async (_text, _table, value) => {
+  const onNode = limitSlowNodes(async (_text, _table, values) => {
     counts.asked += 1;
-    return [{ node: String(value)[0]! }];
+    return [{ node: JSON.parse(String(values))[0][0] }];
   }, 2);
   const read = (value: string) => {
     const { promise, ...answer } = Promise.withResolvers<string>();

@@ -29,6 +29,10 @@ export const postgresBounds = {
   postgresSilenceMs: 450,
   /** How long requests still use a primary that is silent, in ms. */
   postgresSlowMs: 1_000,
+  /** Time in which the statements of both listings must run on a node, for a health probe, in ms. */
+  probeMs: 500,
+  /** How long health probes share a result, in ms. */
+  probeShareMs: 1_000,
   /** How often the log positions of the primary and the replicas are compared, in ms. */
   replicaWatchMs: 200,
   /** A replica that is further behind than this is not read from, in ms. */

@@ -80,6 +80,6 @@ async function faultOf(url: string, address: { host: string; port: number }): Pr
   if (status === '200') return undefined;
   if (status !== '503') return `${url} is not the operations address of an instance. Correct --ops-port.`;
   if (text.includes(drainingDetail)) return `The instance at ${url} is draining: it stops soon.`;
-  const cause = 'its database does not answer, or none of its workers listens';
+  const cause = 'its database does not answer or refuses its statements, or none of its workers listens';
   return `The instance at ${url} is not ready: ${cause}. Its log says more.`;
 }

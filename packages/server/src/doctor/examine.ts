@@ -50,6 +50,7 @@ export async function examine(
     environment: () => inSchema((_opened, stamp) => checkEnvironment(stamp.environment, environment)),
     schema: () => inDatabase(checkSchema),
     privileges: () => inDatabase((opened) => opened.privileges()),
+    nodes: () => inSchema((opened) => opened.nodes()),
     clock: () => inDatabase((opened) => checkClock(opened, nowMs)),
     replicas: () => (replicas.length === 0 ? ok('No replica is set.') : asOne(replicas)),
     redis: () => redis?.finding ?? ok('No Redis is set: each instance has its own rate limit.'),

@@ -25,8 +25,8 @@ export interface Serving {
   readonly database: Served;
   /** Where it listens. Differs from `publicUrl` behind a proxy. */
   readonly address: string;
-  /** Resolves if requests can be answered. */
-  ping(): Promise<void>;
+  /** Resolves if requests can be answered, to a sentence for each part that does not work. */
+  ping(): Promise<readonly string[]>;
   readMetrics(): Promise<readonly MetricRead[]>;
   /** Closes each connection after its next response. */
   drain(): void;

@@ -91,8 +91,8 @@ export interface Reads extends Record<Operation['id'], (query: never) => Promise
   listBalances(query: BalancesQuery): Promise<BalancesAnswer>;
   /** Keys that are in use by the database's clock: the sealing key first, then the others, newest first. */
   cursorKeys(): Promise<readonly CursorKey[]>;
-  /** Resolves when the database answers. */
-  ping(): Promise<void>;
+  /** Resolves if requests can be answered, to a sentence for each part of the database that does not work. */
+  ping(): Promise<readonly string[]>;
 }
 
 export type ImportKind = 'brands' | 'balances' | 'grants';

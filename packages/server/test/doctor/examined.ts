@@ -11,7 +11,7 @@ import type { ServeConfig } from '../../src/serve/settings.ts';
 
 /** In the order that scripts rely on. */
 export const names = [
-  ...['settings', 'open_files', 'disk', 'database', 'environment', 'schema', 'privileges', 'clock'],
+  ...['settings', 'open_files', 'disk', 'database', 'environment', 'schema', 'privileges', 'nodes', 'clock'],
   ...['replicas', 'redis', 'instances', 'keys', 'cursor_keys', 'receipts'],
 ];
 

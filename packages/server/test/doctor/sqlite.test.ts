@@ -76,7 +76,16 @@ test('creates no database, and reports the other checks', async (t) => {
     /The database \/.*test\.db does not exist\.$/,
     /--database.*migrate/,
   );
-  const inside = ['environment', 'schema', 'privileges', 'clock', 'instances', 'keys', 'cursor_keys'];
+  const inside = [
+    'environment',
+    'schema',
+    'privileges',
+    'nodes',
+    'clock',
+    'instances',
+    'keys',
+    'cursor_keys',
+  ];
   assert.deepEqual(those(findings, 'skipped'), [...inside, 'receipts']);
   assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'disk', 'replicas', 'redis']);
   assert.ok(!existsSync(join(path, '..')));
@@ -138,7 +147,7 @@ test('reports the wrong environment, a newer schema, and a database of another p
     /^This database belongs to another program\.$/,
     /another --database/,
   );
-  const unknown = ['environment', 'instances', 'keys', 'cursor_keys', 'receipts'];
+  const unknown = ['environment', 'nodes', 'instances', 'keys', 'cursor_keys', 'receipts'];
   assert.deepEqual(those(foreign, 'skipped'), unknown);
 });
 

@@ -19,11 +19,19 @@ export async function startHealth(
   log: Logger,
 ) {
   let isDraining = false;
+  let faults: readonly string[] = [];
 
   async function readiness({ headers }: Exchange): Promise<string> {
     if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
-    await store.ping();
-    return plainText('ready', headers);
+    const found = await store.ping();
+    for (const fault of found) {
+      if (!faults.includes(fault)) log.error({ fault }, 'a part of the database does not work');
+    }
+    for (const fault of faults) {
+      if (!found.includes(fault)) log.warn({ fault }, 'a part of the database works again');
+    }
+    faults = found;
+    return plainText(['ready', ...faults].join('\n'), headers);
   }
 
   const routes = new Map<string, Route>([

@@ -47,7 +47,7 @@ export async function openWorkers(
     address,
     ping: async () => {
       if (pool.size() === 0) throw new StoreUnavailable('No worker is running.');
-      await store.ping();
+      return store.ping();
     },
     readMetrics: async () => joinedMetrics([...readMetrics(metrics), ...(await pool.metrics())]),
     drain: pool.drain,

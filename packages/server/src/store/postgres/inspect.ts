@@ -4,12 +4,16 @@ import { doctorBounds } from '../../bounds/doctor.ts';
 import { postgresBounds } from '../../bounds/postgres.ts';
 import { type Finding, failed, ok, warning } from '../../lib/finding.ts';
 import type { Inspected } from '../inspection.ts';
+import { StoreUnavailable } from '../port.ts';
 import { readLastUses } from '../sql/receipts.ts';
+import type { Fault } from '../sql/schema.ts';
 import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
 import { addressOf, type Connection } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { positionOf } from './connections/replicas.ts';
 import { examine, examineReplica } from './connections/server.ts';
+import { inspectNodes } from './distribution/inspect-nodes.ts';
+import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
 import { faultOfServer, migrations, stampOf, traitsOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';
@@ -55,6 +59,7 @@ export async function inspectPostgres(
     rows,
     stamp: () => readOnly(connection, () => stampOf(connection)),
     privileges: () => readOnly(connection, () => privilegesOf(connection)),
+    nodes: () => inspectNodes((work) => onNewConnection(url, work)),
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
     close: () => connection.leave(),
   };
@@ -64,11 +69,13 @@ export async function inspectPostgres(
   return { finding, replicas, disks: [], inspection };
 }
 
+const failedBy = ({ fact, remedy }: Fault) => failed(`${fact}.`, `Instead, ${remedy}.`);
+
 /** `away` are the other addresses of the database that cannot be reached. */
 async function inspectServer(connection: Connection, url: string, away: readonly Miss[]): Promise<Finding> {
   const traits = await traitsOf(connection);
   const fault = faultOfServer(traits);
-  if (fault !== undefined) return failed(`${fault.fact}.`, `Instead, ${fault.remedy}.`);
+  if (fault !== undefined) return failedBy(fault);
   const reached = `Postgres ${traits.version_name} at ${addressOf(url)} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
@@ -93,6 +100,14 @@ async function readOnly<Result>(connection: Connection, work: () => Promise<Resu
   }
 }
 
+/** A node that does not answer keeps a connection busy. The other checks still need theirs. */
+const onNewConnection = async <Result>(url: string, work: (opened: Connection) => Promise<Result>) => {
+  const reached = await reach(url, postgresBounds.postgresConnectMs);
+  if ('reason' in reached) throw new StoreUnavailable(reached.reason);
+  const { connection } = reached;
+  return readOnly(connection, () => work(connection)).finally(() => connection.abandon());
+};
+
 /** If the primary answers, it also checks that the replica is a copy of it. */
 async function inspectReplica(
   url: string,
@@ -108,6 +123,7 @@ async function inspectReplica(
   const { connection } = reached;
   try {
     if (primary !== undefined) {
+      if (await hasCitus(primary.connection)) return failedBy(replicasOfCitus);
       await examineReplica(connection, environment, primary.server);
       return await judgeLag(address, connection, primary.connection);
     }

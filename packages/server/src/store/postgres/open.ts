@@ -11,12 +11,13 @@ import { refuse } from '../sql/schema.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
-import { createPool, sqlOn } from './connections/pool.ts';
+import { createPool, type PoolSettings, sqlOn } from './connections/pool.ts';
 import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { rotationOptions } from './cursor-keys.ts';
 import { distribute, requireDistributable } from './distribution/distribute.ts';
+import { createReadiness } from './distribution/nodes.ts';
 import { limitSlowNodes } from './distribution/slow-nodes.ts';
 import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
 import { createExport } from './exports.ts';
@@ -50,10 +51,14 @@ export async function openPostgres(
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
   const primary = createPool({ ...settings, source: primaryWatch });
   // A separate connection: receipts and key uses are written even while all others are busy.
-  const separate = (name: string) =>
-    createPool({ ...settings, source: primaryWatch, connections: 1, name: `partner-network ${name}` });
+  const separate = (name: string, more: Partial<PoolSettings> = { connections: 1 }) =>
+    createPool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });
   const journal = purpose === 'serve' ? separate('receipts') : primary;
   const nodes = isSpread ? separate('nodes') : undefined;
+  // One connection is enough, and one more for each frozen node.
+  const { mostPostgresConnections } = postgresBounds;
+  const probes = separate('readiness', { connections: mostPostgresConnections, statementMs: 0 });
+  const readiness = createReadiness(probes.onConnection);
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);
   return {
@@ -62,8 +67,7 @@ export async function openPostgres(
     migration,
     metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
     ...createReads(primary, replicas, nodes && limitSlowNodes(sqlOn(nodes).rows, connections / 2)),
-    // The watch looks five times a second: a health probe needs no connection of the pool.
-    ping: primaryWatch.ping,
+    ping: () => primaryWatch.ping().then(readiness),
     ...createAccounts(sqlOn(primary), grantLocks),
     rotateCursorKey: createRotation(sqlOn(primary), rotationOptions),
     ...createReceipts(journal, isSpread),
@@ -88,6 +92,7 @@ export async function openPostgres(
     close: async () => {
       await replicas?.close();
       await nodes?.close();
+      await probes.close();
       await journal.close();
       await primary.close();
       await primaryWatch.close();

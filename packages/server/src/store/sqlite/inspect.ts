@@ -30,6 +30,7 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
       rows: plainSql(db).rows,
       stamp: async () => attempt(db, () => stampOf(db)),
       privileges: async () => privilegesOn(path),
+      nodes: async () => ok('The database is on one node, this machine.'),
       lastUses: async (keyIds: readonly string[]) => lastUsesIn(receiptsFileOf(path), keyIds),
       close: async () => db.close(),
     };

@@ -97,6 +97,7 @@ export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
     ping: async () => {
       watch?.requireNow();
       firstRow(ping);
+      return [];
     },
   };
 }

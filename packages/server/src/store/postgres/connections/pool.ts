@@ -30,6 +30,8 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
   readonly name?: string;
   /** How long a caller waits for a connection. */
   readonly waitMs?: number;
+  /** The timeout of a statement. 0: none. */
+  readonly statementMs?: number;
 }
 
 export type Rows = readonly Row[];
@@ -90,12 +92,13 @@ export function createPool(settings: PoolSettings) {
   const upkeep = setInterval(retireOne, postgresBounds.postgresUpkeepMs).unref();
   let closing: PromiseWithResolvers<void> | undefined;
 
-  const query_timeout = isServing ? postgresBounds.postgresStatementMs : postgresBounds.commandStatementMs;
+  const { postgresStatementMs, commandStatementMs } = postgresBounds;
+  const query_timeout = settings.statementMs ?? (isServing ? postgresStatementMs : commandStatementMs);
   const config = {
     // A pooler forwards no session settings: docs/how-to/operators/postgres-connections.md sets them.
     ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
     ...(!isServing && { connectionTimeoutMillis: postgresBounds.commandConnectMs }),
-    ...(isServing && keepsSession && { statement_timeout: postgresBounds.postgresStatementMs }),
+    ...(isServing && keepsSession && { statement_timeout: query_timeout }),
   };
 
   async function open(): Promise<PooledConnection> {
@@ -220,6 +223,7 @@ export function createPool(settings: PoolSettings) {
   return {
     use,
     metrics,
+    onConnection,
 
     query: (statement: Statement, values: readonly Value[]) =>
       onConnection((connection) => run(connection, statement, values)),

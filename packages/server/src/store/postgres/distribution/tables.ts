@@ -26,7 +26,7 @@ export type Tables = Readonly<Record<'distributed' | 'local' | 'wrong', readonly
 /** Each node has its own log, and a page would have to be compared with all of them. */
 export const replicasOfCitus: Fault = {
   fact: 'Replicas cannot be read on a database with Citus, whose nodes each have a log of their own',
-  remedy: 'leave out --replica, and add nodes instead',
+  remedy: 'leave out --replica, and add nodes',
 };
 
 export async function hasCitus(client: Client): Promise<boolean> {

@@ -1,8 +1,10 @@
 /** Runs doctor with flags as an operator gives them. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { openServing } from '../../../testkit/fixtures/database.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { afterAllElse, connectTo } from '../../../testkit/servers/postgres.ts';
 import { parseLine } from '../../src/command-line/parse.ts';
 import { doctor } from '../../src/commands/doctor.ts';
 import { examine } from '../../src/doctor/examine.ts';
@@ -60,4 +62,24 @@ export function assertFinding(finding: Finding, ...[status, detail, remedy]: Exp
 /** Opens a Postgres database as an instance of this name does. */
 export async function serveAs(t: TestContext, url: string, instance: string): Promise<void> {
   await (await openServing(t, url, { instance })).cursorKeys();
+}
+
+/** The address with a changed part. */
+export function changed(url: string, change: Partial<Pick<URL, 'username' | 'pathname' | 'port'>>): string {
+  return Object.assign(new URL(url), change).href;
+}
+
+/** A new role without any privileges. */
+export async function newRole(t: TestContext, url: string): Promise<string> {
+  const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
+  const client = await connectTo(t, url);
+  // If the server requires a password, the role gets the password of the URL.
+  const word = decodeURIComponent(new URL(url).password).replaceAll("'", "''");
+  await client.query(`create role ${name} login password '${word}'`);
+  afterAllElse(t, async () => {
+    const last = await connectTo({ after: () => {} }, changed(url, { pathname: 'postgres' }));
+    await last.query(`drop role ${name}`);
+    await last.end();
+  });
+  return name;
 }

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
-import { afterAllElse, connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts';
 import { receiptAt } from '../store/suite/receipts.ts';
-import { assertFinding, assertOnly, findingsOf, names, serveAs, those } from './examined.ts';
+import {
+  assertFinding,
+  assertOnly,
+  changed,
+  findingsOf,
+  names,
+  newRole,
+  serveAs,
+  those,
+} from './examined.ts';
 
 const sandbox = ['--environment', 'sandbox'];
 const onSandbox = (url: string, ...more: string[]) => ['--database', url, ...sandbox, ...more];
@@ -20,11 +28,6 @@ async function databaseWith(t: TestContext, ...statements: string[]): Promise<st
   const client = await connectTo(t, url);
   for (const statement of statements) await client.query(statement);
   return url;
-}
-
-/** The address with a changed part. */
-function changed(url: string, change: Partial<Pick<URL, 'username' | 'pathname' | 'port'>>): string {
-  return Object.assign(new URL(url), change).href;
 }
 
 test('finds no fault in a good database, and reads it in read-only transactions only', async (t) => {
@@ -119,21 +122,6 @@ test('reports different clocks only if the network delay cannot explain it', asy
   const ahead = () => Date.now() + 5_000;
   assertOnly(await findingsOf(onSandbox(url), ahead), 'clock', 'failed', /[45](\.\d)? s ahead of/, /NTP/);
 });
-
-/** A new role without any privileges. */
-async function newRole(t: TestContext, url: string): Promise<string> {
-  const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
-  const client = await connectTo(t, url);
-  // If the server requires a password, the role gets the password of the URL.
-  const word = decodeURIComponent(new URL(url).password).replaceAll("'", "''");
-  await client.query(`create role ${name} login password '${word}'`);
-  afterAllElse(t, async () => {
-    const last = await connectTo({ after: () => {} }, changed(url, { pathname: 'postgres' }));
-    await last.query(`drop role ${name}`);
-    await last.end();
-  });
-  return name;
-}
 
 test('names the privileges that a role lacks, by statements that grant them', async (t) => {
   const url = await migratedDatabase(t);

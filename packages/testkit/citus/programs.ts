@@ -29,8 +29,8 @@ export const testedVersion = '12.1';
 const newestPostgres = 16;
 const sources = 'the public repository citusdata/citus at v12.1.12';
 const libraries =
-  'apt-get install libicu-dev libkrb5-dev liblz4-dev libpam0g-dev libpq-dev libselinux1-dev libssl-dev libxslt1-dev ' +
-  'libzstd-dev';
+  'apt-get install libicu-dev libkrb5-dev liblz4-dev libpam0g-dev libpq-dev libselinux1-dev libssl-dev ' +
+  'libxslt1-dev libzstd-dev';
 
 /** Whether a Postgres with Citus is installed. From then on, servers are started with its programs. */
 export function findCitus(): boolean {

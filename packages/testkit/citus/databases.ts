@@ -1,4 +1,5 @@
 /** Databases on all nodes of a Citus cluster. The first node is the coordinator, the others are workers. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { onConnection } from '../servers/postgres-start.ts';
 
 /** URLs of a superuser, each with the node's address and any of its databases. */
@@ -26,13 +27,18 @@ export async function joinNodes(nodes: Nodes, database: string): Promise<void> {
   });
 }
 
-/** Ends all connections to a database, also those of Citus itself, so that it can be copied or dropped. */
-export function closeToConnections(nodes: Nodes, database: string): Promise<void> {
-  return onEachNode(
-    nodes,
-    `alter database ${database} allow_connections false`,
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`,
-  );
+/**
+ * Ends all connections to a database, also those of Citus itself, so that it can be copied or dropped. Both
+ * lock the database, and a process of Citus does not end while it waits to connect to it.
+ */
+export async function closeToConnections(nodes: Nodes, database: string): Promise<void> {
+  await onEachNode(nodes, `alter database ${database} allow_connections false`);
+  const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`;
+  const close = (url: string) =>
+    onConnection(url, async (client) => {
+      while ((await client.query(end)).rowCount !== 0) await wait(5);
+    });
+  await Promise.all(nodes.map(close));
 }
 
 export function withDatabase(server: string, database: string): string {

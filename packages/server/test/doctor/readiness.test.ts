@@ -1,30 +1,14 @@
 /** What /readyz and doctor say of a Postgres database whose listings cannot run. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
+import { test } from 'node:test';
+import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
-import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { postgresBounds } from '../../src/bounds/postgres.ts';
-import { startHealth } from '../../src/http/operations/health.ts';
-import type { StoreOptions } from '../../src/store/address.ts';
 import { balancesUnderAnyGrant } from '../../src/store/postgres/statements.ts';
 import { assertFinding, changed, findingsOf, newRole } from './examined.ts';
-
-/** An instance that serves the database, without listening for partners. */
-async function instanceOn(t: TestContext, url: string, options: Partial<StoreOptions> = {}) {
-  const store = await openServing(t, url, options);
-  const watched = watchedLog();
-  const health = await startHealth('127.0.0.1', 0, store, async () => [], watched.log);
-  t.after(health.close);
-  const answer = async () => {
-    const response = await fetch(`${health.url}/readyz`);
-    const text = await response.text();
-    return response.status === 200 ? text : response.status;
-  };
-  return { store, answer, lines: watched.lines };
-}
+import { instanceOn } from './instance.ts';
 
 const slow = 'ready\nThe database is slow: the statements of the listings got no answer in time.\n';
 

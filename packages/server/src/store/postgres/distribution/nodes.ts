@@ -30,7 +30,8 @@ const onlyNode: Node = { name: undefined, partner: absent, customer: absent };
 
 /** With 500 ids and 32 shards, less than one shard in a million has none of them. It takes 2 ms. */
 const nodesWithRecords = `
-  select nodename || ':' || nodeport as name, min(id) filter (where relation = to_regclass('brands')) as partner,
+  select nodename || ':' || nodeport as name,
+    min(id) filter (where relation = to_regclass('brands')) as partner,
     min(id) filter (where relation = to_regclass('balances')) as customer
   from (
     select logicalrelid as relation, id, get_shard_id_for_distribution_column(logicalrelid, id) as shardid

@@ -123,8 +123,12 @@ export const revokeGrant = changing('grants revoke', {
 });
 
 async function requireGrant(store: Store, id: string, customer: string | undefined): Promise<Grant> {
-  const found = await store.findGrants(id);
-  const [grant, another] = found.filter(({ customer_id }) => customer_id === (customer ?? customer_id));
+  // With its customer, a grant is found while another node of the database is down.
+  const found =
+    customer === undefined
+      ? await store.findGrants(id)
+      : await store.listGrants({ customerId: customer, at: toTime(Date.now()) });
+  const [grant, another] = found.filter((one) => one.id === id);
   if (another !== undefined) {
     throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
   }

@@ -13,7 +13,9 @@ import { grant } from '../store/suite/records.ts';
 const revocations = {
   'keys revoke KEY_1': 'Assume that the key still works until this command succeeds.',
   'grants revoke GRANT_1': 'Assume that the grant still works until this command succeeds.',
-  'partners disable acme': "Assume that the partner's keys still work until this command succeeds.",
+  'partners disable acme':
+    "Assume that the partner's keys still work until this command succeeds. " +
+    'If a node of the database is down, revoke the keys instead.',
   'cursor-key rotate --discard-old':
     'Assume that the old cursor keys still work until this command succeeds.',
 };

@@ -51,7 +51,9 @@ function switching(isDisabled: boolean): Command {
   const state = isDisabled ? 'disabled' : 'enabled';
   return changing(isDisabled ? 'partners disable' : 'partners enable', {
     ...(isDisabled && {
-      ifFailed: "Assume that the partner's keys still work until this command succeeds.",
+      ifFailed:
+        "Assume that the partner's keys still work until this command succeeds. " +
+        'If a node of the database is down, revoke the keys instead.',
       notYet: () => waitingFor('The partner is not disabled yet'),
     }),
     arguments: [{ name: 'ID', help: 'id of the partner' }],

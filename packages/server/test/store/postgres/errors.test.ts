@@ -42,9 +42,11 @@ test('never repeats a value that the server rejects', async (t) => {
 test('an error about another node does not break the connection', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));
   const errorOf = (statement: string) => client.query(statement).then(String, (error: Error) => error);
-  const raising = (code: string) => `do $$ begin raise sqlstate '${code}' using message = 'no node'; end $$`;
+  const raising = (code: string) =>
+    `do $$ begin raise sqlstate '${code}' using message = e'no node\\n\\tIs it running?'; end $$`;
   const ofNode = await errorOf(raising('08006'));
   assert.ok(translated(ofNode) instanceof StoreUnavailable);
+  assert.equal(translated(ofNode).message, 'The database cannot answer now (no node, 08006).');
   assert.equal(breaksConnection(ofNode), false);
   for (const code of ['57P01', '58030', '25006'])
     assert.equal(breaksConnection(await errorOf(raising(code))), true);

@@ -36,7 +36,9 @@ export function translated(error: unknown): Error {
     return new StoreUnavailable(`The database cannot be reached (${reason}).`);
   }
   const { code = '' } = error;
-  const message = code.startsWith(dataException) ? error.message.replace(/".*"/s, '"…"') : error.message;
+  const full = code.startsWith(dataException) ? error.message.replace(/".*"/s, '"…"') : error.message;
+  // The rest is a hint of the driver that a coordinator uses for its nodes.
+  const message = full.split('\n')[0]!;
   if (message.includes('startup parameter')) {
     return new StoreUnavailable(
       `A connection pooler rejects our settings (${message}). Pass --prepared-statements off.`,

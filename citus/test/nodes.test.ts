@@ -14,7 +14,7 @@ import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 let cluster: CitusCluster;
 let count = 0;
 
-/** A database of the role `owner`, and its URL. Its tables are distributed unless the purpose is to migrate. */
+/** A database of the role `owner`, with or without distributed tables. */
 async function newDatabase(purpose: 'migrate' | 'distribute' = 'distribute') {
   if (cluster === undefined) {
     cluster = await startCluster(wholeFile);
@@ -53,7 +53,7 @@ test('an instance on a whole cluster is ready, and doctor finds no fault', async
   assertFinding((await doctor(url)).nodes!, 'ok', /^2 nodes with records answer\.$/);
 });
 
-test('an instance stays ready while a worker is killed, and both name the worker until it is back', async (t) => {
+test('while a worker is killed, an instance stays ready, and both name the worker', async (t) => {
   const { url } = await newDatabase();
   const worker = cluster.workers[0]!;
   const { answer, lines } = await instanceOn(t, url);

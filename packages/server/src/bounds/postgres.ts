@@ -31,6 +31,8 @@ export const postgresBounds = {
   postgresSlowMs: 1_000,
   /** Time in which the statements of both listings must run on a node, for a health probe, in ms. */
   probeMs: 500,
+  /** Timeout of these statements, in ms. A frozen node gets no other one meanwhile. */
+  probeStatementMs: 10_000,
   /** How long health probes share a result, in ms. */
   probeShareMs: 1_000,
   /** How often the log positions of the primary and the replicas are compared, in ms. */

@@ -56,8 +56,9 @@ export async function openPostgres(
   const journal = purpose === 'serve' ? separate('receipts') : primary;
   const nodes = isSpread ? separate('nodes') : undefined;
   // One connection is enough, and one more for each frozen node.
-  const { mostPostgresConnections } = postgresBounds;
-  const probes = separate('readiness', { connections: mostPostgresConnections, statementMs: 0 });
+  const { mostPostgresConnections, probeStatementMs } = postgresBounds;
+  const forProbes = { connections: mostPostgresConnections, statementMs: probeStatementMs };
+  const probes = separate('readiness', forProbes);
   const readiness = createReadiness(probes.onConnection);
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);

@@ -30,7 +30,7 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
   readonly name?: string;
   /** How long a caller waits for a connection. */
   readonly waitMs?: number;
-  /** The timeout of a statement. 0: none. */
+  /** The timeout of a statement. */
   readonly statementMs?: number;
 }
 

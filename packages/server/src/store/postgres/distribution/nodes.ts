@@ -63,8 +63,8 @@ export function createProbe(run: Run): () => Promise<Probed> {
   const unanswered = new Set<string | undefined>();
 
   /**
-   * Leaves a statement without an answer alone, and sends no second one. It cannot be canceled: to cancel it,
-   * the coordinator waits until the frozen node answers.
+   * Leaves a statement without an answer alone, and sends no second one. To cancel it, the coordinator would
+   * wait until the frozen node answers.
    */
   async function inTime<Result>(name: string | undefined, work: () => Promise<Result>): Promise<Result> {
     if (unanswered.has(name)) throw late();

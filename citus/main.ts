@@ -1,6 +1,6 @@
 /** Runs the suites of the store and of the listings, and scenes with faults, on a Citus cluster. */
 import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { existsSync, globSync, statfsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { print, runProgram, say, wholeRun } from '../bench/lib/program.ts';
@@ -24,6 +24,9 @@ cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends w
 Citus must be installed for a Postgres of this machine. If it is not, it is built and installed from the
 sources that CITUS_SOURCE names: a folder or an archive of the public repository citusdata/citus at v12.1.12.
 This takes about five minutes.`;
+
+/** Three times for three nodes: the log of a server grows to 1 GB. */
+const roomBytes = 9e9;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -95,6 +98,14 @@ async function runSuites(names: readonly (keyof typeof suites)[]): Promise<strin
   return failed;
 }
 
+/** Keeps databases in memory if there is room: the tests copy hundreds, on three nodes each. */
+function useMemory(): void {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return;
+  const { bavail, bsize } = statfsSync(memory);
+  if (bavail * bsize > roomBytes) process.env.TMPDIR = memory;
+}
+
 const parts = [...Object.keys(suites), ...scenes.map(sceneOf)];
 
 async function runParts(only: string | undefined): Promise<boolean> {
@@ -105,6 +116,7 @@ async function runParts(only: string | undefined): Promise<boolean> {
     return false;
   }
   findCitus();
+  useMemory();
   const isChosen = (name: string) => only === undefined || only === name;
   const chosen = (Object.keys(suites) as (keyof typeof suites)[]).filter(isChosen);
   const failed: string[] = chosen.length === 0 ? [] : await runSuites(chosen);

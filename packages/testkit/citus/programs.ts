@@ -75,12 +75,14 @@ const build =
 /** Builds and installs Citus for a Postgres of this machine, in a copy of the sources, or says why not. */
 export async function buildCitus(t: Lifetime, say: (text: string) => void): Promise<string | false> {
   const source = process.env.CITUS_SOURCE!;
+  const programs = buildable()!;
+  process.env.TEST_POSTGRES_PROGRAMS = programs;
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-citus-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const log = join(folder, 'build.log');
   const output = openSync(log, 'a');
   const run = async (command: string, ...words: string[]) => {
-    const env = { ...process.env, PG_CONFIG: programOf(buildable()!, 'pg_config') };
+    const env = { ...process.env, PG_CONFIG: programOf(programs, 'pg_config') };
     const stdio: StdioOptions = ['ignore', output, output];
     const child = spawn(command, words, { cwd: folder, env, stdio, detached: true });
     let isRunning = true;

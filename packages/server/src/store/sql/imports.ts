@@ -69,13 +69,17 @@ export function isGone(kind: ImportKind, row: string, time = `${row}.updated_at`
 /** Selects whether any deletion or erasure is remembered that could concern a row of this kind. */
 export function hasGone(kind: RecordKind): string {
   const tables = kind === 'brands' ? [deletionsOf(kind)] : [deletionsOf(kind), 'erased_customers'];
-  return `select ${tables.map((table) => `exists (select 1 from ${table})`).join(' or ')} as has_gone`;
+  // A distributed database would read all rows without the limit.
+  const found = tables.map((table) => `exists (select 1 from ${table} limit 1)`);
+  return `select ${found.join(' or ')} as has_gone`;
 }
 
 /** Selects stored records that were not staged, for brands those of the partners that were. */
 export function notStaged(kind: RecordKind): string {
   const ofPartners = kind === 'brands' ? 'partner_id in (select partner_id from staged) and' : '';
-  return `${ofPartners} not exists (select 1 from staged s where ${sameId(kind, 's', kind)})`;
+  // A subquery, because Citus sends its rows to the nodes. It cannot join a local table with their rows.
+  const staged = `(select ${importColumns[kind].identity.join(', ')} from staged)`;
+  return `${ofPartners} not exists (select 1 from ${staged} s where ${sameId(kind, 's', kind)})`;
 }
 
 /**

@@ -1,20 +1,23 @@
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import { type GrantLine, judge, type StoredGrant, stale } from '../../sql/consent.ts';
-import { isGone } from '../../sql/imports.ts';
-import type { KindWrites, Query } from './kind-writes.ts';
+import { fetched, type KindWrites, type Local, limitedTo, type Query, type Row } from './kind-writes.ts';
 
 const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'];
 
 /** All lines with what is stored, in the order of the table. */
-const compared = `
-  declare lines no scroll cursor for
+const compared = (staged: Local) => `
   select s.*, g.created_at is not null as is_stored,
     ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')},
-    ${isGone('grants', 's', 's.updated_at::timestamptz')} as is_gone
-  from staged s left join grants g using (customer_id, id)
+    e.erased_at >= s.updated_at::timestamptz as is_gone
+  from staged s
+  left join ${limitedTo(staged, 'grants', 'customer_id, id', columns.join(', '))} g using (customer_id, id)
+  left join ${limitedTo(staged, 'erased_customers', 'customer_id', 'erased_at')} e using (customer_id)
   order by customer_id, id, seq`;
 
-/** $1 is a JSON list of grants. */
+/**
+ * $1 is a JSON list of grants. A grant that was revoked since it was read stays so, unless the line ends it at
+ * an earlier time.
+ */
 const writeAll = `
   insert into grants (customer_id, id, ${columns.join(', ')})
   select customer_id, id, ${columns.join(', ')}
@@ -23,12 +26,18 @@ const writeAll = `
     expires_at timestamptz, created_at timestamptz, updated_at timestamptz
   )
   on conflict (customer_id, id) do update set
-    status = excluded.status, expires_at = excluded.expires_at, updated_at = excluded.updated_at`;
+    status = case when excluded.status = 'ACTIVE' then grants.status else excluded.status end,
+    expires_at = excluded.expires_at,
+    updated_at = case
+      when excluded.status = 'ACTIVE' then greatest(grants.updated_at, excluded.updated_at)
+      else excluded.updated_at
+    end
+  where 'ACTIVE' in (grants.status, excluded.status) or excluded.updated_at <= grants.updated_at`;
 
 /**
  * Writes lines of grants from the table `staged`, one by one, because each is compared with the stored grant.
- * The caller holds the lock for new grants. Stored grants are locked here, so a revocation comes before or
- * after the whole import.
+ * The caller holds the lock for new grants, so nothing but a revocation can change a grant meanwhile. No row
+ * is locked: Citus cannot lock rows on several nodes.
  */
 export function createGrantWrites(query: Query): KindWrites {
   return {
@@ -36,21 +45,13 @@ export function createGrantWrites(query: Query): KindWrites {
     hasRepeats: async () => false,
     countMissing: async () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: async () => 0,
-    write: async () => {
-      await query('analyze staged');
-      await query(`
-        select count(*) from (
-          select 1 from grants where (customer_id, id) in (select customer_id, id from staged)
-          order by customer_id, id for update
-        ) as locked`);
-      await query(compared);
+    write: async ({ rows: count }) => {
+      const lines = compared({ table: 'staged', rows: count });
       const merged = { written: 0, stale: 0, deleted: 0 };
       const rejected: { line: number; fields: readonly string[] }[] = [];
       /** The last id, and the grant as the lines so far have changed it. */
       let last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
-      for (;;) {
-        const { rows } = await query(`fetch ${ingestBounds.importBatchRecords} from lines`);
-        if (rows.length === 0) break;
+      for await (const rows of fetched(query, lines, ingestBounds.importBatchRecords)) {
         const changed = new Map<string, object>();
         for (const row of rows) {
           const id = JSON.stringify([row.customer_id, row.id]);
@@ -69,13 +70,10 @@ export function createGrantWrites(query: Query): KindWrites {
         }
         if (changed.size > 0) await query(writeAll, [JSON.stringify([...changed.values()])]);
       }
-      await query('close lines');
       return { ...merged, rejected };
     },
   };
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 function storedOf(row: Row): StoredGrant | undefined {
   if (!row.is_stored) return undefined;

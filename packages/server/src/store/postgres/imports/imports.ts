@@ -1,15 +1,9 @@
 import { finished } from 'node:stream/promises';
+import { DatabaseError } from 'pg';
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { toTime } from '../../../lib/times.ts';
-import {
-  AlreadyExists,
-  type ImportBegin,
-  type ImportKind,
-  type ImportRow,
-  type ImportRun,
-  type Imports,
-} from '../../port.ts';
+import type { ImportBegin, ImportKind, ImportRow, ImportRun, Imports } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import {
   createOrderCheck,
@@ -22,17 +16,8 @@ import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
-import type { Merged, Query } from './kind-writes.ts';
+import { type Merged, type Query, types } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
-
-/** Types of the columns that are not text. Metadata is staged as text. */
-const types: Readonly<Record<string, string>> = {
-  amount: 'bigint',
-  created_at: 'timestamptz',
-  updated_at: 'timestamptz',
-  deleted_at: 'timestamptz',
-  is_timed: 'boolean',
-};
 
 /** Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. */
 const writeSettings = `set local work_mem = '64MB'`;
@@ -65,7 +50,15 @@ function translate(error: unknown): never {
 /** Runs statements, one of which is a `copy … from stdin` that reads the text. */
 async function copy(connection: Connection, statements: string, text: string): Promise<void> {
   const { from } = await import('pg-copy-streams');
-  await finished(connection.query(from(statements)).end(text)).catch(translate);
+  await finished(connection.query(from(statements)).end(text));
+}
+
+/**
+ * Whether a COPY met a row that exists. Citus reports all errors of a node with a COPY as internal ones. Staged,
+ * the rows then fail again, with the node's own error.
+ */
+function isRefused(error: unknown): boolean {
+  return error instanceof DatabaseError && ['23505', 'XX000'].includes(error.code!);
 }
 
 /**
@@ -121,7 +114,7 @@ function createRun(
       const statements = `savepoint batch; copy ${into} from stdin; release batch`;
       await copy(connection, statements, `${lines.join('\n')}\n`);
     } catch (error) {
-      if (!(error instanceof AlreadyExists)) throw error;
+      if (!isRefused(error)) throw translated(error);
       await query('rollback to batch');
       return false;
     }
@@ -133,7 +126,7 @@ function createRun(
     isDirect &&= deleting === 0 && (await place(lines));
     if (isDirect) return;
     const numbered = lines.map((line, index) => `${staged + index}\t${line}${tails[index]}\n`);
-    await copy(connection, 'copy staged from stdin', numbered.join(''));
+    await copy(connection, 'copy staged from stdin', numbered.join('')).catch(translate);
     staged += lines.length;
     deletions += deleting;
   }

@@ -23,3 +23,49 @@ export interface KindWrites {
   deleteMissing(at: string): Promise<number>;
   write(staged: Staged): Promise<Merged>;
 }
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Reads rows through a cursor, `size` at a time. */
+export async function* fetched(
+  query: Query,
+  selection: string,
+  size: number,
+): AsyncGenerator<readonly Row[]> {
+  await query(`declare lines no scroll cursor for ${selection}`);
+  for (;;) {
+    const { rows } = await query(`fetch ${size} from lines`);
+    if (rows.length === 0) break;
+    yield rows;
+  }
+  await query('close lines');
+}
+
+/** Types of the columns that are not text. Metadata is staged as text. */
+export const types: Readonly<Record<string, string>> = {
+  amount: 'bigint',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  deleted_at: 'timestamptz',
+  is_timed: 'boolean',
+};
+
+/** A temporary table, and how many rows it has. */
+export interface Local {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/**
+ * Selects all rows of a temporary table. A subquery, because Citus sends its rows to the nodes; to join the table
+ * itself, it would read the other table whole. The limit tells the planner how many rows there are: it has no
+ * statistics of the table, and would read other tables whole for a few rows.
+ */
+export function all(columns: string, { table, rows }: Local): string {
+  return `(select ${columns} from ${table} limit ${rows})`;
+}
+
+/** Selects the rows of a table that have a key of a temporary table. */
+export function limitedTo(local: Local, table: string, key: string, columns: string): string {
+  return `(select ${key}, ${columns} from ${table} where (${key}) in ${all(key, local)})`;
+}

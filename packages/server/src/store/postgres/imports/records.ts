@@ -3,35 +3,40 @@ import {
   deletionDays,
   deletionsOf,
   importColumns,
-  isGone,
   notStaged,
   type RecordKind,
   sameId,
   upsert,
 } from '../../sql/imports.ts';
-import type { KindWrites, Query, Staged } from './kind-writes.ts';
+import { all, type KindWrites, type Query, type Staged } from './kind-writes.ts';
+import { remember, writeOneByOne } from './one-by-one.ts';
 
 /**
  * Writes brands or balances from the table `staged`. Ids with one line are written by a few statements, which
  * read all of them. The lines of repeated ids, and deletions, are written one by one, in their order.
  */
 export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
-  const { identity, all } = importColumns[kind];
+  const { identity, all: columns } = importColumns[kind];
   const key = identity.join(', ');
   const deletions = deletionsOf(kind);
-  const changes = async (text: string, ...values: unknown[]) => (await query(text, values)).rowCount ?? 0;
+  /** Rows of `staged` that a statement found or deleted. */
+  const changes = async (text: string) => (await query(text)).rowCount ?? 0;
+  /** For other tables: Citus reports the number of rows that it sent to its nodes, changed or not. */
+  const count = async (text: string, ...values: unknown[]) =>
+    Number((await query(text, values)).rows[0].count);
 
   /** Merges the lines that give `updated_at`, or those that do not. */
   function merge(isTimed: boolean, isSorted: boolean): Promise<number> {
-    const columns = all.map((name) => (name === 'metadata' ? 'metadata::json' : name)).join(', ');
+    const values = columns.map((name) => (name === 'metadata' ? 'metadata::json' : name)).join(', ');
     // In the order of ids, so that two imports cannot deadlock.
     const order = isSorted ? '' : `order by ${key}`;
-    const rows = `select ${columns} from staged where is_timed = ${isTimed} ${order}`;
-    return changes(upsert(kind, rows, isChange(kind, String(isTimed))));
+    const rows = `select ${values} from staged where is_timed = ${isTimed} ${order}`;
+    const merging = upsert(kind, rows, isChange(kind, String(isTimed)));
+    return count(`with changed as (${merging} returning 1) select count(*) from changed`);
   }
 
   /** Moves the lines of repeated ids and the deletions out of `staged`, and writes them one by one. */
-  async function writeOneByOne(): Promise<{ rows: number; written: number; stale: number; deleted: number }> {
+  async function writeOrdered() {
     await query('analyze staged');
     await query(`
       create temporary table ordered on commit drop as
@@ -39,9 +44,7 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
         select ${key} from staged group by ${key} having count(*) > 1 or max(deleted_at) is not null
       )`);
     const rows = await changes('delete from staged using ordered r where r.seq = staged.seq');
-    await query(oneByOne(kind));
-    const { rows: set } = await query(`select current_setting('partner_network.counts')::json as counts`);
-    return { rows, ...set[0].counts };
+    return { rows, ...(await writeOneByOne(kind, { table: 'ordered', rows }, query)) };
   }
 
   return {
@@ -53,25 +56,27 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
       return { missing: Number(missing), stored: Number(stored), share: Number(share) };
     },
     deleteMissing: (at) =>
-      changes(
+      count(
         `with gone as (
           delete from ${kind} where ${notStaged(kind)} and updated_at <= $1 returning ${key}
-        ) ${remember(kind, `select ${key}, $1::timestamptz, now() from gone`)}`,
+        ), remembered as (
+          ${remember(kind, `select ${key}, $1::timestamptz, now() from gone`)}
+        ) select count(*) from gone`,
         at,
       ),
     write: async ({ isSorted, hasRepeats, rows, deletions: given }: Staged) => {
       const isPlain = !hasRepeats && given === 0;
-      const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOneByOne();
-      let stale = await changes(`delete from staged where ${isGone(kind, 'staged')}`);
+      const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOrdered();
+      const staged = all(`seq, ${key}, updated_at`, { table: 'staged', rows });
+      let stale = await changes(`delete from staged where seq in (${goneStaged(kind, staged)})`);
       // Each statement is a round trip: the later ones are left out if no line can be left for them.
       const most = rows - first.rows - stale;
       let written = await merge(true, isSorted);
       if (written < most) written += await merge(false, isSorted);
       if (written < most) {
-        const { rows: late } = await query(`
-          select count(*) as found from staged s join ${kind} on ${sameId(kind, 's', kind)}
+        stale += await count(`
+          select count(*) from ${staged} s join ${kind} on ${sameId(kind, 's', kind)}
           where s.updated_at < ${kind}.updated_at`);
-        stale += Number(late[0].found);
       }
       if (given > 0)
         await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
@@ -85,6 +90,20 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
   };
 }
 
+/**
+ * Selects the staged rows that are not newer than a deletion of the record or the erasure of the customer. They
+ * must not bring the record back.
+ */
+function goneStaged(kind: RecordKind, staged: string): string {
+  const deleted = `
+    select s.seq from ${staged} s join ${deletionsOf(kind)} d on ${sameId(kind, 's', 'd')}
+    where d.deleted_at >= s.updated_at`;
+  const erased = `
+    select s.seq from ${staged} s join erased_customers e on e.customer_id = s.customer_id
+    where e.erased_at >= s.updated_at`;
+  return kind === 'brands' ? deleted : `${deleted} union all ${erased}`;
+}
+
 /** A newer line changes a record if its content differs, or if it gives its own time. */
 function isChange(kind: RecordKind, isTimed: string): string {
   // JSON is compared as text, with sorted keys: json has no equality.
@@ -94,58 +113,4 @@ function isChange(kind: RecordKind, isTimed: string): string {
   return `excluded.updated_at >= ${kind}.updated_at and (
     ${content(kind)} is distinct from ${content('excluded')}
     or (${isTimed} and excluded.updated_at > ${kind}.updated_at))`;
-}
-
-/** Remembers deletions, each with the latest time that was given. */
-function remember(kind: RecordKind, rows: string): string {
-  const [table, key] = [deletionsOf(kind), importColumns[kind].identity.join(', ')];
-  return `
-    insert into ${table} (${key}, deleted_at, recorded_at) ${rows}
-    on conflict (${key}) do update set
-      deleted_at = greatest(${table}.deleted_at, excluded.deleted_at), recorded_at = excluded.recorded_at`;
-}
-
-/** Writes the lines of the table `ordered` in their order, and leaves the counts in a setting. */
-function oneByOne(kind: RecordKind): string {
-  const { identity, all } = importColumns[kind];
-  const row = all.map((name) => (name === 'metadata' ? 'r.metadata::json' : `r.${name}`));
-  return `
-    do $$
-    declare
-      r record;
-      changed integer;
-      written integer := 0;
-      stale integer := 0;
-      deleted integer := 0;
-    begin
-      for r in select * from ordered order by ${identity.join(', ')}, seq loop
-        changed := 0;
-        if r.deleted_at is not null then
-          delete from ${kind} where ${sameId(kind, kind, 'r')} and updated_at <= r.deleted_at;
-          get diagnostics changed = row_count;
-          deleted := deleted + changed;
-          ${remember(kind, `values (${identity.map((name) => `r.${name}`)}, r.deleted_at, now())`)};
-          if changed = 0 and exists (select 1 from ${kind} where ${sameId(kind, kind, 'r')}) then
-            stale := stale + 1;
-          end if;
-        elsif ${isGone(kind, 'r')} then
-          stale := stale + 1;
-        else
-          ${upsert(kind, `values (${row.join(', ')})`, isChange(kind, 'r.is_timed'))};
-          get diagnostics changed = row_count;
-          written := written + changed;
-          if changed = 0 and exists (
-            select 1 from ${kind} where ${sameId(kind, kind, 'r')} and updated_at > r.updated_at
-          ) then
-            stale := stale + 1;
-          end if;
-        end if;
-      end loop;
-      perform set_config(
-        'partner_network.counts',
-        json_build_object('written', written, 'stale', stale, 'deleted', deleted)::text,
-        true
-      );
-    end
-    $$`;
 }

@@ -49,53 +49,40 @@ const suites = {
   migrations: ['citus/test/migrations.test.ts'],
 };
 
-const scenes = globSync('citus/test/*.test.ts', { cwd: root })
-  .toSorted()
-  .filter((file) => !suites.migrations.includes(file));
+type Suite = keyof typeof suites;
+const suiteNames = Object.keys(suites) as Suite[];
 
-const sceneOf = (file: string) => basename(file, '.test.ts');
+/** Each starts clusters of its own. */
+const scenes = globSync('citus/test/*.test.ts', { cwd: root })
+  .map((file) => basename(file, '.test.ts'))
+  .filter((name) => !suiteNames.includes(name as Suite))
+  .toSorted();
 
 /** Runs test files, and prints what held. */
-async function held(
-  files: readonly string[],
-  concurrency: number,
-  variables: NodeJS.ProcessEnv = {},
-): Promise<boolean> {
+async function held(files: readonly string[], concurrency: number, variables = {}): Promise<boolean> {
   const words = [`--test-concurrency=${concurrency}`, '--test-timeout=240000', '--test-reporter=spec'];
-  const child = spawn(process.execPath, ['--test', ...words, ...files], {
-    cwd: root,
-    env: { ...process.env, NODE_COMPILE_CACHE: `${root}/node_modules/.cache/tests`, ...variables },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const cache = { NODE_COMPILE_CACHE: `${root}/node_modules/.cache/tests` };
+  const env = { ...process.env, ...cache, ...variables };
+  const child = spawn(process.execPath, ['--test', ...words, ...files], { cwd: root, env, stdio: 'inherit' });
   await killAfter(wholeRun, child);
   return child.exitCode === 0;
 }
 
-async function runSuites(names: readonly (keyof typeof suites)[]): Promise<string[]> {
+async function suitesHeld(names: readonly Suite[]): Promise<boolean> {
   const lifetime = openLifetime();
   wholeRun.after(lifetime[Symbol.asyncDispose]);
   // Copies of a database do not have the settings of roles. Four shards take less time than 32.
-  const cluster = await startCluster(lifetime, { ...roleSettings, 'citus.shard_count': '4' });
-  const [coordinator, ...workers] = cluster.nodes;
-  const version = await onConnection(coordinator!, async (client) => {
-    const query = `select default_version as found from pg_available_extensions where name = 'citus'`;
-    return (await client.query(query)).rows[0].found;
-  });
-  if (!version.startsWith(testedVersion)) {
-    say(`This is Citus ${version}. The repository is tested with ${testedVersion}.`);
-  }
-  const variables = {
-    TEST_ENGINE: 'postgres',
-    TEST_DATABASE_URL: coordinator,
-    TEST_CITUS_WORKERS: workers.join(' '),
-  };
-  const failed = [];
-  for (const name of names) {
-    say(`On Citus ${version}: ${name}`);
-    if (!(await held(suites[name], 3, variables))) failed.push(name);
-  }
+  const { nodes } = await startCluster(lifetime, { ...roleSettings, 'citus.shard_count': '4' });
+  const [coordinator, ...workers] = nodes;
+  const { rows } = await onConnection(coordinator!, (client) =>
+    client.query(`select default_version as citus from pg_available_extensions where name = 'citus'`),
+  );
+  say(`Citus ${rows[0].citus} was found. The tests are written for ${testedVersion}.`);
+  const files = names.flatMap((name) => suites[name]);
+  const urls = { TEST_DATABASE_URL: coordinator, TEST_CITUS_WORKERS: workers.join(' ') };
+  const isHeld = await held(files, 3, { ...urls, TEST_ENGINE: 'postgres' });
   await lifetime[Symbol.asyncDispose]();
-  return failed;
+  return isHeld;
 }
 
 /** Keeps databases in memory if there is room: the tests copy hundreds, on three nodes each. */
@@ -106,27 +93,26 @@ function useMemory(): void {
   if (bavail * bsize > roomBytes) process.env.TMPDIR = memory;
 }
 
-const parts = [...Object.keys(suites), ...scenes.map(sceneOf)];
-
 async function runParts(only: string | undefined): Promise<boolean> {
   const startedMs = performance.now();
   const failure = !findCitus() && (await buildCitus(wholeRun, say));
-  if (failure) {
-    say(failure);
-    return false;
-  }
+  if (failure) say(failure);
+  if (failure) return false;
   useMemory();
   const isChosen = (name: string) => only === undefined || only === name;
-  const chosen = (Object.keys(suites) as (keyof typeof suites)[]).filter(isChosen);
-  const failed: string[] = chosen.length === 0 ? [] : await runSuites(chosen);
-  for (const scene of scenes.filter((file) => isChosen(sceneOf(file)))) {
-    say(`On Citus: ${sceneOf(scene)}`);
-    if (!(await held([scene], 1))) failed.push(sceneOf(scene));
+  const chosen = suiteNames.filter(isChosen);
+  const failed: string[] = chosen.length === 0 || (await suitesHeld(chosen)) ? [] : ['the suites'];
+  for (const name of scenes.filter(isChosen)) {
+    say(`Scene: ${name}`);
+    if (!(await held([`citus/test/${name}.test.ts`], 1))) failed.push(name);
   }
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
-  print(failed.length === 0 ? `All held, in ${minutes} minutes.` : `Did not hold: ${failed.join(', ')}.`);
+  const outcome = failed.length === 0 ? 'All held' : `Did not hold: ${failed.join(', ')}`;
+  print(`${outcome}. It took ${minutes} minutes.`);
   return failed.length === 0;
 }
+
+const parts = [...suiteNames, ...scenes];
 
 await runProgram({
   usage: 'npm run citus --',

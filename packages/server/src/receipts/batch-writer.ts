@@ -16,11 +16,9 @@ export function createBatchWriter<Item>(
   write: (batch: readonly Item[]) => Promise<void>,
   log: Logger,
 ) {
-  const waiting = new Map<string, Item>();
-  /** The number of items, the oldest, that wait for a node of the database. The others can be written. */
-  let held = 0;
-  // The other half of the memory is for items that can be written.
-  const mostHeld = mostWaiting / 2;
+  /** Items that were not tried yet, and items that a node of the database could not take. */
+  const [waiting, held] = [new Map<string, Item>(), new Map<string, Item>()];
+  const size = () => waiting.size + held.size;
   const counts = { written: 0, dropped: 0 };
   const outage = createOutageLog(receiptsBounds.receiptsOutageMs);
   const loss = createOutageLog();
@@ -32,7 +30,7 @@ export function createBatchWriter<Item>(
     const { receiptsFlushMs, receiptsRetryMs } = receiptsBounds;
     // Closing ends this pause, so that a shutdown does not wait for it.
     await wait(receiptsFlushMs, undefined, { ref: false, signal: closing.signal }).catch(() => {});
-    while (waiting.size > 0 && !isClosed) {
+    while (size() > 0 && !isClosed) {
       if (!(await writeAll())) await wait(receiptsRetryMs, undefined, { ref: false });
     }
     running = undefined;
@@ -50,56 +48,62 @@ export function createBatchWriter<Item>(
     }
   }
 
+  async function writeQueue(queue: Map<string, Item>): Promise<void> {
+    while (queue.size > 0) {
+      const batch = queue.entries().take(receiptsBounds.receiptsBatch).toArray();
+      const rest = await writeBatch(batch.map(([, item]) => item));
+      counts.written += batch.length - rest.size;
+      for (const [id, item] of batch) {
+        // An item may have been replaced meanwhile.
+        if (queue.get(id) === item) queue.delete(id);
+        if (rest.has(item)) hold(id, item);
+      }
+      // Building a batch takes about a millisecond: requests get their turn before the next one.
+      await nextTurn();
+      // The node is still down: the items that wait come first.
+      if (queue === held && rest.size > 0) return;
+    }
+  }
+
+  /** Held items take half of the memory at most. The other half is for items that can be written. */
+  function hold(id: string, item: Item): void {
+    if (held.size < mostWaiting / 2) held.set(id, item);
+    else lose();
+  }
+
   /** Returns false if an item is left. */
   async function writeAll(): Promise<boolean> {
-    // The oldest held items are tried again. If they still cannot be written, the others are not tried.
-    let first = 0;
     try {
-      while (waiting.size > first) {
-        const batch = waiting.entries().drop(first).take(receiptsBounds.receiptsBatch).toArray();
-        const rest = await writeBatch(batch.map(([, item]) => item));
-        let kept = 0;
-        for (const [id, item] of batch) {
-          if (rest.has(item) && first + kept < mostHeld) kept += 1;
-          // An item may have been replaced meanwhile.
-          else if (waiting.get(id) === item) waiting.delete(id);
-        }
-        counts.written += batch.length - rest.size;
-        lose(rest.size - kept);
-        held = first === 0 ? Math.max(held - batch.length + kept, kept) : held + kept;
-        if (rest.size > 0) first = held;
-        // Building a batch takes about a millisecond: requests get their turn before the next one.
-        await nextTurn();
-      }
+      await writeQueue(held);
+      await writeQueue(waiting);
     } catch (err) {
       report(err);
       return false;
     }
-    if (held > 0) return false;
+    if (held.size > 0) return false;
     outage.recovered(() => log.warn(`${what} can be written again`));
     loss.recovered(() => {});
     return true;
   }
 
-  function lose(count: number): void {
-    if (count === 0) return;
-    counts.dropped += count;
+  function lose(): void {
+    counts.dropped += 1;
     loss.failed(() => log.error(`too many ${what} wait to be written; new ones are lost`));
   }
 
   function report(err: unknown): void {
-    const fields = { err, waiting: waiting.size };
+    const fields = { err, waiting: size() };
     outage.failed(() => log.error(fields, `${what} cannot be written; they are kept in memory`));
   }
 
   return {
     counts,
-    waiting: () => waiting.size,
+    waiting: size,
 
     /** Replaces a waiting item with the same id. */
     add(id: string, item: Item): void {
-      if (waiting.size < mostWaiting) waiting.set(id, item);
-      else lose(1);
+      if (size() < mostWaiting) waiting.set(id, item);
+      else lose();
       running ??= outside(run);
     },
 
@@ -110,8 +114,7 @@ export function createBatchWriter<Item>(
       const late = () => new Error('Writing takes too long.');
       if (running !== undefined) await within(receiptsBounds.receiptsCloseMs, running, late).catch(() => {});
       isClosed = true;
-      if (waiting.size > 0)
-        log.error({ lost: waiting.size }, `${what} were not written before shutdown and are lost`);
+      if (size() > 0) log.error({ lost: size() }, `${what} were not written before shutdown and are lost`);
     },
   };
 }

@@ -232,7 +232,8 @@ test('waits for a lock of another command longer than for an outage', async (t) 
     return run.write(how);
   });
   const waits: unknown[] = [];
-  const limitMs = 1.5 * ingestBounds.followRetryMs;
+  // Less than the two waits, and enough for an attempt on a slow cluster.
+  const limitMs = 1.9 * ingestBounds.followRetryMs;
   const waiting = (...given: unknown[]) => waits.push(given);
   const following = followRecords(locked, readJsonLines(feed.chunks), {
     ...options,

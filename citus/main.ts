@@ -44,7 +44,7 @@ const suites = {
   ],
   http: [
     'packages/server/test/{brands,balances}/*.test.ts',
-    'packages/server/test/ingest/import{,-replace,-follow,-bad-json}.test.ts',
+    'packages/server/test/ingest/{import{,-batches,-replace,-follow,-bad-json},killed,model}.test.ts',
   ],
   migrations: ['citus/test/migrations.test.ts'],
 };

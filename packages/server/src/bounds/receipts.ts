@@ -4,6 +4,8 @@ export const receiptsBounds = {
   receiptsFlushMs: 250,
   /** Time before a failed write is retried, ms. */
   receiptsRetryMs: 100,
+  /** Time before a Citus node that could not take receipts is tried again, ms. */
+  receiptsNodeRestMs: 1_000,
   /** Receipts of one write. A batch of this size takes about a millisecond to build. */
   receiptsBatch: 1_000,
   /** Receipts kept in memory while the database is unavailable: 20 MB, and 80 MB with the longest ids. */

@@ -1,3 +1,4 @@
+import { receiptsBounds } from '../../bounds/receipts.ts';
 import { PartlyWritten, type Receipt, type Receipts } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
 import { type Pool, sqlOn } from './connections/pool.ts';
@@ -35,24 +36,45 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
   };
   const { rows } = sqlOn(pool);
 
+  /** Nodes that could not take receipts, and when each is tried again. */
+  const away = new Map<unknown, number>();
+  let fault: unknown;
+
+  /** Leaves a node that failed alone for a while: each attempt on a frozen node keeps all receipts waiting. */
+  async function writePart(node: unknown, part: readonly Receipt[]): Promise<boolean> {
+    if ((away.get(node) ?? 0) > performance.now()) return false;
+    try {
+      await write(insertReceipts, part);
+      away.delete(node);
+      return true;
+    } catch (error) {
+      fault = error;
+      away.set(node, performance.now() + receiptsBounds.receiptsNodeRestMs);
+      return false;
+    }
+  }
+
   /** Writes the receipts of each node in a statement of its own, so that one node cannot stop the others. */
-  async function writeByNode(receipts: readonly Receipt[], cause: unknown): Promise<void> {
+  async function writeByNode(receipts: readonly Receipt[]): Promise<void> {
     const customers = JSON.stringify([...new Set(receipts.map(({ customer_id = '' }) => customer_id))]);
     const found = await rows(nodesOf, 'receipts', customers);
     const nodes = new Map(found.map(({ value, node }) => [value, node]));
-    const parts = Map.groupBy(receipts, ({ customer_id = '' }) => nodes.get(customer_id));
     const rest: Receipt[] = [];
-    for (const part of parts.values()) await write(insertReceipts, part).catch(() => void rest.push(...part));
-    if (rest.length > 0) throw new PartlyWritten(rest, cause);
+    for (const [node, part] of Map.groupBy(receipts, ({ customer_id = '' }) => nodes.get(customer_id))) {
+      if (!(await writePart(node, part))) rest.push(...part);
+    }
+    if (rest.length > 0) throw new PartlyWritten(rest, fault);
   }
 
   return {
     ...createReceiptReads(rows, 'json_array_elements_text($1)', rows),
-    recordReceipts: (receipts) =>
-      write(insertReceipts, receipts).catch((error) => {
-        if (isSpread) return writeByNode(receipts, error);
+    recordReceipts: async (receipts) => {
+      if (away.size > 0) return writeByNode(receipts);
+      await write(insertReceipts, receipts).catch((error) => {
+        if (isSpread) return writeByNode(receipts);
         throw error;
-      }),
+      });
+    },
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };
 }

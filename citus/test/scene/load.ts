@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
 import { assertUnavailable } from '../../../packages/testkit/fixtures/http.ts';
 import type { Target } from './stage.ts';
 
@@ -85,4 +86,12 @@ export function summaryOf(samples: readonly Sample[]): string {
     `${pages} of ${samples.length} answers are pages, half of them within ${at(0.5)} ms, ` +
     `99 % within ${at(0.99)} ms, all within ${longestMs(samples)} ms`
   );
+}
+
+/** Asserts that no request is refused that was sent 1 s after a node had returned. */
+export function assertRecovered(t: TestContext, samples: readonly Sample[], backMs: number): void {
+  const refused = samples.filter(({ isPage }) => !isPage).map(({ sentMs }) => sentMs - backMs);
+  const lastMs = Math.round(Math.max(0, ...refused));
+  t.diagnostic(`${summaryOf(samples)}; the last 503 was sent ${lastMs} ms after the return`);
+  assert.ok(samples.some(({ sentMs }) => sentMs > backMs + 2_000) && lastMs < 1_000);
 }

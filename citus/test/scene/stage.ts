@@ -86,9 +86,7 @@ export async function startStage() {
 
   await command('migrate', '--distribute');
   await createAccounts(database);
-  for (const kind of ['brands', 'balances'] as const) {
-    await command('import', kind, fileOf(kind, records[kind]));
-  }
+  for (const [kind, lines] of Object.entries(records)) await command('import', kind, fileOf(kind, lines));
   const targets = await findTargets(admin);
   const isOn = ({ port }: PostgresServer, target: Target) => target.port === port;
   return {
@@ -114,19 +112,18 @@ async function createAccounts(database: string): Promise<void> {
     const key = { id: `KEY_${id}`, partner_id: id, last_four: text.slice(-4), created_at: createdAt };
     await store.createKey({ ...key, scopes: ['BALANCES_READ', 'BRANDS_READ'] }, digestOfKey(text), byTest);
   }
-  for (const one of records.grants) {
-    await store.createGrant({ ...one, action: 'CHECKING_BALANCE', status: 'ACTIVE' }, byTest);
-  }
   await store.close();
 }
 
+/** $1 table, $2 partner or customer: the shard of its records, and the port of the worker that has it. */
+export const placement = `
+  select shardid as shard, nodeport as port from pg_dist_placement join pg_dist_node using (groupid)
+  where shardid = (select get_shard_id_for_distribution_column($1::text::regclass, $2::text))`;
+
 async function findTargets(admin: pg.Client): Promise<Target[]> {
-  const query = `
-    select nodeport as port from pg_dist_placement join pg_dist_node using (groupid)
-    where shardid = (select get_shard_id_for_distribution_column($1::text::regclass, $2::text))`;
   const found: Target[] = [];
   const add = async (listing: Target['listing'], owner: string, partner: string, parameters = '') => {
-    const { port } = (await admin.query(query, [listing, owner])).rows[0];
+    const { port } = (await admin.query(placement, [listing, owner])).rows[0];
     const path = `/network/v1/${listing}?${parameters}`;
     found.push({ listing, owner, path, key: keyOf(partner), port, ids: ids[listing] });
   };

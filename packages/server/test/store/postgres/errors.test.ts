@@ -39,6 +39,20 @@ test('never repeats a value that the server rejects', async (t) => {
   }
 });
 
+test('a node that is lost in the middle of a transaction is no internal error', async (t) => {
+  const client = await connectTo(t, await emptyDatabase(t));
+  for (const [message, isUnavailable] of [
+    ['failure on connection marked as essential: 10.0.0.1:5432', true],
+    ['terminating connection due to administrator command', true],
+    ['the cache of relation 1234 is broken', false],
+  ] as const) {
+    const statement = `do $$ begin raise sqlstate 'XX000' using message = '${message}'; end $$`;
+    const fault = await client.query(statement).then(String, (error: Error) => error);
+    assert.equal(translated(fault) instanceof StoreUnavailable, isUnavailable);
+    assert.equal(breaksConnection(fault), false);
+  }
+});
+
 test('an error about another node does not break the connection', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));
   const errorOf = (statement: string) => client.query(statement).then(String, (error: Error) => error);

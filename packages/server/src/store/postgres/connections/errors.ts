@@ -23,6 +23,14 @@ const broken = ['57', '58', '25006'];
 
 const connectionException = '08';
 
+/** Messages of a coordinator that lost another node. They come as an internal error, without a SQLSTATE. */
+const internalError = 'XX000';
+const lostNode = new RegExp(
+  '^(failure on connection marked as essential|could not connect to any active placements|' +
+    'could not find an available connection|cannot connect to |terminating connection |' +
+    'server closed the connection |connection not open|the database system is )',
+);
+
 /** Messages of `pg` about a closed connection, which mean nothing to an operator. */
 const closedConnection = /is not queryable$|^Connection terminated( unexpectedly)?$/;
 
@@ -51,7 +59,8 @@ export function translated(error: unknown): Error {
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   const reason = `The database cannot answer now (${message}, ${code}).`;
   if (code === lockNotAvailable) return new StoreLocked(reason);
-  if (unavailable.some((known) => code.startsWith(known))) return new StoreUnavailable(reason);
+  const isLostNode = code === internalError && lostNode.test(message);
+  if (isLostNode || unavailable.some((known) => code.startsWith(known))) return new StoreUnavailable(reason);
   return new Error(`The database refused a statement (${message}, ${code}).`);
 }
 

@@ -10,13 +10,13 @@ const compared = (staged: Local) => `
     ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')},
     e.erased_at >= s.updated_at::timestamptz as is_gone
   from staged s
-  left join ${limitedTo(staged, 'grants', 'customer_id, id', columns.join(', '))} g using (customer_id, id)
+  left join ${limitedTo(staged, 'grants', 'customer_id, id', `${columns}`)} g using (customer_id, id)
   left join ${limitedTo(staged, 'erased_customers', 'customer_id', 'erased_at')} e using (customer_id)
   order by customer_id, id, seq`;
 
 /**
- * $1 is a JSON list of grants. A grant that was revoked since it was read stays so, unless the line ends it at
- * an earlier time.
+ * $1 is a JSON list of grants. A grant that was revoked since it was read stays revoked, unless the line ends
+ * it at an earlier time.
  */
 const writeAll = `
   insert into grants (customer_id, id, ${columns.join(', ')})
@@ -46,12 +46,12 @@ export function createGrantWrites(query: Query): KindWrites {
     countMissing: async () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: async () => 0,
     write: async ({ rows: count }) => {
-      const lines = compared({ table: 'staged', rows: count });
+      const staged = { table: 'staged', rows: count };
       const merged = { written: 0, stale: 0, deleted: 0 };
       const rejected: { line: number; fields: readonly string[] }[] = [];
       /** The last id, and the grant as the lines so far have changed it. */
       let last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
-      for await (const rows of fetched(query, lines, ingestBounds.importBatchRecords)) {
+      for await (const rows of fetched(query, compared(staged), staged, ingestBounds.importBatchRecords)) {
         const changed = new Map<string, object>();
         for (const row of rows) {
           const id = JSON.stringify([row.customer_id, row.id]);

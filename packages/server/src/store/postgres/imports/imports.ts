@@ -54,8 +54,8 @@ async function copy(connection: Connection, statements: string, text: string): P
 }
 
 /**
- * Whether a COPY met a row that exists. Citus reports all errors of a node with a COPY as internal ones. Staged,
- * the rows then fail again, with the node's own error.
+ * Whether a COPY met a row that exists. Citus reports every error of a node in a COPY as an internal one. If
+ * it was another error, the staged rows fail with it again when they are written.
  */
 function isRefused(error: unknown): boolean {
   return error instanceof DatabaseError && ['23505', 'XX000'].includes(error.code!);
@@ -87,20 +87,23 @@ function createRun(
   let placed = 0;
   let staged = 0;
   let deletions = 0;
+  /** Staged rows that were deleted since the last truncate. */
+  let cleared = 0;
   /** Rows that are not sent yet, and the batch that the server is reading. */
   let batch = newBatch();
   let sending = Promise.resolve();
 
-  async function beginOnce(): Promise<void> {
-    if (!isBegun) await query(`${begin}; ${writeSettings}; ${pace === 'feed' ? feedSettings : ''}`);
+  /** Runs a statement in the transaction. Its begin takes no round trip of its own. */
+  async function inTransaction(statement: string): Promise<void> {
+    const settings = pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
+    await query(isBegun ? statement : `${begin}; ${settings}; ${statement}`);
     isBegun = true;
   }
 
   /** Begins to write directly. Returns false if a row might be older than a remembered deletion. */
   async function beginDirect(): Promise<boolean> {
     if (isBegun) return true;
-    await beginOnce();
-    await query(importLock(kind, 'shared'));
+    await inTransaction(importLock(kind, 'shared'));
     const { rows } = await query(hasGone(kind as RecordKind));
     return !rows[0].has_gone;
   }
@@ -125,7 +128,7 @@ function createRun(
   async function send({ lines, tails, deletions: deleting }: Batch): Promise<void> {
     isDirect &&= deleting === 0 && (await place(lines));
     if (isDirect) return;
-    const numbered = lines.map((line, index) => `${staged + index}\t${line}${tails[index]}\n`);
+    const numbered = lines.map((line, index) => `${staged + index + 1}\t${line}${tails[index]}\n`);
     await copy(connection, 'copy staged from stdin', numbered.join('')).catch(translate);
     staged += lines.length;
     deletions += deleting;
@@ -142,6 +145,17 @@ function createRun(
   async function flushAll(): Promise<void> {
     await flush();
     await sending;
+  }
+
+  /**
+   * Deletes a few staged rows, which takes a tenth of the time of a truncate. Autovacuum skips temporary
+   * tables, so deleted rows pile up until the next truncate.
+   */
+  function clearing(): string {
+    cleared += staged;
+    if (cleared <= ingestBounds.importBatchRecords) return 'delete from staged';
+    cleared = 0;
+    return 'truncate staged';
   }
 
   return {
@@ -168,10 +182,9 @@ function createRun(
     },
     write: async ({ mode, skipsRejected = false, audit }) => {
       await flushAll();
-      await beginOnce();
       const hasRepeats = staged > 0 && !isSorted && (await merge.hasRepeats());
       const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
-      await query(importLock(kind, isAlone ? 'exclusive' : 'shared'));
+      await inTransaction(importLock(kind, isAlone ? 'exclusive' : 'shared'));
       const missing = deletesMissing ? await merge.deleteMissing(startedAt) : 0;
       const merged =
         staged === 0 ? nothing : await merge.write({ isSorted, hasRepeats, rows: staged, deletions });
@@ -182,9 +195,7 @@ function createRun(
       const result = { written, unchanged, stale: merged.stale, deleted: merged.deleted + missing, rejected };
       const [entry, ...values] = importStatement(audit, result) ?? [];
       if (isKept && entry !== undefined) await query(entry, values);
-      // Autovacuum skips temporary tables, so deleted rows would pile up: truncate.
-      if (isKept) await query('truncate staged');
-      await query(isKept ? 'commit' : 'rollback');
+      await query(isKept ? `${clearing()}; commit` : 'rollback');
       // After a trial of a slow import the staged rows are still there: they were staged before it began.
       if (isKept || placed > 0) {
         staged = 0;

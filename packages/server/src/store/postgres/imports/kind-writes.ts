@@ -26,12 +26,17 @@ export interface KindWrites {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Reads rows through a cursor, `size` at a time. */
+/** Reads rows through a cursor, `size` at a time. A few rows need no cursor, and so only one round trip. */
 export async function* fetched(
   query: Query,
   selection: string,
+  { rows: count }: Local,
   size: number,
 ): AsyncGenerator<readonly Row[]> {
+  if (count <= size) {
+    yield (await query(selection)).rows;
+    return;
+  }
   await query(`declare lines no scroll cursor for ${selection}`);
   for (;;) {
     const { rows } = await query(`fetch ${size} from lines`);
@@ -57,9 +62,9 @@ export interface Local {
 }
 
 /**
- * Selects all rows of a temporary table. A subquery, because Citus sends its rows to the nodes; to join the table
- * itself, it would read the other table whole. The limit tells the planner how many rows there are: it has no
- * statistics of the table, and would read other tables whole for a few rows.
+ * Selects all rows of a temporary table. A subquery, because Citus sends its rows to the nodes. To join the
+ * table itself, it would read the other table whole. The limit tells the planner how many rows there are: it
+ * has no statistics of the table, and would read other tables whole for a few rows.
  */
 export function all(columns: string, { table, rows }: Local): string {
   return `(select ${columns} from ${table} limit ${rows})`;

@@ -1,7 +1,7 @@
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import { storeBounds } from '../../../bounds/store.ts';
 import { deletionsOf, importColumns, type RecordKind, sameId } from '../../sql/imports.ts';
-import { fetched, type Local, limitedTo, type Query, types } from './kind-writes.ts';
+import { all, fetched, type Local, limitedTo, type Query, types } from './kind-writes.ts';
 
 /** Values of columns. Times are text. */
 type Fields = Readonly<Record<string, string | boolean | null>>;
@@ -29,7 +29,7 @@ export async function writeOneByOne(
   ordered: Local,
   query: Query,
 ): Promise<Record<Outcome, number>> {
-  const { identity, all } = importColumns[kind];
+  const { identity, all: columns } = importColumns[kind];
   const { compared, replaceAll, deleteAll, rememberAll } = statements(kind, ordered);
   const size = kind === 'brands' ? storeBounds.exportBatchBrands : ingestBounds.importBatchRecords;
   const outcomes = { written: 0, unchanged: 0, stale: 0, deleted: 0 };
@@ -39,14 +39,14 @@ export async function writeOneByOne(
     if (rows.length > 0) await query(statement, [JSON.stringify(rows)]);
   }
 
-  for await (const rows of fetched(query, compared, size)) {
+  for await (const rows of fetched(query, compared, ordered, size)) {
     const changed = new Set<Current>();
     const deleting = new Set<Current>();
     for (const line of rows as Iterable<Fields>) {
       // Ids have no control characters.
       const key = identity.map((column) => line[column]).join('\n');
       if (current.key !== key) {
-        const record = line.is_stored ? pick(line, all, 'stored_') : undefined;
+        const record = line.is_stored ? pick(line, columns, 'stored_') : undefined;
         const goneAt = String(line.gone_at ?? '');
         current = { key, id: pick(line, identity), record, deletedAt: '', goneAt };
       }
@@ -55,21 +55,13 @@ export async function writeOneByOne(
       if (outcome === 'written' || outcome === 'deleted') changed.add(current);
       if (line.deleted_at !== null) deleting.add(current);
     }
-    const { existing = [], missing = [] } = Object.groupBy(changed, ({ record }) =>
-      record === undefined ? 'missing' : 'existing',
-    );
-    await send(
-      deleteAll,
-      missing.map(({ id }) => id),
-    );
-    await send(
-      replaceAll,
-      existing.map(({ record }) => record!),
-    );
-    await send(
-      rememberAll,
-      Array.from(deleting, ({ id, deletedAt }) => ({ ...id, deleted_at: deletedAt })),
-    );
+    const records = [...changed];
+    const absent = records.filter(({ record }) => record === undefined).map(({ id }) => id);
+    const present = records.map(({ record }) => record).filter((record) => record !== undefined);
+    const deletions = [...deleting].map(({ id, deletedAt }) => ({ ...id, deleted_at: deletedAt }));
+    await send(deleteAll(absent.length), absent);
+    await send(replaceAll, present);
+    await send(rememberAll, deletions);
   }
   return outcomes;
 }
@@ -103,32 +95,34 @@ function pick(row: Fields, columns: readonly string[], prefix = ''): Fields {
 
 /** All but the first have the parameter $1, a JSON list of rows. */
 function statements(kind: RecordKind, ordered: Local) {
-  const { identity, content, all } = importColumns[kind];
+  const { identity, content, all: columns } = importColumns[kind];
   const key = identity.join(', ');
   const rest = [...content, 'created_at', 'updated_at'];
   // JSON is compared as text: it has no equality.
   const stored = rest.map((column) => (column === 'metadata' ? 'metadata::text as metadata' : column));
-  const given = (columns: readonly string[]) => {
-    const typed = columns.map((column) => `${column} ${types[column] ?? 'text collate "C"'}`);
+  const given = (names: readonly string[]) => {
+    const typed = names.map((column) => `${column} ${types[column] ?? 'text collate "C"'}`);
     return `json_to_recordset($1) as given (${typed.join(', ')})`;
   };
-  const values = all.map((column) => (column === 'metadata' ? 'metadata::json' : column)).join(', ');
+  const values = columns.map((column) => (column === 'metadata' ? 'metadata::json' : column)).join(', ');
   const erased = limitedTo(ordered, 'erased_customers', 'customer_id', 'erased_at');
   return {
     compared: `
       select o.*, s.updated_at is not null as is_stored,
-        ${all.map((column) => `s.${column} as stored_${column}`).join(', ')},
+        ${columns.map((column) => `s.${column} as stored_${column}`).join(', ')},
         greatest(d.deleted_at${kind === 'brands' ? '' : ', e.erased_at'}) as gone_at
-      from ${ordered.table} o
+      from ${all('*', ordered)} o
       left join ${limitedTo(ordered, kind, key, stored.join(', '))} s using (${key})
       left join ${limitedTo(ordered, deletionsOf(kind), key, 'deleted_at')} d using (${key})
       ${kind === 'brands' ? '' : `left join ${erased} e using (customer_id)`}
-      order by ${key}, seq`,
+      order by ${key}, seq desc`,
     replaceAll: `
-      insert into ${kind} (${all.join(', ')}) select ${values} from ${given(all)}
+      insert into ${kind} (${columns.join(', ')}) select ${values} from ${given(columns)}
       on conflict (${key}) do update set
         ${rest.map((column) => `${column} = excluded.${column}`).join(', ')}`,
-    deleteAll: `delete from ${kind} using ${given(identity)} where ${sameId(kind, 'given', kind)}`,
+    deleteAll: (count: number) => `
+      delete from ${kind} using (select * from ${given(identity)} limit ${count}) as given
+      where ${sameId(kind, 'given', kind)}`,
     rememberAll: remember(
       kind,
       `select ${key}, deleted_at, now() from ${given([...identity, 'deleted_at'])}`,

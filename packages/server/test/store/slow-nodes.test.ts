@@ -15,11 +15,20 @@ function startReads() {
   }, 2);
   const read = (value: string) => {
     const { promise, ...answer } = Promise.withResolvers<string>();
-    return { ...answer, result: onNode('brands', value, () => promise) };
+    const reading = (begun: () => void) => {
+      begun();
+      return promise;
+    };
+    return { ...answer, result: onNode('brands', value, reading) };
   };
   return {
     counts,
     read,
+    /** A read that has no connection yet. */
+    waiting: (value: string) => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      return { resolve, result: onNode('brands', value, () => promise) };
+    },
     /** A read whose node answers at once. */
     quick: (value: string) => onNode('brands', value, async () => value),
     /** Reads that get no answer for so long that their node is slow. */
@@ -51,6 +60,18 @@ test('a node that does not answer gets a part of the connections, and other node
   assert.deepEqual(await Promise.all([first!.result, third.result]), ['a1', 'a4']);
 });
 
+test('a read that waits for a connection does not make its node slow', async (t) => {
+  t.after(() => mock.timers.reset());
+  const { counts, quick, waiting } = startReads();
+  const reads = ['a1', 'a2'].map(waiting);
+  mock.timers.tick(postgresBounds.slowNodeMs);
+  await turn();
+  assert.equal(await quick('a3'), 'a3');
+  assert.equal(counts.asked, 0);
+  for (const { resolve } of reads) resolve('read');
+  await Promise.all(reads.map(({ result }) => result));
+});
+
 test('a node that answers again gets all connections, and no read asks for its node', async (t) => {
   t.after(() => mock.timers.reset());
   const { counts, quick, slow } = startReads();
@@ -70,7 +91,10 @@ test('if the coordinator does not say which node has the rows, nothing is limite
   mock.timers.enable({ apis: ['setTimeout'] });
   const onNode = limitSlowNodes(() => Promise.reject(new Error('no answer')), 0);
   const { promise, resolve } = Promise.withResolvers<string>();
-  const slow = onNode('balances', 'a', () => promise);
+  const slow = onNode('balances', 'a', (begun) => {
+    begun();
+    return promise;
+  });
   mock.timers.tick(postgresBounds.slowNodeMs);
   await turn();
   assert.equal(await onNode('balances', 'a', async () => 'read'), 'read');

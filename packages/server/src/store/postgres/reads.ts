@@ -16,7 +16,7 @@ import {
   type Statement,
 } from './statements.ts';
 
-const onAnyNode: OnNode = (_table, _value, read) => read();
+const onAnyNode: OnNode = (_table, _value, read) => read(() => {});
 
 /** Reads keys, grants and balances from the primary, and brands from a replica if one is current. */
 export function createReads(
@@ -24,9 +24,9 @@ export function createReads(
   replicas: Replicas | undefined,
   onNode: OnNode = onAnyNode,
 ): Omit<Reads, 'ping'> {
-  function onPrimary(statement: Statement, values: readonly Value[]): Promise<Rows> {
+  function onPrimary(statement: Statement, values: readonly Value[], begun?: () => void): Promise<Rows> {
     note({ 'partner_network.database.server': 'primary' });
-    return primary.query(statement, values);
+    return primary.query(statement, values, begun);
   }
 
   return {
@@ -37,16 +37,16 @@ export function createReads(
       const values = [partnerId, after, limit, ...(referenceId === undefined ? [] : [referenceId])];
       const rows =
         (await replicas?.query(statement, values, walPosition)) ??
-        (await onNode('brands', partnerId, () => onPrimary(statement, values)));
+        (await onNode('brands', partnerId, (begun) => onPrimary(statement, values, begun)));
       return { ...pageFrom(rows), walPosition: BigInt(rows[0]!.wal_position as string) };
     },
 
     listBalances: async ({ partnerId, customerId, type, grantId, at, after, limit }) => {
       const values = [customerId, after, limit, type, partnerId, at];
-      const rows = await onNode('balances', customerId, () =>
+      const rows = await onNode('balances', customerId, (begun) =>
         grantId === undefined
-          ? onPrimary(balancesUnderAnyGrant, values)
-          : onPrimary(balancesUnderGrant, [...values, grantId]),
+          ? onPrimary(balancesUnderAnyGrant, values, begun)
+          : onPrimary(balancesUnderGrant, [...values, grantId], begun),
       );
       const grant = (rows[0]!.standing ?? 'NOT_FOUND') as BalancesAnswer['grant'];
       return grant === 'ACTIVE'

@@ -40,7 +40,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
   const away = new Map<unknown, number>();
   let fault: unknown;
 
-  /** Leaves a node that failed alone for a while: each attempt on a frozen node keeps all receipts waiting. */
+  /** Leaves a node that failed alone for a while: all receipts wait for an attempt on a frozen node. */
   async function writePart(node: unknown, part: readonly Receipt[]): Promise<boolean> {
     if ((away.get(node) ?? 0) > performance.now()) return false;
     try {

@@ -225,8 +225,12 @@ export function createPool(settings: PoolSettings) {
     metrics,
     onConnection,
 
-    query: (statement: Statement, values: readonly Value[]) =>
-      onConnection((connection) => run(connection, statement, values)),
+    /** Calls `begun` when the statement has a connection. */
+    query: (statement: Statement, values: readonly Value[], begun?: () => void) =>
+      onConnection((connection) => {
+        begun?.();
+        return run(connection, statement, values);
+      }),
 
     /** Reads how far a standby has replayed, then runs the statement; both within `timeoutMs`. */
     queryAfterProgress: (statement: Statement, values: readonly Value[], timeoutMs: number) =>

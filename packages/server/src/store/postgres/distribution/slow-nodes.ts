@@ -3,11 +3,14 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Sql } from '../../sql/statement.ts';
 import { nodesOf } from './placement.ts';
 
-/** Reads rows of a table that belong to a partner or a customer, all of them on one node. */
+/**
+ * Reads rows of a table that belong to a partner or a customer, all of them on one node. `read` calls `begun`
+ * when it has a connection.
+ */
 export type OnNode = <Result>(
   table: 'brands' | 'balances',
   value: string,
-  read: () => Promise<Result>,
+  read: (begun: () => void) => Promise<Result>,
 ) => Promise<Result>;
 
 /**
@@ -31,15 +34,18 @@ export function limitSlowNodes(ask: Sql['rows'], most: number): OnNode {
       if (node.reads >= most) throw new StoreUnavailable('A node of the database does not answer.');
       node.reads += 1;
     }
-    const timer = setTimeout(async () => {
+    let timer: NodeJS.Timeout | undefined;
+    const noteSlow = async () => {
       const id = await nodeOf(table, value);
       if (isOver || node !== undefined || id === undefined) return;
       node = slow.get(id) ?? { id, reads: 0 };
       slow.set(id, node);
       node.reads += 1;
-    }, postgresBounds.slowNodeMs);
+    };
+    // The wait for a connection does not count: other nodes may cause it.
+    const begun = () => (timer = setTimeout(noteSlow, postgresBounds.slowNodeMs));
     try {
-      const result = await read();
+      const result = await read(begun);
       if (node !== undefined) slow.delete(node.id);
       return result;
     } finally {

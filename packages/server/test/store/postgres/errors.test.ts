@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import { test } from 'node:test';
+import { DatabaseError } from 'pg';
+import { migratedDatabase } from '../../../../testkit/fixtures/database.ts';
 import { freePort } from '../../../../testkit/servers/free-port.ts';
 import { connectTo, emptyDatabase } from '../../../../testkit/servers/postgres.ts';
 import { StoreUnavailable } from '../../../src/store/port.ts';
 import { Connection } from '../../../src/store/postgres/connections/connection.ts';
 import { breaksConnection, translated } from '../../../src/store/postgres/connections/errors.ts';
+import { createImports } from '../../../src/store/postgres/imports/imports.ts';
+import { plainBalance } from '../suite/records.ts';
 
 test('reports a closed connection in words for an operator', async () => {
   const client = new Connection({ host: '127.0.0.1', port: await freePort() });
@@ -44,6 +49,7 @@ test('a node that is lost in the middle of a transaction is no internal error', 
   for (const [message, isUnavailable] of [
     ['failure on connection marked as essential: 10.0.0.1:5432', true],
     ['terminating connection due to administrator command', true],
+    ['SSL SYSCALL error: EOF detected', true],
     ['the cache of relation 1234 is broken', false],
   ] as const) {
     const statement = `do $$ begin raise sqlstate 'XX000' using message = '${message}'; end $$`;
@@ -51,6 +57,26 @@ test('a node that is lost in the middle of a transaction is no internal error', 
     assert.equal(translated(fault) instanceof StoreUnavailable, isUnavailable);
     assert.equal(breaksConnection(fault), false);
   }
+});
+
+test('an import that loses a node before its savepoint reports the lost node', async (t) => {
+  const connection = new Connection({ connectionString: await migratedDatabase(t) });
+  await connection.connect();
+  const run = await createImports(async () => connection).beginImport('balances', { pace: 'fast' });
+  t.after(run.end);
+  await run.stage([plainBalance('alice', 'b')]);
+  const lost = Object.assign(new DatabaseError('SSL SYSCALL error: EOF detected', 0, 'error'), {
+    code: 'XX000',
+  });
+  const query = connection.query.bind(connection);
+  t.mock.method(connection, 'query', (sent: string | object) =>
+    typeof sent === 'string' ? query(sent) : new Writable({ write: (_text, _encoding, done) => done(lost) }),
+  );
+  await assert.rejects(run.write({ mode: 'keep' }), (error: Error) => {
+    assert.ok(error instanceof StoreUnavailable);
+    assert.match(error.message, /EOF detected/);
+    return true;
+  });
 });
 
 test('an error about another node does not break the connection', async (t) => {

@@ -28,7 +28,8 @@ const internalError = 'XX000';
 const lostNode = new RegExp(
   '^(failure on connection marked as essential|could not connect to any active placements|' +
     'could not find an available connection|cannot connect to |terminating connection |' +
-    'server closed the connection |connection not open|the database system is )',
+    'server closed the connection |connection not open|the database system is |' +
+    'SSL SYSCALL error|SSL error|could not receive data )',
 );
 
 /** Messages of `pg` about a closed connection, which mean nothing to an operator. */

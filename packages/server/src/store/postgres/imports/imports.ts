@@ -118,7 +118,8 @@ function createRun(
       await copy(connection, statements, `${lines.join('\n')}\n`);
     } catch (error) {
       if (!isRefused(error)) throw translated(error);
-      await query('rollback to batch');
+      // Without the savepoint, a node was lost before the copy.
+      await connection.query('rollback to batch').catch(() => translate(error));
       return false;
     }
     placed += lines.length;

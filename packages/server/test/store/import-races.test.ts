@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { StoreLocked } from '../../src/store/port.ts';
-import { counted, plainBalance, writeRows } from './suite/records.ts';
+import { counted, createPartners, grant, plainBalance, writeRows } from './suite/records.ts';
 
 const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
 const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };
@@ -72,3 +73,37 @@ test('a feed that meets the lock of another import fails soon, so that it can re
   await assert.rejects(feed.write({ mode: 'keep' }), StoreLocked);
   await Promise.all([feed.end(), file.end()]);
 });
+
+const month = (number: number) => `2026-0${number}-01T00:00:00.000Z`;
+
+/** A line of February or April, and the grant that was active when it was read, and is revoked in March. */
+const revocations = [
+  { line: { expires_at: month(9) }, status: 'REVOKED', updated_at: month(3) },
+  { line: { status: 'CONSUMED' }, status: 'CONSUMED', updated_at: month(2) },
+  { line: { status: 'CONSUMED', updated_at: month(4) }, status: 'REVOKED', updated_at: month(3) },
+];
+
+for (const { line, ...ends } of revocations) {
+  const what = JSON.stringify(line);
+  test(`an import keeps a revocation that comes after it read the grant: ${what}`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    await createPartners(store, 'acme');
+    await store.createGrant(grant, byTest);
+    const [revoking, watching] = [await connectTo(t, url), await connectTo(t, url)];
+    await revoking.query('begin');
+    await revoking.query(`update grants set status = 'REVOKED', updated_at = '${month(3)}'
+      where customer_id = 'alice'`);
+    const run = await store.beginImport('grants');
+    await run.stage([{ ...grant, updated_at: month(2), is_timed: 1, line: 1, ...line }]);
+    const writing = run.write({ mode: 'keep' });
+    const isWriting = `select 1 from pg_stat_activity where datname = current_database()
+      and state = 'active' and ltrim(query, E' \\n') like 'insert into grants%'`;
+    await until(5_000, async () => (await watching.query(isWriting)).rowCount === 1);
+    await revoking.query('commit');
+    await writing;
+    await run.end();
+    const [stored] = await store.findGrants('g');
+    const { expires_at } = { expires_at: undefined, ...line };
+    assert.deepEqual({ expires_at: undefined, ...stored }, { ...grant, expires_at, ...ends });
+  });
+}

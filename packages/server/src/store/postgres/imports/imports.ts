@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { DatabaseError } from 'pg';
+import { DatabaseError, type QueryResult } from 'pg';
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { toTime } from '../../../lib/times.ts';
@@ -8,9 +8,8 @@ import { importStatement } from '../../sql/audit.ts';
 import {
   createOrderCheck,
   grantLineColumns,
-  hasGone,
   importColumns,
-  type RecordKind,
+  hasGone as selectHasGone,
 } from '../../sql/imports.ts';
 import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
@@ -19,8 +18,11 @@ import { createGrantWrites } from './grants.ts';
 import { type Merged, type Query, types } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
 
-/** Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. */
-const writeSettings = `set local work_mem = '64MB'`;
+/**
+ * Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. Citus sends the keys of
+ * all lines to its nodes, and refuses more than 1 GB by default.
+ */
+const writeSettings = `set local work_mem = '64MB'; set local citus.max_intermediate_result_size = -1`;
 
 /** A feed retries by itself: it must report that it waits, and react to signals meanwhile. */
 const feedSettings = `set local lock_timeout = ${postgresBounds.feedLockMs}`;
@@ -93,24 +95,22 @@ function createRun(
   let batch = newBatch();
   let sending = Promise.resolve();
 
-  /** Runs a statement in the transaction. Its begin takes no round trip of its own. */
-  async function inTransaction(statement: string): Promise<void> {
+  /**
+   * Takes the lock, and begins the transaction before that. Returns whether a row might be older than a
+   * deletion. All in one message: each round trip adds to the time of a small batch.
+   */
+  async function lock(mode: 'shared' | 'exclusive'): Promise<boolean> {
     const settings = pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
-    await query(isBegun ? statement : `${begin}; ${settings}; ${statement}`);
+    const beginning = isBegun ? [] : [begin, settings];
+    const look = kind === 'grants' ? 'select true as has_gone' : selectHasGone(kind);
+    const results = await query([...beginning, importLock(kind, mode), look].join('; '));
     isBegun = true;
-  }
-
-  /** Begins to write directly. Returns false if a row might be older than a remembered deletion. */
-  async function beginDirect(): Promise<boolean> {
-    if (isBegun) return true;
-    await inTransaction(importLock(kind, 'shared'));
-    const { rows } = await query(hasGone(kind as RecordKind));
-    return !rows[0].has_gone;
+    return (results as unknown as QueryResult[]).at(-1)!.rows[0].has_gone;
   }
 
   /** Writes lines directly. Returns false, having written nothing, if a row exists already. */
   async function place(lines: readonly string[]): Promise<boolean> {
-    if (!(await beginDirect())) return false;
+    if (!isBegun && (await lock('shared'))) return false;
     try {
       // One message for all three: separate round trips left the server idle for an eighth of the time.
       const into = `${kind} (${lineColumns.join(', ')})`;
@@ -185,10 +185,12 @@ function createRun(
       await flushAll();
       const hasRepeats = staged > 0 && !isSorted && (await merge.hasRepeats());
       const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
-      await inTransaction(importLock(kind, isAlone ? 'exclusive' : 'shared'));
+      const hasGone = await lock(isAlone ? 'exclusive' : 'shared');
       const missing = deletesMissing ? await merge.deleteMissing(startedAt) : 0;
       const merged =
-        staged === 0 ? nothing : await merge.write({ isSorted, hasRepeats, rows: staged, deletions });
+        staged === 0
+          ? nothing
+          : await merge.write({ isSorted, hasRepeats, hasGone, rows: staged, deletions });
       const { rejected } = merged;
       const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
       const written = placed + merged.written;

@@ -7,6 +7,8 @@ export interface Staged {
   /** Whether all rows are in the order of the table, and no id is repeated. */
   readonly isSorted: boolean;
   readonly hasRepeats: boolean;
+  /** Whether a row might be older than a deletion or an erasure. */
+  readonly hasGone: boolean;
   readonly rows: number;
   /** How many of the rows delete. */
   readonly deletions: number;

@@ -65,11 +65,13 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
         ) select count(*) from gone`,
         at,
       ),
-    write: async ({ isSorted, hasRepeats, rows, deletions: given }: Staged) => {
+    write: async ({ isSorted, hasRepeats, hasGone, rows, deletions: given }: Staged) => {
       const isPlain = !hasRepeats && given === 0;
       const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOrdered();
       const staged = all(`seq, ${key}, updated_at`, { table: 'staged', rows });
-      let stale = await changes(`delete from staged where seq in (${goneStaged(kind, staged)})`);
+      let stale = hasGone
+        ? await changes(`delete from staged where seq in (${goneStaged(kind, staged)})`)
+        : 0;
       // Each statement is a round trip: the later ones are left out if no line can be left for them.
       const most = rows - first.rows - stale;
       let written = await merge(true, isSorted);

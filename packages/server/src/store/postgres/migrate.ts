@@ -30,7 +30,7 @@ const tryLock = `select pg_try_advisory_lock(${0x504e6574}) as taken`;
 const unlock = `select pg_advisory_unlock(${0x504e6574})`;
 
 /** Limits the wait for a table in use, because all later statements on it wait behind the migration. */
-const limitLocks = `set local lock_timeout = ${postgresBounds.migrationLockMs}`;
+export const limitLocks = `set local lock_timeout = ${postgresBounds.migrationLockMs}`;
 
 /** Citus refuses to change shards in parallel after a table that is on every node. Others ignore this. */
 export const oneNodeAtATime = `set local citus.multi_shard_modify_mode = 'sequential'`;

@@ -3,7 +3,7 @@ import { type Client, DatabaseError } from 'pg';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { begin } from '../connections/connection.ts';
 import { indexScansOnly } from '../connections/pool.ts';
-import { oneNodeAtATime } from '../migrate.ts';
+import { limitLocks, oneNodeAtATime } from '../migrate.ts';
 import { hasCitus, places, tablesOf } from './tables.ts';
 
 const insufficientPrivilege = '42501';
@@ -54,6 +54,7 @@ export async function distribute(client: Client): Promise<void> {
   const { local } = await tablesOf(client);
   try {
     await client.query(begin);
+    await client.query(limitLocks);
     await client.query(oneNodeAtATime);
     // The trigger of grants reads and changes only its own row.
     await client.query('set local citus.enable_unsafe_triggers = on');

@@ -18,12 +18,16 @@ export async function onEachNode(nodes: Nodes, ...statements: string[]): Promise
 export async function joinNodes(nodes: Nodes, database: string): Promise<void> {
   const urls = nodes.map((url) => withDatabase(url, database));
   await onEachNode(urls, 'create extension citus');
-  await onConnection(urls[0]!, async (client) => {
-    for (const [index, url] of urls.entries()) {
-      const { hostname, port } = new URL(url);
-      const add = index === 0 ? 'citus_set_coordinator_host' : 'citus_add_node';
-      await client.query(`select ${add}($1, $2)`, [hostname, port]);
-    }
+  await onConnection(nodes[0]!, async (locked) => {
+    // Adding a node changes roles there, and fails if another database of the cluster does so meanwhile.
+    await locked.query('select pg_advisory_lock(1)');
+    await onConnection(urls[0]!, async (client) => {
+      for (const [index, url] of urls.entries()) {
+        const { hostname, port } = new URL(url);
+        const add = index === 0 ? 'citus_set_coordinator_host' : 'citus_add_node';
+        await client.query(`select ${add}($1, $2)`, [hostname, port]);
+      }
+    });
   });
 }
 

@@ -8,7 +8,6 @@ import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { spawnCommand } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { wholeFile } from '../../packages/testkit/servers/postgres.ts';
-import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { idsIn } from './scene/load.ts';
 import { balance, brand, placement, type Stage, startStage, type Target } from './scene/stage.ts';
 
@@ -198,13 +197,10 @@ test('an import that is killed together with a worker is whole or absent', async
     }
     await ended;
     tookMs ||= performance.now() - startMs;
-    const query = 'select count(*)::integer as found from brands where id like $1';
-    const count = await onConnection(cluster.coordinator.url('network'), async (client) => {
-      // Citus does this once a minute.
-      await client.query('select recover_prepared_transactions()');
-      return (await client.query(query, [`new-${attempt}-%`])).rows[0].found;
-    });
-    found.push(count / lines.length);
+    await stage.recover();
+    const query = 'select count(*)::integer as stored from brands where id like $1';
+    const { rows } = await stage.admin.query(query, [`new-${attempt}-%`]);
+    found.push(rows[0].stored / lines.length);
   }
   t.diagnostic(`stored: ${found.join(', ')}`);
   assert.ok(found.every((share) => share === 0 || share === 1));

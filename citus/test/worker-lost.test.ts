@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { requestsShed } from '../../packages/testkit/fixtures/served.ts';
 import type { PostgresServer } from '../../packages/testkit/servers/postgres.ts';
 import { assertRecovered, longestMs, type Sample, startLoad, summaryOf } from './scene/load.ts';
 import { type Stage, startStage } from './scene/stage.ts';
@@ -16,16 +17,20 @@ async function loseWorker(awayMs: number, lose: Act, bringBack: Act) {
   started ??= startStage();
   const stage = await started;
   await using lifetime = openLifetime();
-  const { port, signal, ended } = await stage.serve(lifetime);
+  const { port, operationsUrl, signal, ended } = await stage.serve(lifetime);
   const worker = stage.cluster.workers[0]!;
   const loads = [startLoad(port, stage.on(worker)), startLoad(port, stage.notOn(worker))] as const;
   await wait(2_000);
+  const shedBefore = await requestsShed(operationsUrl, 'loop');
   const beginMs = performance.now();
   await lose(worker);
   const lostMs = performance.now();
+  const sessions = await sessionsOf(stage);
   await wait(awayMs);
+  const closed = sessions.difference(await sessionsOf(stage));
   const unwritten = await withoutReceipt(stage, loads[1].samples, performance.now() - 1_500);
   const hostMs = Math.max(...loads.map((load) => load.hostMs()));
+  const shed = (await requestsShed(operationsUrl, 'loop')) - shedBefore;
   const endMs = performance.now();
   await bringBack(worker);
   const backMs = performance.now();
@@ -41,12 +46,21 @@ async function loseWorker(awayMs: number, lose: Act, bringBack: Act) {
     away: away.filter(({ sentMs }) => sentMs > lostMs && sentMs < endMs),
     healthy: healthy.filter(({ sentMs }) => sentMs > beginMs && sentMs < endMs),
     unwritten,
+    /** Connections of the service to the coordinator that were closed meanwhile. */
+    closed,
     /** How long the host delays a process that has little to do. It delays the service as long. */
     hostMs: Math.round(hostMs),
+    /** Requests that the service shed because the host delayed it. */
+    shed,
     beginMs,
     after: all.filter(({ sentMs }) => sentMs > backMs),
     backMs,
   };
+}
+
+async function sessionsOf({ admin }: Stage): Promise<Set<number>> {
+  const query = `select pid from pg_stat_activity where application_name like 'partner-network serve%'`;
+  return new Set((await admin.query(query)).rows.map(({ pid }) => pid));
 }
 
 /** Pages of balances without a receipt, among those before this time. */
@@ -64,6 +78,8 @@ async function withoutReceipt({ admin }: Stage, samples: readonly Sample[], befo
   return pages.filter(({ requestId }) => !written.has(requestId));
 }
 
+const refusedIn = (samples: readonly Sample[]) => samples.filter(({ isPage }) => !isPage).length;
+
 type Seen = Awaited<ReturnType<typeof loseWorker>>;
 
 /** What must be true after its return, however it was lost. */
@@ -75,6 +91,7 @@ function testReturn(seen: () => Seen): void {
 
   test('in the end every page of balances has its receipt', async () => {
     const { stage, all } = seen();
+    await stage.recover();
     assert.deepEqual(await withoutReceipt(stage, all), []);
   });
 }
@@ -91,9 +108,11 @@ suite('a worker is killed', () => {
   });
 
   test('all pages of the other worker come within 150 ms', (t) => {
-    const { healthy, hostMs } = seen;
-    t.diagnostic(`${summaryOf(healthy)}; the host delays this process for up to ${hostMs} ms`);
-    assert.ok(healthy.length > 80 && healthy.every(({ isPage }) => isPage));
+    const { healthy, hostMs, shed } = seen;
+    t.diagnostic(
+      `${summaryOf(healthy)}; the host delays processes by ${hostMs} ms, ${shed} requests are shed`,
+    );
+    assert.ok(healthy.length > 80 && refusedIn(healthy) <= shed);
     assert.ok(longestMs(healthy) < 150 + hostMs);
   });
 
@@ -102,6 +121,10 @@ suite('a worker is killed', () => {
     t.diagnostic(summaryOf(away));
     assert.ok(away.length > 80 && away.every(({ isPage }) => !isPage));
     assert.ok(longestMs(away) < 250 + hostMs);
+  });
+
+  test('the service keeps its connections to the coordinator', () => {
+    assert.deepEqual(seen.closed, new Set());
   });
 
   test('the receipts of the other worker are written meanwhile', () => {
@@ -123,12 +146,12 @@ suite('a worker is frozen', () => {
   });
 
   test('after 2 s, all pages of the other worker come', (t) => {
-    const { healthy, beginMs } = seen;
+    const { healthy, beginMs, shed } = seen;
     const [late, early] = [true, false].map((isLate) =>
       healthy.filter(({ sentMs }) => sentMs > beginMs + 2_000 === isLate),
     );
     t.diagnostic(`first 2 s: ${summaryOf(early!)}; then: ${summaryOf(late!)}`);
-    assert.ok(late!.length > 80 && late!.every(({ isPage }) => isPage));
+    assert.ok(late!.length > 80 && refusedIn(late!) <= shed);
   });
 
   test('its own rows are a 503 within 2 s', (t) => {

@@ -50,7 +50,7 @@ export function startLoad(port: number, targets: readonly Target[]) {
     });
     running.add(one);
     one.then(() => running.delete(one));
-  }, 1_000 / perSecond);
+  }, 1_000 / perSecond).unref();
 
   /** Resolves to all answers. Fails if one of them was neither the right page nor a 503. */
   async function stop(): Promise<readonly Sample[]> {

@@ -12,6 +12,7 @@ import type { Lifetime } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { type Finished, run } from '../../../packages/testkit/fixtures/run.ts';
 import { serveSandbox } from '../../../packages/testkit/fixtures/served.ts';
 import { connectTo, type PostgresServer, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
+import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
 
 /** A listing of one partner, all of whose records are on one worker. */
 export interface Target {
@@ -100,6 +101,11 @@ export async function startStage() {
     targets,
     on: (worker: PostgresServer) => targets.filter((target) => isOn(worker, target)),
     notOn: (worker: PostgresServer) => targets.filter((target) => !isOn(worker, target)),
+    /** Ends the transactions that a killed node left behind. Citus does so once a minute. */
+    recover: () =>
+      onConnection(superuser, async (client) => {
+        await client.query('select recover_prepared_transactions()');
+      }),
     serve: (t: Lifetime) => serveSandbox(t, database, ['--brands-rate', '0', '--log-level', 'warn']),
   };
 }

@@ -44,7 +44,7 @@ test('never repeats a value that the server rejects', async (t) => {
   }
 });
 
-test('a node that is lost in the middle of a transaction is no internal error', async (t) => {
+test('a node that is lost in the middle of a transaction is no internal error, and breaks the connection', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));
   for (const [message, isUnavailable] of [
     ['failure on connection marked as essential: 10.0.0.1:5432', true],
@@ -55,7 +55,7 @@ test('a node that is lost in the middle of a transaction is no internal error', 
     const statement = `do $$ begin raise sqlstate 'XX000' using message = '${message}'; end $$`;
     const fault = await client.query(statement).then(String, (error: Error) => error);
     assert.equal(translated(fault) instanceof StoreUnavailable, isUnavailable);
-    assert.equal(breaksConnection(fault), false);
+    assert.equal(breaksConnection(fault), isUnavailable);
   }
 });
 

@@ -60,9 +60,13 @@ export function translated(error: unknown): Error {
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   const reason = `The database cannot answer now (${message}, ${code}).`;
   if (code === lockNotAvailable) return new StoreLocked(reason);
-  const isLostNode = code === internalError && lostNode.test(message);
-  if (isLostNode || unavailable.some((known) => code.startsWith(known))) return new StoreUnavailable(reason);
+  if (hasLostNode(error) || unavailable.some((known) => code.startsWith(known)))
+    return new StoreUnavailable(reason);
   return new Error(`The database refused a statement (${message}, ${code}).`);
+}
+
+function hasLostNode({ code, message }: DatabaseError): boolean {
+  return code === internalError && lostNode.test(message);
 }
 
 /** Converts the error of a connection that could not be opened. Requests then get a 503. */
@@ -84,5 +88,7 @@ export function breaksConnection(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return true;
   const { code = '', severity } = error;
   if (code.startsWith(connectionException)) return severity !== 'ERROR';
+  // It may have up to 16 more connections to the lost node, each of which would fail a transaction.
+  if (hasLostNode(error)) return true;
   return broken.some((known) => code.startsWith(known));
 }

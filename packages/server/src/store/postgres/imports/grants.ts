@@ -45,8 +45,8 @@ export function createGrantWrites(query: Query): KindWrites {
     hasRepeats: async () => false,
     countMissing: async () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: async () => 0,
-    write: async ({ rows: count }) => {
-      const staged = { table: 'staged', rows: count };
+    write: async ({ rows: count, owned }) => {
+      const staged = { table: 'staged', rows: count, owned };
       const merged = { written: 0, stale: 0, deleted: 0 };
       const rejected: { line: number; fields: readonly string[] }[] = [];
       /** The last id, and the grant as the lines so far have changed it. */

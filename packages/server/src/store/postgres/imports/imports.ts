@@ -15,7 +15,7 @@ import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
-import { type Merged, type Query, types } from './kind-writes.ts';
+import { type Local, type Merged, type Query, types } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
 
 /**
@@ -77,6 +77,7 @@ function createRun(
   { pace = 'slow', deletesMissing = false }: ImportBegin,
   connection: Connection,
 ): ImportRun & { create(): Promise<void> } {
+  const owner = importColumns[kind].identity[0]!;
   const lineColumns = kind === 'grants' ? grantLineColumns : importColumns[kind].all;
   const query: Query = (text, values) => connection.query(text, values).catch(translate);
   const checkOrder = createOrderCheck(kind);
@@ -89,6 +90,8 @@ function createRun(
   let placed = 0;
   let staged = 0;
   let deletions = 0;
+  /** The partners of staged brands or the customers of other records, if they are few. */
+  const owners = new Set<string>();
   /** Staged rows that were deleted since the last truncate. */
   let cleared = 0;
   /** Rows that are not sent yet, and the batch that the server is reading. */
@@ -99,13 +102,20 @@ function createRun(
    * Takes the lock, and begins the transaction before that. Returns whether a row might be older than a
    * deletion. All in one message: each round trip adds to the time of a small batch.
    */
-  async function lock(mode: 'shared' | 'exclusive'): Promise<boolean> {
+  async function lock(mode: 'shared' | 'exclusive', owned?: Local['owned']): Promise<boolean> {
     const settings = pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
     const beginning = isBegun ? [] : [begin, settings];
-    const look = kind === 'grants' ? 'select true as has_gone' : selectHasGone(kind);
+    const look = kind === 'grants' ? 'select true as has_gone' : selectHasGone(kind, owned);
     const results = await query([...beginning, importLock(kind, mode), look].join('; '));
     isBegun = true;
     return (results as unknown as QueryResult[]).at(-1)!.rows[0].has_gone;
+  }
+
+  /** See `Local`. */
+  function owned(table: string): string {
+    if (owners.size === 0 || owners.size > ingestBounds.importNamedOwners) return 'true';
+    const names = [...owners].map((name) => connection.escapeLiteral(name));
+    return `${table}.${owner} in (${names.join(', ')})`;
   }
 
   /** Writes lines directly. Returns false, having written nothing, if a row exists already. */
@@ -174,6 +184,7 @@ function createRun(
         batch.tails.push(kind === 'grants' ? '' : tailOf(row));
         batch.characters += line.length;
         if (row.deleted_at !== undefined) batch.deletions += 1;
+        if (owners.size <= ingestBounds.importNamedOwners) owners.add(row[owner] as string);
       }
       if (batch.characters >= ingestBounds.importCopyCharacters) await flush();
     },
@@ -185,12 +196,12 @@ function createRun(
       await flushAll();
       const hasRepeats = staged > 0 && !isSorted && (await merge.hasRepeats());
       const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
-      const hasGone = await lock(isAlone ? 'exclusive' : 'shared');
+      const hasGone = await lock(isAlone ? 'exclusive' : 'shared', owned);
       const missing = deletesMissing ? await merge.deleteMissing(startedAt) : 0;
       const merged =
         staged === 0
           ? nothing
-          : await merge.write({ isSorted, hasRepeats, hasGone, rows: staged, deletions });
+          : await merge.write({ isSorted, hasRepeats, hasGone, rows: staged, owned, deletions });
       const { rejected } = merged;
       const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
       const written = placed + merged.written;
@@ -203,6 +214,7 @@ function createRun(
       if (isKept || placed > 0) {
         staged = 0;
         deletions = 0;
+        owners.clear();
       }
       placed = 0;
       isBegun = false;

@@ -122,7 +122,7 @@ function statements(kind: RecordKind, ordered: Local) {
         ${rest.map((column) => `${column} = excluded.${column}`).join(', ')}`,
     deleteAll: (count: number) => `
       delete from ${kind} using (select * from ${given(identity)} limit ${count}) as given
-      where ${sameId(kind, 'given', kind)}`,
+      where ${sameId(kind, 'given', kind)} and ${ordered.owned(kind)}`,
     rememberAll: remember(
       kind,
       `select ${key}, deleted_at, now() from ${given([...identity, 'deleted_at'])}`,

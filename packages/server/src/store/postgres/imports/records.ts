@@ -8,7 +8,7 @@ import {
   sameId,
   upsert,
 } from '../../sql/imports.ts';
-import { all, type KindWrites, type Query, type Staged } from './kind-writes.ts';
+import { all, type KindWrites, type Local, type Query, type Staged } from './kind-writes.ts';
 import { remember, writeOneByOne } from './one-by-one.ts';
 
 /**
@@ -36,14 +36,14 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
   }
 
   /** Writes the lines of repeated ids and the deletions one by one, and removes them from `staged`. */
-  async function writeOrdered() {
+  async function writeOrdered(owned: Local['owned']) {
     await query('analyze staged');
     // They get negative numbers: another table would take two milliseconds.
     const rows = await changes(`
       update staged set seq = -seq where (${key}) in (
         select ${key} from staged group by ${key} having count(*) > 1 or max(deleted_at) is not null
       )`);
-    const outcomes = await writeOneByOne(kind, { table: 'staged where seq < 0', rows }, query);
+    const outcomes = await writeOneByOne(kind, { table: 'staged where seq < 0', rows, owned }, query);
     await query('delete from staged where seq < 0');
     return { rows, ...outcomes };
   }
@@ -65,12 +65,12 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
         ) select count(*) from gone`,
         at,
       ),
-    write: async ({ isSorted, hasRepeats, hasGone, rows, deletions: given }: Staged) => {
+    write: async ({ isSorted, hasRepeats, hasGone, rows, owned, deletions: given }: Staged) => {
       const isPlain = !hasRepeats && given === 0;
-      const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOrdered();
-      const staged = all(`seq, ${key}, updated_at`, { table: 'staged', rows });
+      const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOrdered(owned);
+      const staged = all(`seq, ${key}, updated_at`, { table: 'staged', rows, owned });
       let stale = hasGone
-        ? await changes(`delete from staged where seq in (${goneStaged(kind, staged)})`)
+        ? await changes(`delete from staged where seq in (${goneStaged(kind, staged, owned)})`)
         : 0;
       // Each statement is a round trip: the later ones are left out if no line can be left for them.
       const most = rows - first.rows - stale;
@@ -79,7 +79,7 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
       if (written < most) {
         stale += await count(`
           select count(*) from ${staged} s join ${kind} on ${sameId(kind, 's', kind)}
-          where s.updated_at < ${kind}.updated_at`);
+          where s.updated_at < ${kind}.updated_at and ${owned(kind)}`);
       }
       if (given > 0)
         await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
@@ -97,13 +97,13 @@ export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
  * Selects the staged rows that are not newer than a deletion of the record or the erasure of the customer.
  * They must not bring the record back.
  */
-function goneStaged(kind: RecordKind, staged: string): string {
+function goneStaged(kind: RecordKind, staged: string, owned: Local['owned']): string {
   const deleted = `
     select s.seq from ${staged} s join ${deletionsOf(kind)} d on ${sameId(kind, 's', 'd')}
-    where d.deleted_at >= s.updated_at`;
+    where d.deleted_at >= s.updated_at and ${owned('d')}`;
   const erased = `
     select s.seq from ${staged} s join erased_customers e on e.customer_id = s.customer_id
-    where e.erased_at >= s.updated_at`;
+    where e.erased_at >= s.updated_at and ${owned('e')}`;
   return kind === 'brands' ? deleted : `${deleted} union all ${erased}`;
 }
 

@@ -44,7 +44,7 @@ test('never repeats a value that the server rejects', async (t) => {
   }
 });
 
-test('a node that is lost in the middle of a transaction is no internal error, and breaks the connection', async (t) => {
+test('a node that is lost within a transaction is a 503, and its connection is replaced', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));
   for (const [message, isUnavailable] of [
     ['failure on connection marked as essential: 10.0.0.1:5432', true],

@@ -49,7 +49,7 @@ async function keepWalking({ call }: Caller, targets: readonly Target[], walks: 
   }
 }
 
-/** Adds brands between those that are there, and deletes them, by one file after the other. */
+/** Adds brands between those that exist, and deletes them, by one file after the other. */
 async function importFiles({ attempt, fileOf }: Stage, partners: readonly Target[]): Promise<number> {
   const more = partners.flatMap(({ owner, ids }) =>
     ids.filter((_, index) => index % 25 === 0).map((id) => brand(owner, `${id}x`)),
@@ -156,7 +156,7 @@ before(async () => {
 });
 
 for (const what of Object.keys(acts)) {
-  test(`${what}: a walk returns every record that is there all the time exactly once`, (t) => {
+  test(`${what}: a walk returns every record that exists all the time exactly once`, (t) => {
     const walks = walksDuring.get(what)!;
     const pages = walks.reduce((sum, { ids, target }) => sum + (ids.length / target.ids.length) * 10, 0);
     t.diagnostic(`${walks.length} walks, ${Math.round(pages)} pages`);

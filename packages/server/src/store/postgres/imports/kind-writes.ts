@@ -66,7 +66,7 @@ export interface Local {
 
 /**
  * Selects all rows of a temporary table. A subquery, because Citus sends its rows to the nodes. To join the
- * table itself, it would read the other table whole. The limit tells the planner how many rows there are: it
+ * table itself, it would read the other table whole. The limit shows the planner how many rows there are: it
  * has no statistics of the table, and would read other tables whole for a few rows.
  */
 export function all(columns: string, { table, rows }: Local): string {

@@ -48,20 +48,20 @@ export function sameId(kind: ImportKind, left: string, right: string): string {
  * Whether a staged row is not newer than a deletion of the record or the erasure of the customer. Then it
  * must not bring the record back.
  */
-export function isGone(kind: ImportKind, row: string, time = `${row}.updated_at`): string {
+export function isGone(kind: ImportKind, row: string): string {
   const deleted =
     kind === 'grants'
       ? []
       : [
           `select 1 from ${deletionsOf(kind)} d
-          where ${sameId(kind, 'd', row)} and d.deleted_at >= ${time}`,
+          where ${sameId(kind, 'd', row)} and d.deleted_at >= ${row}.updated_at`,
         ];
   const erased =
     kind === 'brands'
       ? []
       : [
           `select 1 from erased_customers e
-          where e.customer_id = ${row}.customer_id and e.erased_at >= ${time}`,
+          where e.customer_id = ${row}.customer_id and e.erased_at >= ${row}.updated_at`,
         ];
   return `(${[...deleted, ...erased].map((query) => `exists (${query})`).join(' or ')})`;
 }

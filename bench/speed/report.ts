@@ -14,6 +14,16 @@ export interface Row {
   readonly timesFloor: Spread | undefined;
 }
 
+/** Published by others and not measured here. It is shown for orientation, and no goal refers to it. */
+const quoted = {
+  name: 'quoted: PostgREST, one row by its key',
+  requests_per_second: 2_068,
+  machine: 'AWS t3a.nano, 2 vCPU, with PostgreSQL 12 on the same machine; load from another machine',
+  version: 'unreleased, after 7.0.1',
+  date: '2020-10-23',
+  source: 'https://github.com/supabase/benchmarks-archive/issues/2',
+};
+
 const spreadIfAny = (values: readonly number[]) => (values.length === 0 ? undefined : spreadOf(values));
 
 export function rowsOf(contenders: readonly Contender[], measured: Measured): Row[] {
@@ -32,6 +42,7 @@ export function rowsOf(contenders: readonly Contender[], measured: Measured): Ro
 }
 
 const aSecond = ({ median }: Spread) => Math.round(1_000_000 / median);
+
 const range = ({ low, high }: Spread, digits: number) => `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
 
 export function contendersTable(rows: readonly Row[]): string {
@@ -51,7 +62,16 @@ export function contendersTable(rows: readonly Row[]): string {
     us === undefined ? '' : aSecond(us).toLocaleString('en'),
     databaseUs?.median.toFixed(1) ?? '',
   ]);
-  return markdown([heading, ...cells]);
+  const isCompared = rows.some(({ id }) => id.startsWith('peer.'));
+  const ofOthers = [
+    quoted.name,
+    '',
+    '',
+    '',
+    `${quoted.requests_per_second.toLocaleString('en')} on 2 vCPU`,
+    'included',
+  ];
+  return markdown([heading, ...cells, ...(isCompared ? [ofOthers] : [])]);
 }
 
 export function goalsTable(verdicts: readonly Verdict[]): string {
@@ -94,6 +114,7 @@ export function resultsOf(
       times_floor: timesFloor && rounded(timesFloor),
       postgres_us: databaseUs && rounded(databaseUs),
     })),
+    quoted: [quoted],
     goals: verdicts.map(({ what, bound, goal, isMet, ...spread }) => ({
       what,
       bound,

@@ -8,7 +8,7 @@ import { cpuSecondsOf, cpuSecondsOfFamily, megabytesIn, megabytesOf, timesIn } f
 import { axisFor, placeOf } from '../../bench/speed/chart.ts';
 import type { Cost } from '../../bench/speed/contenders/contenders.ts';
 import { judge, type Measured } from '../../bench/speed/goals.ts';
-import { goalsTable, rowsOf } from '../../bench/speed/report.ts';
+import { contendersTable, goalsTable, resultsOf, rowsOf } from '../../bench/speed/report.ts';
 
 test('reads the CPU time of a process with brackets in its name', () => {
   const before = '42 (a) R 7 (b) S 7 42 42 0 -1 4194304 100 200 0 0';
@@ -57,19 +57,20 @@ test('judges each goal that has figures', () => {
       'floor.balance': costs(10),
       'embedded.first': costs(80),
       'embedded.middle': costs(80),
-      'embedded.balance': costs(30),
+      'embedded.balance': costs(33),
       'embedded.large': costs(97),
       'embedded.401': costs(48),
       'embedded.429': costs(49),
       'postgres.first': [page],
       'postgres.large': [{ us: 100, databaseUs: 140 }],
+      'postgres.balance': costs(48),
       pgbench: [{ databaseUs: 80 }],
       'peer.dear': costs(900),
       'peer.cheap': costs(399),
     },
     {
       memory: { requests: 200_000, most: 131, quarterPeaks: [1, 1, 100, 105] },
-      start: { serveMs: [100, 120], nodeMs: [20, 20] },
+      start: { serveMs: [90, 120], nodeMs: [20, 20] },
       imports: [{ name: 'SQLite, sorted', share: 0.33 }],
     },
   );
@@ -78,8 +79,9 @@ test('judges each goal that has figures', () => {
     ['list brands, embedded, first page / floor', 4, true],
     ['list brands, embedded, middle page / floor', 4, true],
     ['list brands, Postgres, first page / floor', 5, true],
-    ["Postgres's own CPU for list brands / pgbench", 1.25, true],
-    ['list balances, embedded / floor', 3, true],
+    ["Postgres's own CPU for list brands / pgbench", 1.25, false],
+    ['list balances, embedded / floor', 3.3, true],
+    ['list balances, Postgres / floor', 4.8, false],
     ['cheapest peer / ours, list brands, Postgres', 3.99, false],
     [
       'middle page of 1,000,000 brands / first page of 10,000 (of 4 partners together), embedded',
@@ -91,7 +93,7 @@ test('judges each goal that has figures', () => {
     ['refused, 429 / admitted, embedded', 0.613, false],
     ['memory after 200,000 requests, embedded, MB', 131, false],
     ['its peak in the last quarter / in the third', 1.05, true],
-    ['serve, embedded, start to first answer / node -e 0', 5, true],
+    ['serve, embedded, start to first answer / node -e 0', 4.5, true],
     ['import / bulk rate of the engine, SQLite, sorted', 0.33, false],
   ]);
   assert.deepEqual(judge(measuredOf({})), []);
@@ -110,6 +112,16 @@ test('compares a contender with the floor that sends the same bytes', () => {
       timesFloor: { median: 3, low: 3, high: 9 },
     },
   ]);
+});
+
+test('a published figure of others is marked as quoted, beside the peers and in no goal', () => {
+  const row = { name: 'one', us: undefined, databaseUs: undefined, timesFloor: undefined };
+  const quoted = /\| quoted: PostgREST.*\| 2,068 on 2 vCPU \|/;
+  assert.match(contendersTable([{ id: 'peer.one', ...row }]), quoted);
+  assert.doesNotMatch(contendersTable([{ id: 'embedded.first', ...row }]), quoted);
+  const { quoted: stored, goals } = JSON.parse(resultsOf(new Date(), {}, [], []));
+  assert.deepEqual([stored[0].requests_per_second, goals], [2_068, []]);
+  assert.match(stored[0].source, /^https:/);
 });
 
 test('compares an import with a bulk path by their median times', () => {

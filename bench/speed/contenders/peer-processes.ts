@@ -41,6 +41,7 @@ const numberedPage = (number: number) => `/brands?_page=${number}&_limit=${pageR
 
 export const peers: readonly Peer[] = [
   { name: 'Fastify with Kysely', file: 'fastify-kysely.js', ...onPostgres },
+  { name: 'Hono with Drizzle', file: 'hono-drizzle.js', ...onPostgres },
   { name: 'Express with TypeORM', file: 'express-typeorm.js', ...onPostgres },
   { name: 'Express with Sequelize', file: 'express-sequelize.js', ...onPostgres },
   {

@@ -14,7 +14,7 @@ type Way = (typeof ways)[number];
 type Outcomes = Readonly<Record<Way, readonly Outcome[]>>;
 
 /** Goal: the import reaches this share of the rate of the bare bulk path. */
-export const leastShare = 1 / 3;
+export const leastShare = 0.5;
 
 export interface Plan {
   readonly rows: number;

@@ -155,8 +155,9 @@ function createRun(
   }
 
   /**
-   * Sends all lines after the batches before them. Resolves when only one of these is left, so that the server
-   * has the next batch as soon as it has read one: it was idle for 15 % of the time. Rejects if one failed.
+   * Sends all lines after the batches before them. Resolves when only one of these is left, so that the
+   * server has the next batch as soon as it has read one: it was idle for 15 % of the time. Rejects if one
+   * failed.
    */
   async function flush(): Promise<void> {
     const given = batch;

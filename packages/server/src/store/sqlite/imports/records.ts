@@ -50,7 +50,8 @@ export function createRecordWrites(
 
   /**
    * Writes rows that are sorted and so have no repeated id. New rows need no upsert, which takes 8.2 us per
-   * row instead of 6.5. If a row is ignored, because it exists or fails a check, the upsert decides about all.
+   * row instead of 6.5. If a row is ignored, because it exists or fails a check, the upsert decides about
+   * all.
    */
   function placeNew(form: SegmentForm, values: readonly SQLInputValue[]): number {
     const into = `insert or ignore into ${kind} (${all.join(', ')}) values`;

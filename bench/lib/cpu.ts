@@ -20,13 +20,21 @@ export function cpuSecondsOf(pid: number): number {
 
 /** CPU time of a process and its children, running and ended: a Postgres server with its connections. */
 export function cpuSecondsOfFamily(pid: number): number {
-  let seconds = 0;
+  const ended = timesIn(readFileSync(`/proc/${pid}/stat`, 'utf8')).endedSeconds;
+  return cpuSecondsOfEach(pid)
+    .values()
+    .reduce((sum, seconds) => sum + seconds, ended);
+}
+
+/** CPU time of a process and of each running child, by process id. */
+export function cpuSecondsOfEach(pid: number): Map<number, number> {
+  const found = new Map<number, number>();
   for (const path of globSync('/proc/[0-9]*/stat')) {
     const times = timesIfRunning(path);
-    if (path === `/proc/${pid}/stat`) seconds += times!.ownSeconds + times!.endedSeconds;
-    else if (times?.parent === pid) seconds += times.ownSeconds;
+    const id = Number(path.split('/')[2]);
+    if (times !== undefined && (id === pid || times.parent === pid)) found.set(id, times.ownSeconds);
   }
-  return seconds;
+  return found;
 }
 
 function timesIfRunning(path: string) {
@@ -35,6 +43,11 @@ function timesIfRunning(path: string) {
   } catch {
     return undefined; // It ended after the folder was listed.
   }
+}
+
+/** CPU seconds of all cores that the host of a virtual machine gave to others: the eighth field. */
+export function stolenSecondsIn(stat: string): number {
+  return Number(stat.split('\n', 1)[0]!.split(/ +/)[8]) / ticksPerSecond;
 }
 
 /** The resident memory in /proc/PID/status, now and at most. Converts kB of 1,024 bytes to MB of 10^6. */

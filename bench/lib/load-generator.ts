@@ -1,7 +1,9 @@
 /** The process of the load generator: plays the rounds that it is sent as messages. */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bytesOf, type Connection, openConnection } from './connection.ts';
-import { cpuSecondsOf } from './cpu.ts';
+import { cpuSecondsOf, stolenSecondsIn } from './cpu.ts';
 import type { Played, Round, Stream } from './load.ts';
 
 const tickMs = 1;
@@ -26,7 +28,7 @@ async function playStream(
   connections: readonly Connection[],
 ): Promise<Played> {
   const texts = requests.map(bytesOf);
-  const played: Played = { sent: 0, unsent: 0, seconds: 0, cpuSeconds: 0, answers: {} };
+  const played: Played = { sent: 0, unsent: 0, seconds: 0, cpuSeconds: 0, stolen: 0, answers: {} };
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1_000;
   const idle = [...connections];
@@ -43,7 +45,8 @@ async function playStream(
     played.sent += 1;
   }
 
-  const cpuBefore = cpuSecondsIfKnown(pid);
+  const cpuBefore = ifKnown(() => cpuSecondsOf(pid));
+  const stolenBefore = ifKnown(stolenSeconds);
   if (perSecond === undefined) {
     for (const connection of connections) send(connection);
     await wait(seconds * 1_000);
@@ -54,8 +57,9 @@ async function playStream(
       else send(connection);
     });
   }
-  played.cpuSeconds = cpuSecondsIfKnown(pid) - cpuBefore;
+  played.cpuSeconds = ifKnown(() => cpuSecondsOf(pid)) - cpuBefore;
   played.seconds = (performance.now() - startedMs) / 1_000;
+  played.stolen = (ifKnown(stolenSeconds) - stolenBefore) / played.seconds / availableParallelism();
   while (connections.some(({ isBusy }) => isBusy) && performance.now() < endMs + lateMs) await wait(5);
   return played;
 }
@@ -69,9 +73,11 @@ async function atRate(perSecond: number, endMs: number, send: () => void): Promi
   }
 }
 
-function cpuSecondsIfKnown(pid: number): number {
+const stolenSeconds = () => stolenSecondsIn(readFileSync('/proc/stat', 'utf8'));
+
+function ifKnown(read: () => number): number {
   try {
-    return cpuSecondsOf(pid);
+    return read();
   } catch {
     return Number.NaN;
   }

@@ -33,6 +33,8 @@ export interface Played {
   seconds: number;
   /** CPU time of the service during the stream; NaN without /proc. */
   cpuSeconds: number;
+  /** The share of the machine's CPU time that its host gave to others; NaN without /proc. */
+  stolen: number;
   /** By status. */
   answers: Record<string, Answer[]>;
 }

@@ -4,6 +4,7 @@ import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, wholeNumber } from '../../packages/server/src/command-line/options.ts';
 import { createShedResponses } from '../../packages/server/src/http/overload/shed-responses.ts';
 import { listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
+import { megabytesOf } from '../lib/cpu.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';
 import { type Generator, type Played, pin, rateOf, startGenerator, timesOf } from '../lib/load.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
@@ -15,6 +16,10 @@ const goals = { goodput: 0.9, admittedMs: 250, shedWorkMs: 5, recoveryMs: 2_000 
 const connectionCounts = [4, 8, 16, 32, 64] as const;
 const manyConnections = 1_000;
 const rounds = 3;
+/** A host that gives more of the machine's CPU time to others than this stalls every process on it. */
+const mostStolen = 0.05;
+/** Stalled rounds that are repeated in a run; further ones count. */
+const mostRepeats = 10;
 const probesPerSecond = 50;
 /** Recovered: this many answers in a row are as fast as before the load. */
 const normalAnswers = 10;
@@ -25,7 +30,12 @@ Starts "partner-network serve" in its own process, without a rate limit, and req
 from another process. Finds how many connections saturate it, and its peak of good answers a second. Then
 plays, each between two rounds of the saturating load: ${times} times its connections; 1,000 connections
 that send their next request at once; and ${times} times the peak rate over 1,000 connections. Prints good
-answers as a share of the peak, and times. Ends with status 1 if a goal is not met.`;
+answers as a share of the peak, and times. Ends with status 1 if a goal is not met in each of ${rounds}
+rounds.
+
+On a virtual machine, a stall of the host looks like a slow service. The kernel counts it as stolen time.
+A round with more than ${percent(mostStolen)} of it is repeated, at most ${mostRepeats} times in a run. After
+that it counts, and the output says so.`;
 
 interface Load {
   readonly name: string;
@@ -42,6 +52,8 @@ interface Share {
   /** The same per CPU second of the process: other programs may use the machine, too. */
   readonly ofCpu: number;
   readonly played: Played;
+  /** Whether the host stalled the machine. */
+  readonly isStalled: boolean;
 }
 
 /** Finds the fewest connections that reach 95 % of the highest rate. */
@@ -58,20 +70,34 @@ async function findPeak(play: Play): Promise<Load & { readonly peak: number }> {
   return { name: 'peak', connections, peak };
 }
 
-/** Plays each load between two rounds of the saturating load, so that a slow machine slows both. */
+/** Plays a load between two rounds of the saturating load, so that a slow machine slows both. */
+async function measureShare(play: Play, saturating: Load, load: Load): Promise<Share> {
+  const before = await play(saturating);
+  const played = await play(load);
+  const after = await play(saturating);
+  const ofPeak = (figure: (played: Played) => number) =>
+    figure(played) / ((figure(before) + figure(after)) / 2);
+  return {
+    load,
+    goodput: ofPeak((one) => rateOf(one, '200')),
+    ofCpu: ofPeak((one) => timesOf(one, '200').length / one.cpuSeconds),
+    played,
+    isStalled: [before, played, after].some(({ stolen }) => stolen > mostStolen),
+  };
+}
+
 async function measureShares(play: Play, saturating: Load, loads: readonly Load[]): Promise<Share[]> {
   const shares: Share[] = [];
+  let repeats = 0;
   for (let round = 1; round <= rounds; round += 1) {
     for (const load of loads) {
-      const before = await play(saturating);
-      const played = await play(load);
-      const after = await play(saturating);
-      const ofPeak = (figure: (played: Played) => number) =>
-        figure(played) / ((figure(before) + figure(after)) / 2);
-      const goodput = ofPeak((one) => rateOf(one, '200'));
-      const ofCpu = ofPeak((one) => timesOf(one, '200').length / one.cpuSeconds);
-      shares.push({ load, goodput, ofCpu, played });
-      say(`  round ${round} of ${rounds}, ${load.name}: ${percent(goodput)} of the peak`);
+      let share = await measureShare(play, saturating, load);
+      while (share.isStalled && repeats < mostRepeats) {
+        repeats += 1;
+        share = await measureShare(play, saturating, load);
+      }
+      shares.push(share);
+      say(`  round ${round} of ${rounds}, ${load.name}: ${percent(share.goodput)} of the peak`);
     }
   }
   return shares;
@@ -115,8 +141,8 @@ function verdict(what: string, isMet: boolean): boolean {
 function reportLoad(load: Load, shares: readonly Share[]): boolean[] {
   const all = (status: string) => shares.flatMap(({ played }) => timesOf(played, status));
   const middle = (figure: (share: Share) => number) => median(shares.map(figure));
-  const share = middle(({ goodput }) => goodput);
-  const admittedMs = quantile(all('200'), 0.99);
+  const share = Math.min(...shares.map(({ goodput }) => goodput));
+  const admittedMs = Math.max(...shares.map(({ played }) => quantile(timesOf(played, '200'), 0.99)));
   const offered = middle(({ played }) => played.sent / played.seconds);
   const unsent = middle(({ played }) => played.unsent / played.seconds);
   const shed = middle(({ played }) => rateOf(played, '503'));
@@ -126,14 +152,16 @@ function reportLoad(load: Load, shares: readonly Share[]): boolean[] {
       `${load.perSecond === undefined ? '' : `, ${unsent.toFixed(0)} more found all connections busy`}.`,
   );
   print(`Per CPU second of the service: ${percent(middle(({ ofCpu }) => ofCpu))} of the peak.`);
+  const stalled = shares.filter(({ isStalled }) => isStalled).length;
+  if (stalled > 0) print(`The host stalled the machine in ${stalled} of ${rounds} rounds: they say little.`);
   return [
     verdict(
-      `${percent(share)} of the peak are good (goal: ${percent(goals.goodput)})`,
+      `at least ${percent(share)} of the peak are good in each round (goal: ${percent(goals.goodput)})`,
       share >= goals.goodput,
     ),
     verdict(
-      `p99 of the good ones is ${ms(admittedMs)} (goal: under ${goals.admittedMs} ms)`,
-      admittedMs < goals.admittedMs,
+      `p99 of the good ones is at most ${ms(admittedMs)} (goal: ${goals.admittedMs} ms)`,
+      admittedMs <= goals.admittedMs,
     ),
   ];
 }
@@ -171,6 +199,7 @@ async function measure(engine: Engine, seconds: number): Promise<boolean> {
       shares.filter((share) => share.load === load),
     ),
   );
+  print(`Memory of the service: at most ${megabytesOf(service.pid).most.toFixed(0)} MB.`);
   areMet.push(
     verdict(
       `a 503 takes ${(shedWorkMs * 1_000).toFixed(0)} µs of work (goal: under ${goals.shedWorkMs} ms)`,

@@ -4,7 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { shareOf } from '../../bench/import/measure.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily, megabytesIn, megabytesOf, timesIn } from '../../bench/lib/cpu.ts';
+import {
+  cpuSecondsOf,
+  cpuSecondsOfFamily,
+  megabytesIn,
+  megabytesOf,
+  stolenSecondsIn,
+  timesIn,
+} from '../../bench/lib/cpu.ts';
 import { axisFor, placeOf } from '../../bench/speed/chart.ts';
 import type { Cost } from '../../bench/speed/contenders/contenders.ts';
 import { judge, type Measured } from '../../bench/speed/goals.ts';
@@ -14,6 +21,10 @@ test('reads the CPU time of a process with brackets in its name', () => {
   const before = '42 (a) R 7 (b) S 7 42 42 0 -1 4194304 100 200 0 0';
   const times = timesIn(`${before} 150 25 300 50 20 0 11 0 12345\n`);
   assert.deepEqual(times, { parent: 7, ownSeconds: 1.75, endedSeconds: 3.5 });
+});
+
+test('reads the CPU time that the host gave to others', () => {
+  assert.equal(stolenSecondsIn('cpu  1 2 3 4 5 6 7 850 9 10\ncpu0 1 2 3 4 5 6 7 425 9 10\n'), 8.5);
 });
 
 test('reports memory in megabytes of 1,000,000 bytes', () => {
@@ -116,7 +127,7 @@ test('compares a contender with the floor that sends the same bytes', () => {
 
 test('a published figure of others is marked as quoted, beside the peers and in no goal', () => {
   const row = { name: 'one', us: undefined, databaseUs: undefined, timesFloor: undefined };
-  const quoted = /\| quoted: PostgREST.*\| 2,068 on 2 vCPU \|/;
+  const quoted = /\| quoted: PostgREST.*\| +2,068 on 2 vCPU \|/;
   assert.match(contendersTable([{ id: 'peer.one', ...row }]), quoted);
   assert.doesNotMatch(contendersTable([{ id: 'embedded.first', ...row }]), quoted);
   const { quoted: stored, goals } = JSON.parse(resultsOf(new Date(), {}, [], []));

@@ -17,7 +17,14 @@ const run = (name: string, flag: string) =>
 
 test('every program has --help, and refuses unknown flags with status 2', async () => {
   const started = ['rolling', 'client:runtimes'];
-  const benches = ['bench:size', 'bench:import', 'bench:overload', 'bench:neighbors', 'bench:timing'];
+  const benches = [
+    'bench:size',
+    'bench:import',
+    'bench:overload',
+    'bench:neighbors',
+    'bench:workers',
+    'bench:timing',
+  ];
   const others = [
     'chaos',
     'citus',

@@ -13,7 +13,7 @@ const leastShare = 0.85;
 /** Saturate a worker. */
 const connectionsPerWorker = 16;
 const warmUpTimes = 3;
-/** A service without CPU for a tenth of a second sheds requests: such a load is repeated. */
+/** A service without CPU for a tenth of a second sheds requests: this load is repeated. */
 const leastGood = 0.99;
 const attempts = 10;
 

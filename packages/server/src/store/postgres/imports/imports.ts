@@ -200,7 +200,7 @@ function createRun(
         if (row.deleted_at !== undefined) batch.deletions += 1;
         if (owners.size <= ingestBounds.importNamedOwners) owners.add(row[owner] as string);
       }
-      // Outside of the heap: as strings, the lines took 80 MB more memory.
+      // Outside of the heap: as strings, 300,000 lines took 80 MB more memory.
       const chunk = Buffer.from(text);
       batch.chunks.push(chunk);
       batch.bytes += chunk.length;

@@ -1,6 +1,6 @@
--- Writes a balance with the same checks and the same result in three quarters of the time. Postgres replaces
--- a call by the function's body if all functions in the body are immutable, so these call no others: that
--- saves 2.9 of the 5.2 µs of rendering a record.
+-- Writes a balance with the same checks and the same result: a COPY takes 14 % less time. Postgres replaces a
+-- call by the function's body if all functions in the body are immutable, so these call no others: that saves
+-- 2.9 of the 5.2 µs of rendering a record.
 
 -- As in 2026-01-31T08:00:00.000. With one more microsecond a time of day has all six digits of its fraction.
 create function wire_time(value timestamptz) returns text

@@ -16,7 +16,7 @@ export interface Row {
 
 /** Published by others and not measured here. It is shown for orientation, and no goal refers to it. */
 const quoted = {
-  name: 'quoted: PostgREST, one row by its key',
+  name: 'quoted: PostgREST, one row',
   requests_per_second: 2_068,
   machine: 'AWS t3a.nano, 2 vCPU, with PostgreSQL 12 on the same machine; load from another machine',
   version: 'unreleased, after 7.0.1',

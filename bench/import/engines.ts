@@ -39,8 +39,9 @@ async function timed(work: () => Promise<unknown>): Promise<Outcome> {
 /** As an operator runs it, including the start of the process. */
 async function runImport(url: string, file: string, folder: string): Promise<Outcome> {
   const peak = join(folder, 'peak');
-  const words = ['--import', peakProgram, executable, 'import', 'balances', file, '--database', url];
-  const outcome = await timed(() => outputOf(process.execPath, words, { PEAK_FILE: peak }));
+  const words = ['import', 'balances', file, '--database', url];
+  const environment = { PEAK_FILE: peak, NODE_OPTIONS: `--import ${peakProgram}` };
+  const outcome = await timed(() => outputOf(executable, words, environment));
   return { ...outcome, peakMegabytes: Number(readFileSync(peak, 'utf8')) };
 }
 

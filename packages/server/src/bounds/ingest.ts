@@ -7,8 +7,8 @@ export const ingestBounds = {
   importBatchCharacters: 1024 * 1024,
   /** Batches queued for the thread that writes to the embedded database. */
   importBatchesAhead: 4,
-  /** Bytes per COPY to Postgres: each COPY takes three round trips. */
-  importCopyBytes: 1024 * 1024,
+  /** Characters per COPY to Postgres: each COPY takes three round trips. */
+  importCopyCharacters: 1024 * 1024,
   /** Partners or customers of staged rows that a statement names: more are on most nodes anyway. */
   importNamedOwners: 16,
   /** Rejected lines in the report. */

@@ -11,9 +11,28 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.balance_record(id text, customer_id text, type text, currency text, amount bigint, created_at timestamp with time zone, updated_at timestamp with time zone)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-RETURN (((((((((('{"id":'::text || wire_text(id)) || ',"customer_id":'::text) || wire_text(customer_id)) || ',"type":"'::text) || type) || '","currency":"'::text) || currency) || '","amount":'::text) || (amount)::text) || CASE WHEN (updated_at = created_at) THEN replace(',"created_at":"~Z","updated_at":"~Z"}'::text, '~'::text, wire_time(created_at)) ELSE ((((',"created_at":"'::text || wire_time(created_at)) || 'Z","updated_at":"'::text) || wire_time(updated_at)) || 'Z"}'::text) END);
+AS $function$
+declare
+  created text := left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+  updated text := created;
+begin
+  if updated_at <> created_at then
+    updated := left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+  end if;
+  return concat(
+    '{"id":', to_json(id),
+    ',"customer_id":', to_json(customer_id),
+    ',"type":"', type,
+    '","currency":"', currency,
+    '","amount":', amount,
+    ',"created_at":', created,
+    'Z","updated_at":', updated,
+    'Z"}'
+  );
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.brand_record(id text, name text, created_at timestamp with time zone, updated_at timestamp with time zone, reference_id text, color text, profile_image_url text, metadata json)
  RETURNS text
@@ -62,25 +81,13 @@ CREATE OR REPLACE FUNCTION public.is_text(value text, longest integer)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN ((value <> ''::text) AND ((octet_length(value) <= longest) OR (char_length(value) <= longest)) AND (value !~ '[\u0001-\u001f\u007f]'::text));
+RETURN (((char_length(value) >= 1) AND (char_length(value) <= longest)) AND (value !~ '[\u0001-\u001f\u007f]'::text));
 
 CREATE OR REPLACE FUNCTION public.is_time(value timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((value >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (value < '10000-01-01 00:00:00+00'::timestamp with time zone));
-
-CREATE OR REPLACE FUNCTION public.wire_text(value text)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (('"'::text || replace(replace(value, '\'::text, '\\'::text), '"'::text, '\"'::text)) || '"'::text);
-
-CREATE OR REPLACE FUNCTION public.wire_time(value timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((((((lpad(((date_part('year'::text, (value AT TIME ZONE 'UTC'::text)))::integer)::text, 4, '0'::text) || '-'::text) || lpad(((date_part('month'::text, (value AT TIME ZONE 'UTC'::text)))::integer)::text, 2, '0'::text)) || '-'::text) || lpad(((date_part('day'::text, (value AT TIME ZONE 'UTC'::text)))::integer)::text, 2, '0'::text)) || 'T'::text) || "left"(((((value AT TIME ZONE 'UTC'::text) + '00:00:00.000001'::interval))::time without time zone)::text, 12));
 
 CREATE TABLE api_keys (
   id text collate "C" not null,

@@ -49,16 +49,10 @@ function translate(error: unknown): never {
   throw translated(error);
 }
 
-/** Runs statements, one of which is a `copy … from stdin` that reads the chunks. */
-async function copy(
-  connection: Connection,
-  statements: string,
-  chunks: readonly (Uint8Array | string)[],
-): Promise<void> {
+/** Runs statements, one of which is a `copy … from stdin` that reads the text. */
+async function copy(connection: Connection, statements: string, text: string): Promise<void> {
   const { from } = await import('pg-copy-streams');
-  const stream = connection.query(from(statements));
-  for (const chunk of chunks) stream.write(chunk);
-  await finished(stream.end());
+  await finished(connection.query(from(statements)).end(text));
 }
 
 /**
@@ -100,9 +94,8 @@ function createRun(
   const owners = new Set<string>();
   /** Staged rows that were deleted since the last truncate. */
   let cleared = 0;
-  /** Rows that are not sent yet, and the last two batches: one that the server reads, and one that waits. */
+  /** Rows that are not sent yet, and the batch that the server is reading. */
   let batch = newBatch();
-  let reading = Promise.resolve();
   let sending = Promise.resolve();
 
   /**
@@ -126,46 +119,38 @@ function createRun(
   }
 
   /** Writes lines directly. Returns false, having written nothing, if a row exists already. */
-  async function place({ chunks, tails }: Batch): Promise<boolean> {
+  async function place(lines: readonly string[]): Promise<boolean> {
     if (!isBegun && (await lock('shared'))) return false;
     try {
       // One message for all three: separate round trips left the server idle for an eighth of the time.
       const into = `${kind} (${lineColumns.join(', ')})`;
       const statements = `savepoint batch; copy ${into} from stdin; release batch`;
-      await copy(connection, statements, chunks);
+      await copy(connection, statements, `${lines.join('\n')}\n`);
     } catch (error) {
       if (!isRefused(error)) throw translated(error);
       // Without the savepoint, a node was lost before the copy.
       await connection.query('rollback to batch').catch(() => translate(error));
       return false;
     }
-    placed += tails.length;
+    placed += lines.length;
     return true;
   }
 
-  async function send(given: Batch): Promise<void> {
-    isDirect &&= given.deletions === 0 && (await place(given));
+  async function send({ lines, tails, deletions: deleting }: Batch): Promise<void> {
+    isDirect &&= deleting === 0 && (await place(lines));
     if (isDirect) return;
-    // A line feed in a field is escaped.
-    const lines = Buffer.concat(given.chunks).toString().split('\n');
-    const numbered = given.tails.map((tail, index) => `${staged + index + 1}\t${lines[index]}${tail}\n`);
-    await copy(connection, 'copy staged from stdin', [numbered.join('')]).catch(translate);
-    staged += given.tails.length;
-    deletions += given.deletions;
+    const numbered = lines.map((line, index) => `${staged + index + 1}\t${line}${tails[index]}\n`);
+    await copy(connection, 'copy staged from stdin', numbered.join('')).catch(translate);
+    staged += lines.length;
+    deletions += deleting;
   }
 
-  /**
-   * Sends all lines after the batches before them. Resolves when only one of these is left, so that the
-   * server has the next batch as soon as it has read one: it was idle for 15 % of the time. Rejects if one
-   * failed.
-   */
+  /** Starts to send all lines after the batch before them. Rejects if that batch failed. */
   async function flush(): Promise<void> {
-    const given = batch;
-    batch = newBatch();
-    await reading;
-    reading = sending;
-    if (given.tails.length > 0) sending = sending.then(() => send(given));
+    await sending;
+    if (batch.lines.length > 0) sending = send(batch);
     sending.catch(() => {});
+    batch = newBatch();
   }
 
   async function flushAll(): Promise<void> {
@@ -193,18 +178,15 @@ function createRun(
     },
     stage: async (rows) => {
       isSorted = checkOrder(rows);
-      let text = '';
       for (const row of rows) {
-        text += copyLine(row, lineColumns);
+        const line = copyLine(row, lineColumns);
+        batch.lines.push(line);
         batch.tails.push(kind === 'grants' ? '' : tailOf(row));
+        batch.characters += line.length;
         if (row.deleted_at !== undefined) batch.deletions += 1;
         if (owners.size <= ingestBounds.importNamedOwners) owners.add(row[owner] as string);
       }
-      // Outside of the heap: as strings, 300,000 lines took 80 MB more memory.
-      const chunk = Buffer.from(text);
-      batch.chunks.push(chunk);
-      batch.bytes += chunk.length;
-      if (batch.bytes >= ingestBounds.importCopyBytes) await flush();
+      if (batch.characters >= ingestBounds.importCopyCharacters) await flush();
     },
     countMissing: async () => {
       await flushAll();
@@ -244,16 +226,15 @@ function createRun(
 }
 
 interface Batch {
-  /** Lines in the text format of COPY. */
-  readonly chunks: Uint8Array[];
-  /** What each line has in the temporary table in addition. */
+  readonly lines: string[];
+  /** What a line has in the temporary table in addition. */
   readonly tails: string[];
-  bytes: number;
+  characters: number;
   deletions: number;
 }
 
 function newBatch(): Batch {
-  return { chunks: [], tails: [], bytes: 0, deletions: 0 };
+  return { lines: [], tails: [], characters: 0, deletions: 0 };
 }
 
 /** The columns `is_timed` and `deleted_at`. */
@@ -264,15 +245,11 @@ function tailOf({ is_timed, deleted_at }: ImportRow): string {
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** Writes a row in the text format of COPY, with its line feed: 0.6 us. Map, join and replace took 1.5 us. */
+/** Writes a row in the text format of COPY: in 0.6 µs. With map, join and replace it takes 1.5 µs. */
 function copyLine(row: ImportRow, columns: readonly string[]): string {
   let line = '';
-  let separator = '';
-  for (const column of columns) {
-    line += separator + copyField(row[column]);
-    separator = '\t';
-  }
-  return `${line}\n`;
+  for (const column of columns) line += `${line && '\t'}${copyField(row[column])}`;
+  return line;
 }
 
 function copyField(value: string | number | undefined): string | number {

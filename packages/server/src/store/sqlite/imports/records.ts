@@ -49,7 +49,7 @@ export function createRecordWrites(
   let areNew = true;
 
   /**
-   * Writes rows that are sorted and so have no repeated id. New rows need no upsert, which takes 8.2 us per
+   * Writes rows that are sorted and so have no repeated id. New rows need no upsert, which takes 8.2 µs per
    * row instead of 6.5. If a row is ignored, because it exists or fails a check, the upsert decides about
    * all.
    */

@@ -53,6 +53,12 @@ test('each caller gets its own answer, also after a statement that the server re
   assert.deepEqual(pool.use(), { open: 1, busy: 0, waiting: 0 });
 });
 
+test('a named statement that failed in its first run can run again', async (t) => {
+  const { divide } = await poolOf(t, 1);
+  await assert.rejects(divide(0));
+  assert.deepEqual([await divide(4), await divide(5)], [25, 20]);
+});
+
 test('callers that wait get a connection in the order in which they came', async (t) => {
   const { divide } = await poolOf(t, 1);
   const order: number[] = [];

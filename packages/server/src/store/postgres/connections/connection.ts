@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { within } from '../../../lib/timeout.ts';
+import type { Prepared } from './prepared.ts';
 
 const { builtins } = pg.types;
 const parseTime = pg.types.getTypeParser(builtins.TIMESTAMPTZ) as (text: string) => Date;
@@ -39,6 +40,8 @@ export const begin = 'begin isolation level read committed';
 
 /** A `pg` client with our settings, which can be closed without an answer of the server. */
 export class Connection extends pg.Client {
+  /** The columns of its prepared statements, by name. */
+  readonly prepared: Prepared = new Map();
   readonly #socket: Socket;
 
   constructor(config: pg.ClientConfig) {

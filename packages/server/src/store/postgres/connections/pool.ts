@@ -1,5 +1,5 @@
 import { postgresBounds } from '../../../bounds/postgres.ts';
-import { within } from '../../../lib/timeout.ts';
+import { createDeadline, within } from '../../../lib/timeout.ts';
 import { createWaitQueue } from '../../../lib/wait-queue.ts';
 import { createHistogram, type Metric, metric, metricOf } from '../../../observability/metric.ts';
 import { traced } from '../../../observability/span.ts';
@@ -9,6 +9,7 @@ import type { Row, Sql, Value } from '../../sql/statement.ts';
 import { replayed, type Statement } from '../statements.ts';
 import { begin, Connection, urlUnderName } from './connection.ts';
 import { breaksConnection, translated, unreachable } from './errors.ts';
+import { runPrepared } from './prepared.ts';
 
 /** The server that a pool connects to. */
 export interface Source {
@@ -202,13 +203,15 @@ export function createPool(settings: PoolSettings) {
     }
   }
 
-  async function run(
-    connection: Connection,
-    { name, text }: Statement,
-    values: readonly Value[],
-  ): Promise<Rows> {
-    const query = { name: keepsSession ? name : undefined, text, values: values as Value[], query_timeout };
-    return (await connection.query(query)).rows;
+  const inTime = createDeadline(query_timeout, () => new Error('Query read timeout'));
+
+  function run(connection: Connection, statement: Statement, values: readonly Value[]): Promise<Rows> {
+    const { name, text } = statement;
+    return inTime(
+      keepsSession && name !== undefined
+        ? runPrepared(connection, statement, values)
+        : connection.query({ text, values: values as Value[] }).then(({ rows }) => rows),
+    );
   }
 
   /** The numbers of connections, busy connections, and callers that wait for a connection. */

@@ -2,7 +2,6 @@
  * Rehearsals: under /rehearsals/SCENARIO.RUN a sandbox answers as it does under /network/v1, except for the
  * faults of the scenario. It judges what the client does about them.
  */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { keyPattern } from '@partner-network/contract/environments';
 import { basePath, operations } from '@partner-network/contract/operations';
@@ -11,7 +10,7 @@ import { createKeyCache } from '../auth/key-cache.ts';
 import { httpBounds } from '../bounds/http.ts';
 import { answer, type Exchange, type ResponseHead, type Route, type Routes } from '../http/handle.ts';
 import { commonHeaders, errorResponse, refusal } from '../http/refusal.ts';
-import { type RequestHead, splitTarget } from '../http/request.ts';
+import { newRequestId, type RequestHead, splitTarget } from '../http/request.ts';
 import type { Answer } from '../http/server/server.ts';
 import { maskKeys } from '../lib/text.ts';
 import { within } from '../lib/timeout.ts';
@@ -47,7 +46,7 @@ export async function openRehearsals(
       runs.add(run, method, target, performance.now()).status = 404;
     }
     const { headers, body } = errorResponse(refusal('NOT_FOUND'));
-    response.writeHead(404, [...commonHeaders(randomUUID()), ...headers]).end(body);
+    response.writeHead(404, [...commonHeaders(newRequestId()), ...headers]).end(body);
   });
 
   const verdictRoute =

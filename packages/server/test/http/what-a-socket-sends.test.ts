@@ -161,13 +161,18 @@ test('a body that never ends is cut off at the request timeout, after its one re
   assert.deepEqual(answers, [['200'], ['200']]);
 });
 
-test('each response has a new request id, whatever the client sends', async (t) => {
+test('each response has a new request id that begins with the time, whatever the client sends', async (t) => {
   const { brands } = await startTestService(t);
-  const ids = new Set<unknown>();
+  const ids = new Set<string>();
+  const startedMs = Date.now();
   for (const mine of ['mine', 'mine']) {
     const { headers } = await brands('', { key: keys.acme, headers: { 'X-Request-Id': mine } });
-    ids.add(headers['x-request-id']);
+    ids.add(String(headers['x-request-id']));
   }
   assert.equal(ids.size, 2);
-  assert.equal(ids.has('mine'), false);
+  for (const id of ids) {
+    assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const atMs = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+    assert.ok(atMs >= startedMs && atMs <= Date.now());
+  }
 });

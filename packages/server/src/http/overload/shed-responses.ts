@@ -1,8 +1,8 @@
 /** Sends the 503 of shed requests: as cheaply as possible, and no faster than we can afford. */
-import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '../../bounds/overload.ts';
 import { commonHeaders, errorResponse, refusal } from '../refusal.ts';
+import { newRequestId } from '../request.ts';
 
 const refused = refusal('SERVICE_UNAVAILABLE');
 const { headers, body } = errorResponse(refused);
@@ -29,6 +29,6 @@ export function createShedResponses(nowMs: () => number): (response: ServerRespo
 
 function send(response: ServerResponse): void {
   if (response.destroyed) return;
-  response.writeHead(refused.status, [...commonHeaders(randomUUID()), ...headers]);
+  response.writeHead(refused.status, [...commonHeaders(newRequestId()), ...headers]);
   response.end(body);
 }

@@ -1,5 +1,4 @@
 /** Answers connections whose data does not become a request: Node hands over the socket instead. */
-import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { echoedCharacters } from '@partner-network/contract/limits';
@@ -10,7 +9,7 @@ import { echo } from '../../lib/text.ts';
 import type { Routes } from '../handle.ts';
 import { nameOfRawByte } from '../parameters/query.ts';
 import { commonHeaders, errorResponse, type Refusal, refusal } from '../refusal.ts';
-import { splitTarget } from '../request.ts';
+import { newRequestId, splitTarget } from '../request.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
 import { type Connections, isOver } from './connections.ts';
 import { STATUS_CODES } from './node-http.ts';
@@ -47,7 +46,7 @@ export function answerSocketErrors(
   }
 
   function refuse(refused: Refusal): string {
-    const requestId = randomUUID();
+    const requestId = newRequestId();
     const { status, errors } = refused;
     requests?.count(undefined, status, errors[0].code);
     log.info({ request_id: requestId, status, code: errors[0].code }, 'request');

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Environment, keyPattern, keyPrefixes } from '@partner-network/contract/environments';
 
@@ -37,5 +37,5 @@ export function environmentOfKey(text: string): Environment | undefined {
 
 /** The form in which a key is stored. */
 export function digestOfKey(key: string): Uint8Array {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { httpBounds } from '../bounds/http.ts';
-import { within } from '../lib/timeout.ts';
+import { createDeadline } from '../lib/timeout.ts';
+import { logRequest } from '../observability/log.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { commonHeaders, errorResponse, Refusal, refusal } from './refusal.ts';
-import { isWellFormed, isWithinBounds, type RequestHead, splitTarget } from './request.ts';
+import { isWellFormed, isWithinBounds, newRequestId, type RequestHead, splitTarget } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** A request and what is known about it so far, with the headers of its response. */
@@ -59,7 +59,7 @@ export async function answer(
   requests?: RequestMetrics,
 ): Promise<number> {
   const { path, query } = splitTarget(request.url ?? '');
-  const requestId = randomUUID();
+  const requestId = newRequestId();
   const exchange: Exchange = {
     requestId,
     startedMs,
@@ -75,9 +75,7 @@ export async function answer(
       exchange.headers.push('Allow', allowedMethods.join(', '));
       return send(log, exchange, response, 204);
     }
-    // Whole milliseconds, because Node keeps one list of timers for each duration.
-    const leftMs = Math.max(1, Math.ceil(startedMs + httpBounds.answerMs - performance.now()));
-    const body = await within(leftMs, route(exchange), late);
+    const body = await inTime(route(exchange), startedMs);
     const bytes = exchange.isAscii === true ? body.length : Buffer.byteLength(body);
     exchange.headers.push('Content-Length', String(bytes));
     return send(log, exchange, response, 200, body);
@@ -90,7 +88,7 @@ export async function answer(
   }
 }
 
-const late = () => new StoreUnavailable('The request took too long.');
+const inTime = createDeadline(httpBounds.answerMs, () => new StoreUnavailable('The request took too long.'));
 
 /** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
 function routeOf(routes: Routes, path: string, request: RequestHead): Route {
@@ -136,17 +134,14 @@ function report(log: Logger, exchange: Exchange, status: number, code: string | 
   exchange.trace?.end(status, code);
   const durationMs = performance.now() - exchange.startedMs;
   exchange.count?.(exchange.operation, status, code, durationMs / 1_000);
-  log.info(
-    {
-      request_id: exchange.requestId,
-      trace_id: exchange.trace?.id,
-      operation: exchange.operation,
-      partner_id: exchange.partnerId,
-      key_id: exchange.keyId,
-      status,
-      code,
-      duration_ms: Math.round(durationMs * 1_000) / 1_000,
-    },
-    'request',
-  );
+  logRequest(log, {
+    request_id: exchange.requestId,
+    trace_id: exchange.trace?.id,
+    operation: exchange.operation,
+    partner_id: exchange.partnerId,
+    key_id: exchange.keyId,
+    status,
+    code,
+    duration_ms: Math.round(durationMs * 1_000) / 1_000,
+  });
 }

@@ -31,7 +31,11 @@ test('skopeo reads the image: how it runs, and where it comes from', {
   const skopeo = (...words: string[]) => JSON.parse(execFileSync('skopeo', words, { encoding: 'utf8' }));
   const { config, created } = skopeo('inspect', '--config', `oci:${imageIn(layout!)}`);
   assert.equal(config.User, '65532:65532');
-  assert.deepEqual(config.Entrypoint.slice(1, -1), ['--max-semi-space-size=4', '--no-parallel-scavenge']);
+  assert.deepEqual(config.Entrypoint.slice(1, -1), [
+    '--max-semi-space-size=4',
+    '--no-parallel-scavenge',
+    '--heap-growing-percent=50',
+  ]);
   assert.deepEqual(config.Cmd, ['serve']);
   assert.deepEqual(config.Volumes, { '/data': {} });
   assert.deepEqual(Object.keys(config.ExposedPorts), ['8080/tcp']);

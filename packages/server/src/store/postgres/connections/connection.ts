@@ -40,7 +40,6 @@ export const begin = 'begin isolation level read committed';
 
 /** A `pg` client with our settings, which can be closed without an answer of the server. */
 export class Connection extends pg.Client {
-  /** The columns of its prepared statements, by name. */
   readonly prepared: Prepared = new Map();
   readonly #socket: Socket;
 

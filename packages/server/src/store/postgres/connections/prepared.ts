@@ -2,18 +2,8 @@ import type { Client, FieldDef, Connection as Protocol } from 'pg';
 import type { Row, Value } from '../../sql/statement.ts';
 import type { Statement } from '../statements.ts';
 
-/** How a column of a statement is read. */
-interface Column {
-  readonly name: string;
-  readonly parse: (text: string) => unknown;
-}
-
-interface PreparingClient extends Pick<Client, 'query' | 'getTypeParser'> {
-  /** The columns of the statements that it has prepared, by name. */
-  readonly prepared: Map<string, readonly Column[]>;
-}
-
-export type Prepared = PreparingClient['prepared'];
+/** The columns of the statements that a connection has prepared, by the name of the statement. */
+export type Prepared = Map<string, readonly { name: string; parse: (text: string) => unknown }[]>;
 
 /**
  * Runs a named statement. The server describes its columns when it prepares it. The query object of `pg`
@@ -21,7 +11,7 @@ export type Prepared = PreparingClient['prepared'];
  * of Postgres. `pg` calls the methods of this object while the server answers.
  */
 export function runPrepared(
-  client: PreparingClient,
+  client: Client & { readonly prepared: Prepared },
   { name = '', text }: Statement,
   values: readonly Value[],
 ): Promise<readonly Row[]> {

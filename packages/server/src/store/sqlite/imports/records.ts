@@ -44,22 +44,6 @@ export function createRecordWrites(
     return 0;
   });
   const inserts: Record<string, ReturnType<typeof createInsert>> = {};
-  const findGone = db.prepare(hasGone(kind));
-  /** Whether all rows were new that `placeNew` wrote. */
-  let areNew = true;
-
-  /**
-   * Writes rows that are sorted and so have no repeated id. New rows need no upsert, which takes 8.2 µs per
-   * row instead of 6.5. If a row is ignored, because it exists or fails a check, the upsert decides about
-   * all.
-   */
-  function placeNew(form: SegmentForm, values: readonly SQLInputValue[]): number {
-    const into = `insert or ignore into ${kind} (${all.join(', ')}) values`;
-    inserts.new ??= createInsert(db, all.length, (rows) => `${into} ${rows}`);
-    const written = areNew ? inserts.new(values) : 0;
-    areNew = written === values.length / all.length;
-    return areNew ? written : written + placeRows(form, values);
-  }
 
   function placeRows(form: SegmentForm, values: readonly SQLInputValue[]): number {
     inserts[`place ${form}`] ??= createInsert(db, all.length, (rows) => upsertOf(form, `values ${rows}`));
@@ -136,7 +120,7 @@ export function createRecordWrites(
   }
 
   function hasAnyGone(): boolean {
-    return findGone.get()?.has_gone === 1;
+    return db.prepare(hasGone(kind)).get()?.has_gone === 1;
   }
 
   return {
@@ -152,7 +136,7 @@ export function createRecordWrites(
     },
     place: (segment) => {
       if (segment.form === 'deletion' || hasAnyGone()) return false;
-      tally.written += placeNew(segment.form, segment.values);
+      tally.written += placeRows(segment.form, segment.values);
       return true;
     },
     countMissing: () => {

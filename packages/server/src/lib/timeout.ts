@@ -14,30 +14,28 @@ export function within<Result>(ms: number, work: Promise<Result>, late: () => Er
  * each request and each statement takes 0.6 µs more.
  */
 export function createDeadline(ms: number, late: () => Error) {
-  /** In the order in which it is due. */
-  const pending = new Set<{ readonly dueMs: number; readonly reject: (error: Error) => void }>();
+  /** When each piece of work is due, the oldest first. */
+  const pending = new Map<(error: Error) => void, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  function watch(): void {
-    const [oldest] = pending;
-    timer = oldest && setTimeout(expire, Math.ceil(oldest.dueMs - performance.now())).unref();
-  }
-
-  function expire(): void {
-    for (const one of pending) {
-      if (one.dueMs > performance.now()) break;
-      pending.delete(one);
-      one.reject(late());
+  function check(): void {
+    timer = undefined;
+    for (const [reject, dueMs] of pending) {
+      const leftMs = dueMs - performance.now();
+      if (leftMs > 0) {
+        timer = setTimeout(check, Math.ceil(leftMs)).unref();
+        return;
+      }
+      pending.delete(reject);
+      reject(late());
     }
-    watch();
   }
 
   return <Result>(work: Promise<Result>, startedMs = performance.now()): Promise<Result> =>
     new Promise((resolve, reject) => {
-      const one = { dueMs: startedMs + ms, reject };
-      const forget = () => pending.delete(one);
-      pending.add(one);
-      if (timer === undefined) watch();
+      pending.set(reject, startedMs + ms);
+      if (timer === undefined) check();
+      const forget = () => pending.delete(reject);
       work.then(resolve, reject);
       work.then(forget, forget);
     });

@@ -8,17 +8,11 @@ import { httpBounds } from '../../bounds/http.ts';
  */
 export function splitQuery(query: string): Map<string, string[]> {
   const parameters = new Map<string, string[]>();
-  let count = 0;
-  let end = 0;
-  for (let start = 0; start < query.length && count < httpBounds.queryParameters; start = end + 1) {
-    end = query.indexOf('&', start);
-    if (end === -1) end = query.length;
-    if (end === start) continue;
-    count += 1;
-    const pair = query.slice(start, end);
+  for (const [pair] of query.matchAll(/[^&]+/g).take(httpBounds.queryParameters)) {
     const equals = pair.indexOf('=');
     // A name that is not UTF-8 is still shown in the error, with replacement characters.
-    const name = textOf(equals === -1 ? pair : pair.slice(0, equals));
+    const encoded = equals === -1 ? pair : pair.slice(0, equals);
+    const name = decode(encoded) ?? bytesOf(encoded).toString();
     const value = equals === -1 ? '' : pair.slice(equals + 1);
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
@@ -36,13 +30,9 @@ export function nameOfRawByte(query: string): string | undefined {
 const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
 const encodedCharacter = /[%+\x80-\xff]/;
 
-function textOf(encoded: string): string {
-  return encodedCharacter.test(encoded) ? bytesOf(encoded).toString() : encoded;
-}
-
 /** Decodes percent-encoded UTF-8. Undefined if the encoding is broken. */
 export function decode(encoded: string): string | undefined {
-  // Most values need no decoding. With it, the parameters of a balance take 8 µs instead of 2.
+  // Most values need no decoding. With it, the parameters of a balance take 7 µs instead of 3.
   if (!encodedCharacter.test(encoded)) return encoded;
   if (brokenEscape.test(encoded)) return undefined;
   const bytes = bytesOf(encoded);

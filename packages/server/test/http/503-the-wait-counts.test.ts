@@ -1,4 +1,4 @@
-/** Alone in its file: a request of another test would have set the timer, before the clock is changed here. */
+/** Alone in its file: a request of another test would set the timer before this test changes the clock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -16,9 +16,9 @@ export interface Row {
 
 /** Published by others and not measured here. It is shown for orientation, and no goal refers to it. */
 const quoted = {
-  name: 'quoted: PostgREST, one row',
+  name: 'quoted: PostgREST, GETSingle',
   requests_per_second: 2_068,
-  machine: 'AWS t3a.nano, 2 vCPU, with PostgreSQL 12 on the same machine; load from another machine',
+  machine: 'AWS t3a.nano, 2 vCPU',
   version: 'unreleased, after 7.0.1',
   date: '2020-10-23',
   source: 'https://github.com/supabase/benchmarks-archive/issues/2',

@@ -1,7 +1,7 @@
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { httpBounds } from '../bounds/http.ts';
-import { createDeadline } from '../lib/timeout.ts';
+import { within } from '../lib/timeout.ts';
 import { logRequest } from '../observability/log.ts';
 import { StoreUnavailable } from '../store/port.ts';
 import { commonHeaders, errorResponse, Refusal, refusal } from './refusal.ts';
@@ -75,7 +75,9 @@ export async function answer(
       exchange.headers.push('Allow', allowedMethods.join(', '));
       return send(log, exchange, response, 204);
     }
-    const body = await inTime(route(exchange), startedMs);
+    // Whole milliseconds, because Node keeps one list of timers for each duration.
+    const leftMs = Math.max(1, Math.ceil(startedMs + httpBounds.answerMs - performance.now()));
+    const body = await within(leftMs, route(exchange), late);
     const bytes = exchange.isAscii === true ? body.length : Buffer.byteLength(body);
     exchange.headers.push('Content-Length', String(bytes));
     return send(log, exchange, response, 200, body);
@@ -88,7 +90,7 @@ export async function answer(
   }
 }
 
-const inTime = createDeadline(httpBounds.answerMs, () => new StoreUnavailable('The request took too long.'));
+const late = () => new StoreUnavailable('The request took too long.');
 
 /** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
 function routeOf(routes: Routes, path: string, request: RequestHead): Route {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { answersIn, assertRefused } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
@@ -230,4 +230,30 @@ test('the log has a line when shedding begins, and a line with the count when it
     logs(),
     /^\{"level":40,.*"reason":"loop".*\n\{"level":30,.*"requests":100,"duration_ms":4950.*\n$/,
   );
+});
+
+test('the wait for a turn counts as a part of the response time', async (t) => {
+  let passedMs = 0;
+  const nowMs = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => nowMs() + passedMs);
+  const overload: Overload = {
+    ...createOverload({ connections: 1 }, silent),
+    begin: (_response, work) => {
+      passedMs += httpBounds.answerMs;
+      void work();
+    },
+  };
+  const service = await startTestService(t, {
+    overload,
+    reads: async ({ store }) => ({
+      ...store,
+      findKey: (digest) => wait(httpBounds.answerMs / 4).then(() => store.findKey(digest)),
+    }),
+  });
+  assertRefused(await service.brands('', { key: keys.acme }), 503, 'SERVICE_UNAVAILABLE');
+  const { duration_ms } = service.lines().at(-1);
+  assert.ok(duration_ms >= httpBounds.answerMs, `${duration_ms} ms`);
+  const duration = service.metrics.find(({ name }) => name.endsWith('request_duration_seconds'))!;
+  const seconds = duration.read().find(({ labels, part }) => labels.outcome === 'failed' && part === 'sum');
+  assert.ok(seconds!.value >= httpBounds.answerMs / 1_000, `${seconds!.value} s`);
 });

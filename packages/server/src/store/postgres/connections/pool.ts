@@ -1,5 +1,5 @@
 import { postgresBounds } from '../../../bounds/postgres.ts';
-import { createDeadline, within } from '../../../lib/timeout.ts';
+import { within } from '../../../lib/timeout.ts';
 import { createWaitQueue } from '../../../lib/wait-queue.ts';
 import { createHistogram, type Metric, metric, metricOf } from '../../../observability/metric.ts';
 import { traced } from '../../../observability/span.ts';
@@ -60,6 +60,8 @@ export const planSettings = [
   '-c plan_cache_mode=force_generic_plan',
   timeStyle,
 ].join(' ');
+
+const late = () => new Error('Query read timeout');
 
 class PooledConnection extends Connection {
   readonly openedMs = performance.now();
@@ -203,15 +205,13 @@ export function createPool(settings: PoolSettings) {
     }
   }
 
-  const inTime = createDeadline(query_timeout, () => new Error('Query read timeout'));
-
   function run(connection: Connection, statement: Statement, values: readonly Value[]): Promise<Rows> {
     const { name, text } = statement;
-    return inTime(
+    const running: Promise<Rows> =
       keepsSession && name !== undefined
         ? runPrepared(connection, statement, values)
-        : connection.query({ text, values: values as Value[] }).then(({ rows }) => rows),
-    );
+        : connection.query({ text, values: values as Value[] }).then(({ rows }) => rows);
+    return within(query_timeout, running, late);
   }
 
   /** The numbers of connections, busy connections, and callers that wait for a connection. */
@@ -241,7 +241,7 @@ export function createPool(settings: PoolSettings) {
         const both = run(connection, replayed, []).then(
           async (progress): Promise<[Rows, Rows]> => [progress, await run(connection, statement, values)],
         );
-        return within(timeoutMs, both, () => new Error('Query read timeout'));
+        return within(timeoutMs, both, late);
       }),
 
     /** Runs the work on one connection, and commits all of it or nothing. */

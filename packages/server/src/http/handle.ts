@@ -4,7 +4,7 @@ import { httpBounds } from '../bounds/http.ts';
 import { within } from '../lib/timeout.ts';
 import { logRequest } from '../observability/log.ts';
 import { StoreUnavailable } from '../store/port.ts';
-import { commonHeaders, errorResponse, Refusal, refusal } from './refusal.ts';
+import { commonHeaders, Refusal, refusal } from './refusal.ts';
 import { isWellFormed, isWithinBounds, newRequestId, type RequestHead, splitTarget } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -83,10 +83,10 @@ export async function answer(
     return send(log, exchange, response, 200, body);
   } catch (thrown) {
     const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
-    const { headers, body } = errorResponse(refused);
+    const { status, headers, body, errors } = refused;
     exchange.headers.push(...headers);
     exchange.isAscii = false;
-    return send(log, exchange, response, refused.status, body, refused.errors[0].code);
+    return send(log, exchange, response, status, body, errors[0].code);
   }
 }
 

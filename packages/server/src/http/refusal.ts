@@ -7,17 +7,24 @@ import {
 import { allowedMethods } from '@partner-network/contract/operations';
 import { httpBounds } from '../bounds/http.ts';
 
-/** An error answer. It is thrown, but it is not an Error: a stack costs more than the rest of a refusal. */
+/**
+ * An error response: every one is made here. It is thrown, but it is not an Error: a stack costs more than the
+ * rest of a refusal.
+ */
 export class Refusal {
   readonly status: number;
   readonly errors: readonly [ErrorRecord, ...ErrorRecord[]];
-  /** Names and values alternate. */
+  /** All headers except the common ones. Names and values alternate. */
   readonly headers: readonly string[];
+  readonly body: string;
 
   constructor(errors: readonly [ErrorRecord, ...ErrorRecord[]], headers: readonly string[] = []) {
     this.status = errorCatalogue[errors[0].code].status;
     this.errors = errors;
-    this.headers = [...(headersOfStatus[this.status] ?? []), ...headers];
+    this.body = JSON.stringify({ errors });
+    const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+    const length = ['Content-Length', String(Buffer.byteLength(this.body))];
+    this.headers = [...type, ...length, ...(headersOfStatus[this.status] ?? []), ...headers];
   }
 }
 
@@ -27,23 +34,20 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After', String(httpBounds.retryAfterSeconds)],
 };
 
+/** Refusals without facts, which are made once. */
+const plain: Partial<Record<ErrorCode, Refusal>> = {};
+
 export function refusal(
   code: ErrorCode,
   facts?: Readonly<Record<string, string | number>>,
   field?: string,
 ): Refusal {
-  return new Refusal([errorRecord(code, facts, field)]);
+  if (facts !== undefined || field !== undefined) return new Refusal([errorRecord(code, facts, field)]);
+  plain[code] ??= new Refusal([errorRecord(code)]);
+  return plain[code];
 }
 
 /** The first headers of every response. */
 export function commonHeaders(requestId: string): string[] {
   return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
-}
-
-/** The body of a refusal, and its headers except the common ones. Every error response is made here. */
-export function errorResponse({ errors, headers }: Refusal): { headers: string[]; body: string } {
-  const body = JSON.stringify({ errors });
-  const ofBody = ['Content-Length', String(Buffer.byteLength(body)), ...headers];
-  const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
-  return { headers: [...type, ...ofBody], body };
 }

@@ -1,8 +1,8 @@
 /** The faults of the scenarios: what is sent in place of the page that the service made. */
-import { type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
+import { errorRecord } from '@partner-network/contract/errors';
 import { brandsPerSecond, pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
-import { errorResponse, Refusal, refusal } from '../http/refusal.ts';
+import { Refusal, refusal } from '../http/refusal.ts';
 import { rehearsalsBounds } from './bounds.ts';
 import { digestOf, type Response, type Run } from './runs.ts';
 import type { ScenarioName } from './scenarios.ts';
@@ -53,15 +53,14 @@ export function nextCursor({ body }: Response): string | undefined {
 const common = ({ headers }: Page) => headers.slice(0, 4);
 const commonAndRate = ({ headers }: Page) => headers.slice(0, headers.indexOf('Content-Type'));
 
-/** A response without an error record. */
+/** A response that is none of the service's own errors. */
 function instead(page: Page, status: number, headers: readonly string[], body = ''): Response {
   const others = ['Cache-Control', 'no-store', 'Content-Length', String(body.length)];
   return { status, headers: [...commonAndRate(page), ...headers, ...others], body };
 }
 
-function refused(page: Page, refusal: Refusal, first = commonAndRate(page)): Response {
-  const { headers, body } = errorResponse(refusal);
-  return { status: refusal.status, headers: [...first, ...headers], body };
+function refused(page: Page, { status, headers, body }: Refusal, first = commonAndRate(page)): Response {
+  return { status, headers: [...first, ...headers], body };
 }
 
 function limited(page: Page): Response {
@@ -92,8 +91,8 @@ function grantRevoked(page: Page, { faults }: Run): Response | undefined {
 function unknownError(page: Page): Response {
   const detail = 'Do not send this request again: it would fail in the same way.';
   const error = { category: 'REHEARSAL_ERROR', code: 'REHEARSED_UNKNOWN_CODE', detail };
-  // The types know only errors that exist.
-  return refused(page, { status: 400, errors: [error as unknown as ErrorRecord], headers: [] });
+  const type = ['Content-Type', 'application/json; charset=utf-8'];
+  return instead(page, 400, type, JSON.stringify({ errors: [error] }));
 }
 
 function withNewFields({ status, listing, headers, body }: Page): Response {

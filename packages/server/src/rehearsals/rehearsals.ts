@@ -9,7 +9,7 @@ import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { httpBounds } from '../bounds/http.ts';
 import { answer, type Exchange, type ResponseHead, type Route, type Routes } from '../http/handle.ts';
-import { commonHeaders, errorResponse, refusal } from '../http/refusal.ts';
+import { commonHeaders, refusal } from '../http/refusal.ts';
 import { newRequestId, type RequestHead, splitTarget } from '../http/request.ts';
 import type { Answer } from '../http/server/server.ts';
 import { maskKeys } from '../lib/text.ts';
@@ -45,7 +45,7 @@ export async function openRehearsals(
       const target = watched.origin + url.slice(1 + watchId.length);
       runs.add(run, method, target, performance.now()).status = 404;
     }
-    const { headers, body } = errorResponse(refusal('NOT_FOUND'));
+    const { headers, body } = refusal('NOT_FOUND');
     response.writeHead(404, [...commonHeaders(newRequestId()), ...headers]).end(body);
   });
 

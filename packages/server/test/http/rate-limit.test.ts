@@ -31,6 +31,12 @@ test('an admitted request gets the policy, its remaining rate, and the seconds u
   assert.deepEqual(headers, ['RateLimit-Policy', '"brands";q=50;w=1', 'RateLimit', '"brands";r=12;t=2']);
 });
 
+/** The length is that of the body below. */
+const headersOfErrors = [
+  ...['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'],
+  ...['Content-Length', '175'],
+];
+
 test('a refused request also gets the time to retry, in whole seconds and in milliseconds', async () => {
   const headers: string[] = [];
   const limiter = limiterOf({ isAdmitted: false, left: 0, untilMoreMs: 700.25 });
@@ -44,7 +50,7 @@ test('a refused request also gets the time to retry, in whole seconds and in mil
           'Wait for the time in Retry-After-Ms, then retry: the limit is 50 requests per second per partner.',
       },
     ],
-    headers: ['Retry-After', '1', 'Retry-After-Ms', '701'],
+    headers: [...headersOfErrors, 'Retry-After', '1', 'Retry-After-Ms', '701'],
   });
   assert.deepEqual(headers, ['RateLimit-Policy', '"balances";q=50;w=1', 'RateLimit', '"balances";r=0;t=1']);
 });

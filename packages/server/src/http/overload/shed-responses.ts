@@ -1,11 +1,10 @@
 /** Sends the 503 of shed requests: as cheaply as possible, and no faster than we can afford. */
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '../../bounds/overload.ts';
-import { commonHeaders, errorResponse, refusal } from '../refusal.ts';
+import { commonHeaders, refusal } from '../refusal.ts';
 import { newRequestId } from '../request.ts';
 
-const refused = refusal('SERVICE_UNAVAILABLE');
-const { headers, body } = errorResponse(refused);
+const { status, headers, body } = refusal('SERVICE_UNAVAILABLE');
 
 /**
  * Clients that retry immediately cost as much as served ones. Above `shedPerSecond`, 503s are delayed by up
@@ -29,6 +28,6 @@ export function createShedResponses(nowMs: () => number): (response: ServerRespo
 
 function send(response: ServerResponse): void {
   if (response.destroyed) return;
-  response.writeHead(refused.status, [...commonHeaders(newRequestId()), ...headers]);
+  response.writeHead(status, [...commonHeaders(newRequestId()), ...headers]);
   response.end(body);
 }

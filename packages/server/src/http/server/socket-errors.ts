@@ -8,7 +8,7 @@ import { httpBounds } from '../../bounds/http.ts';
 import { echo } from '../../lib/text.ts';
 import type { Routes } from '../handle.ts';
 import { nameOfRawByte } from '../parameters/query.ts';
-import { commonHeaders, errorResponse, type Refusal, refusal } from '../refusal.ts';
+import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
 import { newRequestId, splitTarget } from '../request.ts';
 import type { RequestMetrics } from '../request-metrics.ts';
 import { type Connections, isOver } from './connections.ts';
@@ -99,11 +99,10 @@ function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, routes: Ro
 }
 
 /** A whole response, which closes its connection. */
-function responseBytes(refused: Refusal, requestId: string): string {
-  const { headers, body } = errorResponse(refused);
+function responseBytes({ status, headers, body }: Refusal, requestId: string): string {
   const all = [...commonHeaders(requestId), ...headers, 'Date', new Date().toUTCString()];
   all.push('Connection', 'close');
-  const lines = [`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}`];
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
   for (let index = 0; index < all.length; index += 2) lines.push(`${all[index]}: ${all[index + 1]}`);
   return [...lines, '', body].join('\r\n');
 }

@@ -30,7 +30,10 @@ export function createReads(
   }
 
   return {
-    findKey: async (digest) => keyOnFile((await onPrimary(keyByDigest, [digest]))[0]),
+    findKey: async (digest) => {
+      const [row] = await onPrimary(keyByDigest, [digest]);
+      return keyOnFile(row && Object.values(row));
+    },
 
     listBrands: async ({ partnerId, referenceId, after, limit, walPosition = 0n }) => {
       const statement = referenceId === undefined ? brandsPage : brandsPageByReference;

@@ -1,7 +1,6 @@
 import type { Scope } from '@partner-network/contract/scopes';
 import { doctorBounds } from '../../bounds/doctor.ts';
 import type { KeyOnFile } from '../port.ts';
-import type { Row } from './statement.ts';
 
 /**
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
@@ -19,18 +18,19 @@ export function nearestKey(digest: string): string {
 }
 
 /** The key in a row of `nearestKey`. Undefined if the row is only a neighbor, or if no key exists. */
-export function keyOnFile(row: Row | undefined): KeyOnFile | undefined {
+export function keyOnFile(row: readonly unknown[] | undefined): KeyOnFile | undefined {
   if (row === undefined) return undefined;
+  const [id, partnerId, scopes, expiresAt, revokedAt, disabledAt, isSame] = row;
   // Built for a neighbor, too: both cases take the same time.
   const key = {
-    id: row.id as string,
-    partnerId: row.partner_id as string,
-    scopes: (row.scopes as string).split(' ') as Scope[],
-    expiresAt: (row.expires_at as string | null) ?? undefined,
-    isRevoked: row.revoked_at !== null,
-    isPartnerDisabled: row.disabled_at !== null,
+    id: id as string,
+    partnerId: partnerId as string,
+    scopes: (scopes as string).split(' ') as Scope[],
+    expiresAt: (expiresAt as string | null) ?? undefined,
+    isRevoked: revokedAt !== null,
+    isPartnerDisabled: disabledAt !== null,
   };
-  return row.is_same === true || row.is_same === 1 ? key : undefined;
+  return isSame === true || isSame === 1 ? key : undefined;
 }
 
 /**

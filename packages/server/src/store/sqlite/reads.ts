@@ -109,12 +109,9 @@ export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
 function pageStatement(table: string, condition: string): string {
   return `
     select
-      records,
-      octet_length(records) as bytes,
-      last_id,
-      exists (select 1 from ${table} where ${condition} and id > last_id) as has_more
-    from (
-      select group_concat(record, ',') as records, max(id) as last_id
-      from (select id, record from ${table} where ${condition} and id > ?1 order by id limit ?2 + 0)
-    )`;
+      group_concat(record, ',') as records,
+      octet_length(group_concat(record, ',')) as bytes,
+      max(id) as last_id,
+      max(id) < (select max(id) from ${table} where ${condition} and id > ?1) as has_more
+    from (select id, record from ${table} where ${condition} and id > ?1 order by id limit ?2 + 0)`;
 }

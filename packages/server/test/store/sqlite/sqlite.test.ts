@@ -115,7 +115,7 @@ class RememberingDatabase extends DatabaseSync {
 
 /** How each statement of a request must find its rows: by an index on all of its conditions. */
 const searches = [
-  ['api_keys', /digest = \$digest/, 'digest=?'],
+  ['api_keys', /digest = \?1/, 'digest=?'],
   ['brands', /reference_id = \?/, 'partner_id=? AND reference_id=? AND id>?'],
   ['brands', /partner_id = \?/, 'partner_id=? AND id>?'],
   ['balances', /customer_id = \?/, 'customer_id=? AND id>?'],

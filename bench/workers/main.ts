@@ -8,7 +8,7 @@ import { print, runProgram, say, withDefault } from '../lib/program.ts';
 import { missingFor, newDatabase, startService } from '../lib/service.ts';
 import { median } from '../lib/statistics.ts';
 
-/** The least share of the ideal, which is as many times the throughput as there are workers. */
+/** The least share of the ideal: the throughput of one worker times the number of workers. */
 const leastShare = 0.85;
 /** Saturate a worker. */
 const connectionsPerWorker = 16;
@@ -98,7 +98,7 @@ async function measure({ workers: most, rounds, seconds }: Flags): Promise<boole
     print(
       `${workers} ${workers === 1 ? 'worker' : 'workers'}: ${middle(({ all }) => all)} µs for a page, ` +
         `${middle(({ busiest }) => busiest)} µs in the busiest process; ` +
-        `${middle((cost) => throughputOn(workers, cost))} pages a second on ${workers} of its own cores ` +
+        `${middle((cost) => throughputOn(workers, cost))} pages a second on ${workers} cores of its own ` +
         `(${middle(({ pagesPerSecond }) => pagesPerSecond)} here, with load and database).`,
     );
   }

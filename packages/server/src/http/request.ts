@@ -6,6 +6,10 @@ import { httpBounds } from '../bounds/http.ts';
 /** The part of a request that is read. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>;
 
+/** The millisecond of the last id, and the text for it. */
+let lastMs = 0;
+let timeOfId = '';
+
 /**
  * A UUID of version 7, which begins with the time. Receipts are indexed by it: with random ids, a receipt
  * takes 31 µs instead of 18 on the embedded database, because each goes to another page of the index.
@@ -19,9 +23,6 @@ export function newRequestId(): string {
   }
   return timeOfId + randomUUID().slice(15);
 }
-
-let lastMs = 0;
-let timeOfId = '';
 
 /** Scheme and authority of an absolute-form target, which a proxy may send. */
 const authority = /^https?:\/\/[^/?]*/i;

@@ -39,7 +39,7 @@ const { chindingsSym, streamSym } = pino.symbols;
 
 /**
  * Logs a request with the same bytes as `log.info(fields, 'request')`. The library finds out for each field
- * how it is written, which takes 2 µs more.
+ * how it is written, which takes 2 µs more. Options of the library that change a line have no effect here.
  */
 export function logRequest(log: Logger, fields: object): void {
   if (!log.isLevelEnabled('info')) return;

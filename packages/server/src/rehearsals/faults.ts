@@ -53,7 +53,7 @@ export function nextCursor({ body }: Response): string | undefined {
 const common = ({ headers }: Page) => headers.slice(0, 4);
 const commonAndRate = ({ headers }: Page) => headers.slice(0, headers.indexOf('Content-Type'));
 
-/** A response that is none of the service's own errors. */
+/** A response that does not come from the catalogue of errors. */
 function instead(page: Page, status: number, headers: readonly string[], body = ''): Response {
   const others = ['Cache-Control', 'no-store', 'Content-Length', String(body.length)];
   return { status, headers: [...commonAndRate(page), ...headers, ...others], body };

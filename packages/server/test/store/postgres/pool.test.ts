@@ -59,6 +59,17 @@ test('a named statement that failed in its first run can run again', async (t) =
   assert.deepEqual([await divide(4), await divide(5)], [25, 20]);
 });
 
+test('a named statement is prepared again after the type of a column was changed', async (t) => {
+  const { url, pool } = await poolOf(t, 1);
+  const client = await connectTo(t, url);
+  await client.query('create table changing (value integer); insert into changing values (1)');
+  const read = () => pool.query({ name: 'changing', text: 'select value from changing' }, []);
+  assert.deepEqual(await read(), [{ value: 1 }]);
+  await client.query('alter table changing alter column value type text');
+  await assert.rejects(read(), /cached plan/);
+  assert.deepEqual(await read(), [{ value: '1' }]);
+});
+
 test('callers that wait get a connection in the order in which they came', async (t) => {
   const { divide } = await poolOf(t, 1);
   const order: number[] = [];

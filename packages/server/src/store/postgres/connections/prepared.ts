@@ -47,7 +47,11 @@ export function runPrepared(
       },
       handleCommandComplete: () => client.prepared.set(name, columns),
       handleReadyForQuery: () => resolve(rows),
-      handleError: reject,
+      handleError(error: Error) {
+        // It may be invalid, as after a change of a column's type: the next run prepares it again.
+        client.prepared.delete(name);
+        reject(error);
+      },
     });
   });
 }

@@ -23,14 +23,16 @@ const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('
 /** Flags of npm, Node, podman, Prometheus, Prism and the programs for contributors. */
 const othersFlags = [
   ...[
-    'cpu-prof',
+    'engine',
     'errors',
     'health-cmd',
     'init',
+    'no-concurrent-marking',
     'no-healthcheck',
     'no-retries',
     'omit',
     'only',
+    'order',
     'rounds',
     'seconds',
   ],

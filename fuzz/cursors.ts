@@ -130,13 +130,13 @@ const theRefusal = {
       field: 'cursor',
     },
   ],
-  headers: [],
 };
 
 function refusalOf(open: () => unknown): unknown {
   try {
     return { opened: open() };
   } catch (thrown) {
-    return thrown instanceof Refusal ? { ...thrown } : thrown;
+    if (!(thrown instanceof Refusal)) return thrown;
+    return { status: thrown.status, errors: thrown.errors };
   }
 }

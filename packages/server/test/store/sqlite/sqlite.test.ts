@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { run } from '../../../../testkit/fixtures/run.ts';
@@ -74,6 +76,21 @@ test('migrates once when ten processes migrate at the same time', async (t) => {
   assert.deepEqual(froms, [0, ...Array(9).fill(to)]);
   const db = rawConnection(t);
   assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
+});
+
+test('waits for another process that writes to the new file', async (t) => {
+  const path = join(temporaryFolder(t), 'test.db');
+  const script = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const db = new (require('node:sqlite').DatabaseSync)(workerData);
+    db.exec('begin immediate');
+    parentPort.postMessage('locked');
+    setTimeout(() => db.exec('commit'), 200);`;
+  const writer = new Worker(script, { eval: true, workerData: path });
+  await once(writer, 'message');
+  const store = openSqlite(path, 'sandbox', 'create');
+  t.after(() => store.close());
+  assert.equal(store.migration.from, 0);
 });
 
 test('rejects a schema that is newer than the program, and does not change it', (t) => {

@@ -40,6 +40,7 @@ test('skopeo reads the image: how it runs, and where it comes from', {
   assert.deepEqual(config.Volumes, { '/data': {} });
   assert.deepEqual(Object.keys(config.ExposedPorts), ['8080/tcp']);
   assert.ok(config.Env.includes('HOST=0.0.0.0'));
+  assert.ok(config.Env.includes('MALLOC_ARENA_MAX=1'));
   const label = (name: string) => config.Labels[`org.opencontainers.image.${name}`];
   assert.equal(label('version'), version);
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();

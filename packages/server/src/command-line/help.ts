@@ -52,7 +52,7 @@ export function helpOf(
   examples: readonly string[] = [],
 ): string {
   const { arguments: words = [], program: after, options } = syntax;
-  const flags = Object.entries(options).map(([flag, option]) => {
+  const described = Object.entries(options).map(([flag, option]) => {
     const { valueName, variable, isSecret, help } = option;
     const notes = [
       option.isRequired && 'required',
@@ -65,8 +65,11 @@ export function helpOf(
       isSecret || variable === undefined ? meaning : `${meaning} [${variable}]`,
     ];
   });
+  const flags = described.filter(([name]) => name!.startsWith('--'));
+  const variables = described.filter(([name]) => !name!.startsWith('--'));
   const named = after === undefined ? words : [...words, after];
   const rows = [...named.map(({ name, help }) => [name, help]), ...flags, ['--help', 'this text']];
+  const nameWidth = widthOf([...rows, ...variables].map(([left]) => left!));
   const usage = [
     program,
     ...words.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name)),
@@ -81,7 +84,9 @@ export function helpOf(
     // Indented lines are a table of the program's own.
     ...summary.split('\n').flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, columns))),
     '',
-    ...inColumns(rows, widthOf(rows.map(([left]) => left!)), columns),
+    ...inColumns(rows, nameWidth, columns),
+    ...(variables.length > 0 ? ['', 'Environment variables:'] : []),
+    ...inColumns(variables, nameWidth, columns),
     ...(hasVariables ? ['', ...wrap(brackets, columns)] : []),
     ...(examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []),
   ].join('\n');

@@ -1,6 +1,6 @@
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Command } from '../../command-line/command.ts';
-import { confirm, yes } from '../../command-line/confirm.ts';
+import { confirm } from '../../command-line/confirm.ts';
 import { defaulted, flag, oneOf, optional, wholeNumber } from '../../command-line/options.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
@@ -38,11 +38,11 @@ function importing(kind: ImportKind): Command {
         personalDataPolicies.join('|'),
         oneOf(personalDataPolicies),
         'reject',
-        'what to do with e-mail addresses and with phone, card and social security numbers',
+        'what to do with brands that seem to contain e-mail addresses or phone, card or social security numbers',
       ),
       ...(kind !== 'grants' && {
-        'delete-missing': flag('delete what the file does not contain, in the same transaction'),
-        yes,
+        'delete-missing': flag('delete what the file does not contain; not with --follow'),
+        yes: flag('do not ask before --delete-missing deletes more than a fifth'),
       }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),

@@ -10,7 +10,7 @@ import { median } from '../lib/statistics.ts';
 
 /** The least share of the ideal: the throughput of one worker times the number of workers. */
 const leastShare = 0.85;
-/** Saturate a worker. */
+/** Enough to saturate a worker. */
 const connectionsPerWorker = 16;
 const warmUpTimes = 3;
 /** A service without CPU for a tenth of a second sheds requests: this load is repeated. */
@@ -24,7 +24,10 @@ limit. Loads both in turn with pages of 50 brands, and reads the CPU time of eac
 The load and the database use the same cores, so requests a second would say little about the service. CPU
 time says what it could do on cores of its own. With N cores, it serves N seconds of CPU time a second; the
 busiest process serves one second of its own. The lower of both bounds is the throughput. Ends with status 1
-if it is less than ${leastShare} times N times that of one worker.`;
+if it is less than ${leastShare} times N times that of one worker.
+
+Each worker gets the same rate, which leaves the cores time to spare. On full cores, every process that is
+added makes a page dearer, whatever the workers do: "--rate 0" shows that.`;
 
 interface Cost {
   /** CPU microseconds for a page: of all processes together, and of the busiest. */
@@ -41,12 +44,12 @@ async function measureCost(
   workers: number,
   seconds: number,
   generator: Generator,
-  requests: Requests,
+  stream: { readonly requests: Requests; readonly perSecond?: number },
 ): Promise<Cost> {
   const connections = workers * connectionsPerWorker;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const before = cpuSecondsOfEach(service.pid);
-    const [played] = await generator.play(service, seconds, { requests, connections });
+    const [played] = await generator.play(service, seconds, { ...stream, connections });
     const used = [...cpuSecondsOfEach(service.pid)].map(([pid, after]) => after - (before.get(pid) ?? 0));
     const pages = timesOf(played!, '200').length;
     if (pages < leastGood * played!.sent) continue;
@@ -68,9 +71,10 @@ interface Flags {
   readonly workers: number;
   readonly rounds: number;
   readonly seconds: number;
+  readonly rate: number;
 }
 
-async function measure({ workers: most, rounds, seconds }: Flags): Promise<boolean> {
+async function measure({ workers: most, rounds, seconds, rate }: Flags): Promise<boolean> {
   const partners = newPartners(8);
   const database = await newDatabase('postgres');
   await fillDatabase(database, partners, 8 * 120);
@@ -78,6 +82,7 @@ async function measure({ workers: most, rounds, seconds }: Flags): Promise<boole
   const generator = startGenerator();
   const sides = [1, most].map((workers) => ({
     workers,
+    stream: { requests, ...(rate > 0 && { perSecond: rate * workers }) },
     service: undefined as Service | undefined,
     costs: [] as Cost[],
   }));
@@ -85,11 +90,11 @@ async function measure({ workers: most, rounds, seconds }: Flags): Promise<boole
     // The highest rate: every request is counted, and none is refused.
     const flags = ['--workers', String(side.workers), '--brands-rate', '10000'];
     side.service = await startService(database, flags);
-    await measureCost(side.service, side.workers, warmUpTimes * seconds, generator, requests);
+    await measureCost(side.service, side.workers, warmUpTimes * seconds, generator, side.stream);
   }
   for (let round = 1; round <= rounds; round += 1) {
-    for (const { workers, service, costs } of sides) {
-      costs.push(await measureCost(service!, workers, seconds, generator, requests));
+    for (const { workers, stream, service, costs } of sides) {
+      costs.push(await measureCost(service!, workers, seconds, generator, stream));
     }
     say(`  ${round} of ${rounds} rounds`);
   }
@@ -117,6 +122,12 @@ await runProgram({
     workers: withDefault('N', wholeNumber(2, 64), 2, 'workers to compare with one'),
     rounds: withDefault('N', wholeNumber(1, 100), 7, 'rounds after the warm-up'),
     seconds: withDefault('N', wholeNumber(1, 60), 2, 'length of each load'),
+    rate: withDefault(
+      'N',
+      wholeNumber(0, 99_999),
+      600,
+      'requests a second for each worker; 0 means no limit',
+    ),
   },
   missing: () => missingFor({ engine: 'postgres' }),
   run: measure,

@@ -12,9 +12,9 @@ const written = sources.filter((file) => !file.endsWith('/schema.sql'));
 test('no source file is longer than 300 lines, and no line longer than 110 columns', () => {
   const overlong = written.flatMap((file) => {
     const lines = read(file).trimEnd().split('\n');
-    // A line with nothing but a string may be longer.
+    // A line with nothing but a string may be longer, and the line that names the interpreter.
     const wide = lines.flatMap((line, index) =>
-      line.length > 110 && !/^\s*(\w+: )?['"`].*['"`],?$/.test(line) ? [`${file}:${index + 1}`] : [],
+      line.length > 110 && !/^\s*(\w+: )?['"`].*['"`],?$|^#!/.test(line) ? [`${file}:${index + 1}`] : [],
     );
     return lines.length > 300 ? [file, ...wide] : wide;
   });

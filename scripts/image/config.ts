@@ -15,7 +15,7 @@ const secondNs = 1e9;
 export const runtimeConfig = (nodeFlags: readonly string[]) => ({
   User: `${user}:${user}`,
   WorkingDir: '/',
-  Env: ['PATH=/usr/bin', 'HOST=0.0.0.0', 'SQLITE_TMPDIR=/data', 'MALLOC_ARENA_MAX=1'],
+  Env: ['PATH=/usr/bin', 'HOST=0.0.0.0', 'SQLITE_TMPDIR=/data'],
   Entrypoint: ['/usr/bin/node', ...nodeFlags, program],
   Cmd: ['serve'],
   ExposedPorts: { '8080/tcp': {} },

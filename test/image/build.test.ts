@@ -35,12 +35,12 @@ test('skopeo reads the image: how it runs, and where it comes from', {
     '--max-semi-space-size=4',
     '--no-parallel-scavenge',
     '--heap-growing-percent=50',
+    '--no-concurrent-recompilation',
   ]);
   assert.deepEqual(config.Cmd, ['serve']);
   assert.deepEqual(config.Volumes, { '/data': {} });
   assert.deepEqual(Object.keys(config.ExposedPorts), ['8080/tcp']);
   assert.ok(config.Env.includes('HOST=0.0.0.0'));
-  assert.ok(config.Env.includes('MALLOC_ARENA_MAX=1'));
   const label = (name: string) => config.Labels[`org.opencontainers.image.${name}`];
   assert.equal(label('version'), version);
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();

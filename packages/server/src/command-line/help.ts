@@ -76,7 +76,7 @@ export function helpOf(
     '[FLAGS]',
   ];
   if (after !== undefined) usage.push(after.isOptional ? `[-- ${after.name}]` : `-- ${after.name}`);
-  const hasVariables = Object.values(options).some(({ variable, isSecret }) => variable && !isSecret);
+  const hasBrackets = Object.values(options).some(({ variable, isSecret }) => variable && !isSecret);
   const brackets = 'A name in square brackets is the environment variable for the same value. The flag wins.';
   return [
     `Usage: ${usage.join(' ')}`,
@@ -85,9 +85,9 @@ export function helpOf(
     ...summary.split('\n').flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, columns))),
     '',
     ...inColumns(rows, nameWidth, columns),
-    ...(variables.length > 0 ? ['', 'Environment variables:'] : []),
+    ...(hasBrackets ? ['', ...wrap(brackets, columns)] : []),
+    ...(variables.length > 0 ? ['', 'Environment variables without a flag:'] : []),
     ...inColumns(variables, nameWidth, columns),
-    ...(hasVariables ? ['', ...wrap(brackets, columns)] : []),
     ...(examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []),
   ].join('\n');
 }

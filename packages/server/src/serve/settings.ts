@@ -146,7 +146,7 @@ const sharedSettings = {
     'INSTANCES',
     wholeNumber(1, limiterBounds.mostInstances),
     1,
-    `while Redis is unavailable, an instance admits at most 1/N of each rate; 1 to ${limiterBounds.mostInstances}`,
+    `instances, 1 to ${limiterBounds.mostInstances}: while Redis is unavailable, each admits its share`,
   ),
 };
 

@@ -38,11 +38,11 @@ function importing(kind: ImportKind): Command {
         personalDataPolicies.join('|'),
         oneOf(personalDataPolicies),
         'reject',
-        'what to do with brands that seem to contain e-mail addresses or phone, card or social security numbers',
+        'what to do with e-mail addresses and with phone, card and social security numbers in brands',
       ),
       ...(kind !== 'grants' && {
         'delete-missing': flag('delete what the file does not contain; not with --follow'),
-        yes: flag('do not ask before --delete-missing deletes more than a fifth'),
+        yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
       }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),

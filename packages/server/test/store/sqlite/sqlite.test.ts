@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { run } from '../../../../testkit/fixtures/run.ts';
@@ -81,16 +81,17 @@ test('migrates once when ten processes migrate at the same time', async (t) => {
 test('waits for another process that writes to the new file', async (t) => {
   const path = join(temporaryFolder(t), 'test.db');
   const script = `
-    const { parentPort, workerData } = require('node:worker_threads');
-    const db = new (require('node:sqlite').DatabaseSync)(workerData);
+    const db = new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 1_000 });
     db.exec('begin immediate');
-    parentPort.postMessage('locked');
+    console.log('locked');
     setTimeout(() => db.exec('commit'), 200);`;
-  const writer = new Worker(script, { eval: true, workerData: path });
-  await once(writer, 'message');
+  const writer = spawn(process.execPath, ['-e', script, path]);
+  const ended = once(writer, 'exit');
+  await once(writer.stdout, 'data');
   const store = openSqlite(path, 'sandbox', 'create');
   t.after(() => store.close());
   assert.equal(store.migration.from, 0);
+  assert.deepEqual(await ended, [0, null]);
 });
 
 test('rejects a schema that is newer than the program, and does not change it', (t) => {

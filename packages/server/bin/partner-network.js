@@ -2,7 +2,7 @@
 // Three ways to save memory, for the same CPU. Two halves of 4 MiB for new objects: after 80,000 requests on
 // Postgres the process has 123 MB, and 143 MB with 8 MiB. V8 goes up to 64. Old objects are collected when
 // they have grown by half: 130 MB instead of 150 after 50,000 requests on the embedded database. Functions
-// are optimized in the thread that runs them: others keep what they need for it, 134 MB instead of 115.
+// are optimized in the thread that runs them, not in others, which keep memory for it: 115 MB instead of 134.
 
 // Process 1, as in a container, gets only the signals that it listens for. So it listens before anything is
 // imported, until a command has its own listener. Any other process is ended by the system.

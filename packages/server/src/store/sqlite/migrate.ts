@@ -69,8 +69,8 @@ function writeAhead(db: DatabaseSync): void {
     db.exec('pragma journal_mode = wal');
   } catch (error) {
     if (!(translated(error) instanceof StoreLocked)) throw error;
-    // This pragma does not wait for another process that writes. This transaction does: of ten processes that
-    // created a file together, one in twenty failed. Only an exclusive one also fails if a reader stays.
+    // The pragma does not wait for another process that writes. The transaction does. It is exclusive, to
+    // fail if another process keeps reading: an immediate one would succeed, and this would repeat forever.
     db.exec('begin exclusive; commit');
     writeAhead(db);
   }

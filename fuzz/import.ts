@@ -89,7 +89,7 @@ function importFrom(
   personalData: PersonalDataPolicy = 'allow',
 ): Promise<ImportReport> {
   const options = { kind, partnerId: 'acme', skipInvalid: true, dryRun: false, personalData } as const;
-  return importRecords(store, readings, options);
+  return importRecords(store, () => readings, options);
 }
 
 const partners = new Set(['acme', 'zenith', 'closed']);

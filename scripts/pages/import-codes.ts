@@ -59,6 +59,11 @@ const meanings: Readonly<Record<Code, Meaning>> = {
     facts: { what: 'a value that looks like an e-mail address' },
   },
   UNKNOWN_PARTNER: { means: 'The database has no partner with this id.' },
+  CUSTOMER_ERASED: {
+    means:
+      'The customer was [erased](../../how-to/operators/audit.md#erase-a-customer), and the line has no ' +
+      '`updated_at`.',
+  },
   IMMUTABLE_FIELD: {
     means:
       'The value would change what never changes: the partner of a grant, or an expiry to a later time. ' +

@@ -5,8 +5,8 @@ import { helpColumns, helpOf } from './command-line/help.ts';
 import type { Output } from './command-line/output.ts';
 import { parseLine } from './command-line/parse.ts';
 import { withoutCommand } from './command-line/without-command.ts';
-import { ConclusiveError, OperatorError } from './lib/operator-error.ts';
-import { onInterrupt } from './lib/signals.ts';
+import { ConclusiveError, InterruptedError, OperatorError } from './lib/operator-error.ts';
+import { endBy, onInterrupt } from './lib/signals.ts';
 import { maskSecrets, printable } from './lib/text.ts';
 import { ownVersion } from './lib/version.ts';
 import { StoreUnavailable } from './store/port.ts';
@@ -285,6 +285,8 @@ async function runCommand(command: Command, line: ReturnType<typeof parseLine>):
   } catch (error) {
     output.remark(messageOf(error));
     if (!(error instanceof ConclusiveError)) remarkConsequence();
+    // An input that is still open must not keep the process alive.
+    if (error instanceof InterruptedError) endBy(error.signal);
     return error instanceof OperatorError ? error.exitStatus : exitFailure;
   } finally {
     ignoreInterrupt();

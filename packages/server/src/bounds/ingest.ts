@@ -23,6 +23,11 @@ export const ingestBounds = {
   deleteFreelyFraction: 5,
   /** Milliseconds that a time may be ahead of the clock: a typo of 2099 must not freeze a record. */
   importClockAheadMs: 5 * 60_000,
+  /** Milliseconds after which an import reports that it waits for another command, and then again. */
+  waitReportMs: 1_000,
+  waitReportAgainMs: 10_000,
+  /** Milliseconds without a sign of waiting after which the next one begins a new wait. */
+  waitGapMs: 2_000,
   /** Milliseconds that a line of a feed waits for others; the rest of 100 ms is for the commit. */
   followCommitMs: 50,
   /** Milliseconds between two entries of a feed in the audit log. */

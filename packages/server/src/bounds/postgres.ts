@@ -5,6 +5,8 @@ export const postgresBounds = {
   commandStatementMs: 60_000,
   /** How long a feed waits for a lock before it reports that and retries, in ms. */
   feedLockMs: 1_000,
+  /** How often an import looks for sessions that it waits for, in ms. */
+  lockWatchMs: 500,
   /** How long a request waits for a connection while all are busy, or for the primary, in ms. */
   postgresPoolWaitMs: 250,
   /** Timeout of opening a connection, in ms. */

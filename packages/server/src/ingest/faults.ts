@@ -4,6 +4,7 @@ import { fillIn } from '@partner-network/contract/sentence';
 import { ingestBounds } from '../bounds/ingest.ts';
 import { suggest } from '../lib/suggest.ts';
 import { echo } from '../lib/text.ts';
+import type { RefusedLine } from '../store/port.ts';
 import { findPersonalKey } from './personal-data/personal-data.ts';
 
 /** Left out if no known name is similar. */
@@ -36,6 +37,8 @@ export const importSentences = {
   PERSONAL_DATA: 'Remove {what}. If it is not personal data, import with --personal-data allow.',
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
   IMMUTABLE_FIELD: 'Correct this field: {what}.',
+  CUSTOMER_ERASED:
+    'Add updated_at to this line, or leave the line out: the customer was erased. Only a time after the erasure shows that the record is newer.',
 } as const;
 
 type ImportCode = keyof typeof importSentences;
@@ -98,6 +101,13 @@ export function immutableFault(field: string, what = immutable[field] ?? ''): Im
   return importFault('IMMUTABLE_FIELD', field, { what });
 }
 
+/** The faults of a line that the stored records do not allow. */
+export function faultsOfRefused({ code, fields }: Omit<RefusedLine, 'line'>): ImportFault[] {
+  return fields.map((field) =>
+    code === 'CUSTOMER_ERASED' ? importFault(code, field) : immutableFault(field),
+  );
+}
+
 /** A brand of a file for several partners that does not name its partner. */
 export function missingPartner(): ImportFault {
   const detail = 'Add this field, or name the partner of all brands with --partner.';
@@ -138,6 +148,10 @@ export function collectFaultyLines(limit: number = ingestBounds.importReportedLi
     add: (line: FaultyLine): void => {
       count += 1;
       if (first.length < limit) first.push(line);
+    },
+    clear: (): void => {
+      count = 0;
+      first.length = 0;
     },
     count: () => count,
     report: () => ({ rejected_count: count, rejected: first.toSorted((one, two) => one.line - two.line) }),

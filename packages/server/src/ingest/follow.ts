@@ -1,7 +1,7 @@
 import { OperatorError } from '../lib/operator-error.ts';
 import type { Accounts, ImportCounts, ImportResult, ImportRow, Imports } from '../store/port.ts';
 import { openCommits } from './commits.ts';
-import { collectFaultyLines, type ImportFault, immutableFault } from './faults.ts';
+import { collectFaultyLines, faultsOfRefused, type ImportFault } from './faults.ts';
 import type { ImportReport } from './import.ts';
 import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 import { createRetry, isOutage, type RetryOptions } from './retry.ts';
@@ -60,12 +60,7 @@ export async function followRecords(
   }
   const commits = await openCommits(store, options.kind, retry, options.stop, (result, rows) => {
     status.committed(result, rows);
-    for (const { line, fields } of result.rejected) {
-      reject(
-        line,
-        fields.map((field) => immutableFault(field)),
-      );
-    }
+    for (const refused of result.rejected) reject(refused.line, faultsOfRefused(refused));
   });
   let read = 0;
   let broken: unknown;

@@ -14,8 +14,8 @@ import {
 import { kinds } from './kinds.ts';
 import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
 
-/** A record as it was read, before it is checked: its value, or why it could not be read. */
-export type Reading = { readonly line: number } & (
+/** A record as it was read, before it is checked: its text, and its value or why it could not be read. */
+export type Reading = { readonly line: number; readonly text?: string } & (
   | { readonly value: unknown }
   | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
 );
@@ -36,6 +36,7 @@ export interface RecordOptions {
 
 interface CheckedRecord {
   readonly line: number;
+  readonly text: string | undefined;
   readonly row: ImportRow;
   readonly faults: ImportFault[];
 }
@@ -86,6 +87,7 @@ export function createRecordCheck(
   function complete(row: Fields, value: unknown, line: number): ImportRow {
     for (const column in defaults) row[column] ??= defaults[column];
     if (kind === 'brands') row.partner_id = partnerId ?? row.partner_id;
+    row.line = line;
     if (row.deleted_at !== undefined) return row;
     row.id ??= newId(idPrefix);
     row.is_timed = row.updated_at === undefined ? 0 : 1;
@@ -94,25 +96,22 @@ export function createRecordCheck(
       const now = toTime(nowMs);
       row.updated_at = row.created_at > now ? row.created_at : now;
     }
-    if (kind === 'grants') {
-      row.line = line;
-      if ((value as Record<string, unknown>).expires_at === null) row.expires_at = '';
-    }
+    if (kind === 'grants' && (value as Record<string, unknown>).expires_at === null) row.expires_at = '';
     return row;
   }
 
   function checkOne(reading: Reading, latest: string): CheckedRecord {
-    const { line } = reading;
-    if ('faults' in reading) return { line, row: {}, faults: [...reading.faults] };
+    const { line, text } = reading;
+    if ('faults' in reading) return { line, text, row: {}, faults: [...reading.faults] };
     const { value } = reading;
     const isDeletion = ((value as Record<string, unknown> | null)?.deleted_at ?? undefined) !== undefined;
     const check = isDeletion ? (checkDeletion ?? checkFields) : checkFields;
     const { fields, faults, personal } = check(value);
     addFaults(fields, faults, latest);
     if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
-    if (faults.length > 0) return { line, row: fields, faults };
+    if (faults.length > 0) return { line, text, row: fields, faults };
     if (personal.length > 0) warn?.({ line, errors: personal });
-    return { line, row: complete(fields, value, line), faults };
+    return { line, text, row: complete(fields, value, line), faults };
   }
 
   return async (readings) => {

@@ -11,3 +11,13 @@ export class OperatorError extends Error {
 
 /** An error after which the operator knows the state: the command's `ifFailed` is not printed. */
 export class ConclusiveError extends OperatorError {}
+
+/** A signal has ended the command, which has cleaned up. */
+export class InterruptedError extends OperatorError {
+  readonly signal: NodeJS.Signals;
+
+  constructor(message: string, signal: NodeJS.Signals) {
+    super(message);
+    this.signal = signal;
+  }
+}

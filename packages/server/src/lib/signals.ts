@@ -21,10 +21,15 @@ export function onStop(listener: (signal: NodeJS.Signals) => void): () => void {
 export function onInterrupt(work: () => void): () => void {
   return onStop((signal) => {
     work();
-    process.kill(process.pid, signal);
-    // Process 1 is not ended by a signal, so it gets the status that a shell would show.
-    process.exit(128 + constants.signals[signal]);
+    endBy(signal);
   });
+}
+
+/** Ends the process as the signal would have done. */
+export function endBy(signal: NodeJS.Signals): never {
+  process.kill(process.pid, signal);
+  // Process 1 is not ended by a signal, so it gets the status that a shell would show.
+  process.exit(128 + constants.signals[signal]);
 }
 
 /** The first stop signal after `listen`. A signal before that ends the process. */

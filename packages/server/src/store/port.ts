@@ -98,19 +98,27 @@ export interface Reads extends Record<Operation['id'], (query: never) => Promise
 export type ImportKind = 'brands' | 'balances' | 'grants';
 
 /**
- * A validated line by field. Metadata is JSON with sorted keys, so that equal metadata is equal text. A row
- * with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line gives `updated_at`. It is 0
- * if `updated_at` is the time of the import. For grants, `line` is the number of the line, an absent
- * `status` or `expires_at` keeps the stored value, and an empty `expires_at` stands for null.
+ * A validated line by field, with its number in `line`. Metadata is JSON with sorted keys, so that equal
+ * metadata is equal text. A row with `deleted_at` deletes a brand or a balance. `is_timed` is 1 if the line
+ * gives `updated_at`. It is 0 if `updated_at` is the time of the import. For grants, an absent `status` or
+ * `expires_at` keeps the stored value, and an empty `expires_at` stands for null.
  */
 export type ImportRow = Readonly<Record<string, string | number | undefined>>;
 
 /** Stale lines are older than what is stored, so they are not written. */
 export type ImportCounts = Readonly<Record<'written' | 'unchanged' | 'stale' | 'deleted', number>>;
 
+/** A line that the stored records do not allow. */
+export interface RefusedLine {
+  readonly line: number;
+  /** The line would change a fixed field of a grant, or has no time and its customer was erased. */
+  readonly code: 'IMMUTABLE_FIELD' | 'CUSTOMER_ERASED';
+  readonly fields: readonly string[];
+}
+
 export interface ImportResult extends ImportCounts {
-  /** Lines that would change a fixed field of a grant, each with these fields. In no order. */
-  readonly rejected: readonly { readonly line: number; readonly fields: readonly string[] }[];
+  /** In no order. */
+  readonly rejected: readonly RefusedLine[];
 }
 
 export interface ImportWrite {
@@ -120,6 +128,8 @@ export interface ImportWrite {
   readonly skipsRejected?: boolean;
   /** Adds an entry to the audit log if a record was written or deleted. */
   readonly audit?: ImportAudit | undefined;
+  /** Called before a commit that leaves rejected lines out. If it throws, nothing is written. */
+  onRejected?(rejected: readonly RefusedLine[]): Promise<void> | void;
 }
 
 export interface ImportAudit extends Author {
@@ -133,14 +143,26 @@ export interface ImportAudit extends Author {
 
 /** An import: rows are staged first, which may take long, and then written in one transaction. */
 export interface ImportRun {
+  /** Rejects with `StartOver` if a fast import must be repeated with the pace `slow`. */
   stage(rows: readonly ImportRow[]): Promise<void>;
   /** How many stored records were not staged, and how many are stored. Needs `deletesMissing`. */
   countMissing(): Promise<Missing>;
   /** Writes the staged rows in one transaction. */
   write(options: ImportWrite): Promise<ImportResult>;
-  /** Drops the staged rows and releases all locks. Safe to call twice. */
+  /** Prevents the commit and returns true. Returns false if the commit has begun: then wait for `write`. */
+  prevent(): boolean;
+  /** Drops the staged rows, cancels a running statement and releases all locks. Safe to call twice. */
   end(): Promise<void>;
 }
+
+/**
+ * A fast import has written rows to the table, and a later row may have the id of one of them. Only a
+ * comparison of all lines shows which is the newest. Nothing is written.
+ */
+export class StartOver extends Error {}
+
+/** The connection was lost during a commit. Nobody knows whether the records were written. */
+export class UncertainCommit extends StoreUnavailable {}
 
 /**
  * Records of the partners that the rows name, for brands; otherwise all records. `share` is the part that is
@@ -156,6 +178,12 @@ export interface ImportBegin {
   readonly pace?: 'fast' | 'slow' | 'feed';
   /** Delete the brands or balances that were not staged and are not newer than the start of the import. */
   readonly deletesMissing?: boolean;
+  /** Older lines replace newer records, and get the time of the import. */
+  readonly overwrites?: boolean;
+  /** Descriptor of a file that gets lines that take the import back. It is on disk before the commit. */
+  readonly undoFile?: number | undefined;
+  /** Called twice a second while the import waits for another command, with a sentence about it. */
+  onWait?(what: string): void;
 }
 
 export interface Imports {

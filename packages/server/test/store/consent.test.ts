@@ -30,7 +30,7 @@ const written = (grant: StoredGrant, change: Partial<StoredGrant> = {}): Verdict
 });
 const unchanged: Verdict = { outcome: 'unchanged' };
 const stale: Verdict = { outcome: 'stale' };
-const rejected = (...fields: string[]): Verdict => ({ outcome: 'rejected', fields });
+const rejected = (...fields: string[]): Verdict => ({ outcome: 'rejected', code: 'IMMUTABLE_FIELD', fields });
 
 type Case = readonly [what: string, stored: StoredGrant | undefined, line: GrantLine, verdict: Verdict];
 

@@ -1,21 +1,20 @@
+import { commandLineBounds } from '../../bounds/command-line.ts';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Command } from '../../command-line/command.ts';
 import { confirm } from '../../command-line/confirm.ts';
-import { defaulted, flag, oneOf, optional, wholeNumber } from '../../command-line/options.ts';
-import type { Output } from '../../command-line/output.ts';
-import { createProgress } from '../../command-line/progress.ts';
+import { defaulted, flag, oneOf, optional, plainText, wholeNumber } from '../../command-line/options.ts';
 import { collectFaultyLines } from '../../ingest/faults.ts';
-import { type ImportOptions, importRecords } from '../../ingest/import.ts';
-import { kinds } from '../../ingest/kinds.ts';
+import { hasFailed } from '../../ingest/import.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
-import { readJsonLines } from '../../ingest/read/json-lines.ts';
-import { onInterrupt } from '../../lib/signals.ts';
 import { largestPort } from '../../serve/settings.ts';
-import type { ImportKind, Missing, Store } from '../../store/port.ts';
+import type { ImportKind, Missing } from '../../store/port.ts';
 import { changing, partnerId, requirePartner } from '../database.ts';
+import { importFile } from './file.ts';
 import { follow } from './follow.ts';
-import { bytesOf, sizeOf, sourceName, standardInput } from './input.ts';
-import { remarkFormat, remarkLines, summaryOf } from './report.ts';
+import { sourceName, standardInput } from './input.ts';
+import { remarkFormat, remarkLines, remarkStale, summaryOf } from './report.ts';
+
+const path = plainText(commandLineBounds.pathCharacters);
 
 /** Why nothing was written, besides rejected lines. */
 const stopReasons = {
@@ -44,22 +43,19 @@ function importing(kind: ImportKind): Command {
         'delete-missing': flag('delete what the file does not contain; not with --follow'),
         yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
       }),
+      overwrite: flag('replace newer records too: to apply an undo file, or a file with older times'),
+      'undo-file': optional('PATH', path, 'new file that takes this import back: import it with --overwrite'),
+      'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
     },
-    purpose: ({ follow }) => (follow ? 'feed' : 'command'),
-    conflicts: (
-      { follow, format, 'dry-run': dryRun, 'ops-port': opsPort, ...more },
-      [file = standardInput],
-    ) => [
-      ...(follow && file !== standardInput ? ['--follow reads standard input: pass - as FILE.'] : []),
-      ...(follow && dryRun ? ['--follow writes lines as they arrive: omit --dry-run.'] : []),
-      // A CSV record that was cut off can look complete.
-      ...(follow && format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
-      ...(follow && (more as Deletions)['delete-missing']
-        ? ['--delete-missing needs a whole file: omit --follow.']
-        : []),
-      ...(!follow && opsPort !== undefined ? ['--ops-port needs --follow.'] : []),
+    // It retries by itself if another command locks the database.
+    purpose: () => 'feed',
+    conflicts: (values, [file = standardInput]) => [
+      ...(values.follow ? conflictsOfFeed(values, file) : []),
+      ...(values['undo-file'] === undefined ? [] : conflictsOfUndo(values, kind)),
+      ...(values.overwrite && kind === 'grants' ? [`--overwrite cannot be used: ${grantsShrink}`] : []),
+      ...(!values.follow && values['ops-port'] !== undefined ? ['--ops-port needs --follow.'] : []),
     ],
     run: async (store, values, [file = ''], output, by) => {
       const { partner } = values as { partner?: string };
@@ -68,22 +64,23 @@ function importing(kind: ImportKind): Command {
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
       const audit = { ...by, target: partner ?? kind, source: sourceName(file), startedMs: Date.now() };
       if (values.follow) return follow(store, { records, audit, opsPort: values['ops-port'] }, output);
-      const { json, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
+      const { json, overwrite, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
       const warnings = collectFaultyLines(shownLines);
       const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
-      const choices = { ...records, skipInvalid, dryRun, deleteMissing, audit, warn: warnings.add };
-      const { stop, ...report } = await importFile(store, file, isCsv, choices, output);
+      const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
+      const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath: values['rejected-file'] };
+      const outcome = await importFile(store, files, { ...choices, warnings }, output);
+      const { stop, ...report } = outcome;
       // With --json, warnings are still printed here: the document has no place for them.
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
-      const isComplete = report.rejected_count === 0 || (skipInvalid && !deletesMissing);
-      const hasFailed = stop !== undefined || !isComplete;
+      if (kind !== 'grants' && !overwrite) remarkStale(output, report);
       const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
       const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
-      const failure = hasFailed ? `Nothing was written: ${why}.` : undefined;
+      const failure = hasFailed(outcome, choices) ? `Nothing was written: ${why}.` : undefined;
       return { value: report, text: summaryOf(report, dryRun), failure };
     },
   });
@@ -92,6 +89,39 @@ function importing(kind: ImportKind): Command {
 interface Deletions {
   readonly 'delete-missing'?: boolean;
   readonly yes?: boolean;
+}
+
+interface Flags extends Deletions {
+  readonly follow: boolean;
+  readonly format: string | undefined;
+  readonly overwrite: boolean;
+  readonly 'dry-run': boolean;
+  readonly 'undo-file': string | undefined;
+}
+
+function conflictsOfFeed(flags: Flags, file: string): string[] {
+  return [
+    ...(file === standardInput ? [] : ['--follow reads standard input: pass - as FILE.']),
+    ...(flags['dry-run'] ? ['--follow writes lines as they arrive: omit --dry-run.'] : []),
+    // A CSV record that was cut off can look complete.
+    ...(flags.format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
+    ...(flags['delete-missing'] ? ['--delete-missing needs a whole file: omit --follow.'] : []),
+    ...(flags.overwrite ? ['--overwrite needs a whole file: omit --follow.'] : []),
+  ];
+}
+
+const grantsShrink =
+  'consent only shrinks. To take grants back, import a file with their ids and the status REVOKED.';
+
+function conflictsOfUndo(flags: Flags, kind: ImportKind): string[] {
+  return [
+    ...(kind === 'grants' ? [`--undo-file cannot be used: ${grantsShrink}`] : []),
+    ...(flags['dry-run'] ? ['--undo-file needs an import that writes: omit --dry-run.'] : []),
+    ...(flags.follow ? ['--undo-file needs a whole file: make an export before the feed begins.'] : []),
+    ...(/\.csv$/i.test(flags['undo-file'] ?? '')
+      ? ['--undo-file is written as JSON Lines: use a name that does not end in .csv.']
+      : []),
+  ];
 }
 
 /** Asks before --delete-missing deletes more than a fifth of all balances, or of the brands of a partner. */
@@ -112,44 +142,3 @@ function confirmation(kind: ImportKind, isConfirmed: boolean) {
 export const importBrands = importing('brands');
 export const importBalances = importing('balances');
 export const importGrants = importing('grants');
-
-/** Reads to the end, then writes. A terminal sees the progress, and that an interruption writes nothing. */
-async function importFile(
-  store: Store,
-  file: string,
-  isCsv: boolean,
-  choices: ImportOptions,
-  output: Output,
-): ReturnType<typeof importRecords> {
-  const size = await sizeOf(file);
-  const progress = createProgress(process.stderr, 'read', size);
-  const ignoreInterrupt = onInterrupt(() => {
-    progress.clear();
-    output.remark('Interrupted: nothing was written.');
-  });
-  try {
-    const chunks = bytesOf(file, { taken: progress.bytes });
-    // CSV is loaded only if it is used.
-    const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
-    const readings = readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
-    return await importRecords(store, readings, {
-      ...choices,
-      pace: size === undefined ? 'slow' : 'fast',
-      ...(choices.deleteMissing && {
-        deleteMissing: async (missing: Missing) => {
-          progress.clear();
-          await choices.deleteMissing?.(missing);
-        },
-      }),
-      onRead: progress.done,
-      onWriting: (records) => {
-        progress.writing(records);
-        // The embedded database blocks the event loop while it writes, so let a signal end the process.
-        ignoreInterrupt();
-      },
-    });
-  } finally {
-    progress.clear();
-    ignoreInterrupt();
-  }
-}

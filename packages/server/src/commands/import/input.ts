@@ -1,8 +1,10 @@
 /** The FILE of a command: a path, or standard input. */
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, parse } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, parse } from 'node:path';
 import { addAbortSignal } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
@@ -41,6 +43,19 @@ export async function* bytesOf(
     };
     throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
   }
+}
+
+/** Copies an input that can be read only once into a temporary file, which is removed with the others. */
+export async function spooled(
+  file: string,
+  opened: AsyncDisposableStack,
+  stop: AbortSignal,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-network-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const copy = join(folder, 'input');
+  await pipeline(bytesOf(file, { stop }), createWriteStream(copy, { mode: 0o600 }));
+  return copy;
 }
 
 /** The text at the start of a file, up to this number of bytes. */

@@ -32,6 +32,14 @@ export function remarkFormat(output: Output, { read, rejected, rejected_count }:
   if (hasNoJson) output.remark('No line is valid JSON. If the file is CSV, pass --format csv.');
 }
 
+/** Says why little was written if more than half of the lines are stale. */
+export function remarkStale(output: Output, { read, stale }: ImportReport): void {
+  if (stale * 2 > read)
+    output.remark(
+      `${stale} of ${read} lines are stale: newer records are stored. To replace them, pass --overwrite.`,
+    );
+}
+
 export function summaryOf(report: ImportReport, isDryRun: boolean): string {
   const { read, written, unchanged, stale, deleted, rejected_count } = report;
   const would = isDryRun ? 'would be ' : '';

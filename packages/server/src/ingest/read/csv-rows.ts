@@ -8,9 +8,10 @@ import type { CsvFlaw } from '../faults.ts';
 import type { Line } from './lines.ts';
 
 export interface CsvRow {
-  /** The number and the text of the line on which the row starts. */
+  /** The number of the line on which the row starts. */
   readonly line: number;
-  readonly text: string;
+  /** All lines of the row. */
+  text: string;
   cells: string[];
   flaw: CsvFlaw | undefined;
   /** With a flaw, this row may have swallowed other rows: where the next row starts is unknown. */
@@ -27,6 +28,7 @@ export function createRowReader() {
     /** Takes the next line. Returns its row, or undefined if a quoted cell continues on the next line. */
     add: (line: Line): CsvRow | undefined => {
       const row = open ?? newRow(line);
+      if (open !== undefined) row.text += `\n${line.text}`;
       addLine(row, line);
       open = row.quoted === undefined || row.flaw !== undefined ? undefined : row;
       return open === undefined ? row : undefined;

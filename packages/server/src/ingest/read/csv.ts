@@ -33,20 +33,20 @@ function createRecordReader(schema: RecordSchema): (row: CsvRow) => Reading | un
   let header: readonly string[] | undefined;
   let columns: readonly Column[] = [];
   return (row) => {
-    const { line, cells, flaw } = row;
+    const { line, text, cells, flaw } = row;
     // Spreadsheets also write rows of empty cells.
     if (flaw === undefined && cells.every((cell) => cell.trim() === '')) return undefined;
     if (header === undefined) {
       const faults = faultsOfHeader(row, schema);
-      if (faults.length > 0) return { line, faults, cutAt: 'header' };
+      if (faults.length > 0) return { line, text, faults, cutAt: 'header' };
       header = cells;
       columns = header.map((name) => columnOf(name, schema)!);
       return undefined;
     }
     const fault = faultOf(row, header);
-    if (fault === undefined) return { line, value: recordOf(columns, cells) };
+    if (fault === undefined) return { line, text, value: recordOf(columns, cells) };
     const isCut = row.isMultiline || flaw === 'tooLong';
-    return isCut ? { line, faults: [fault], cutAt: 'record' } : { line, faults: [fault] };
+    return isCut ? { line, text, faults: [fault], cutAt: 'record' } : { line, text, faults: [fault] };
   };
 }
 

@@ -12,8 +12,9 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
     for (const { number: line, text, flaw } of lines) {
       if (flaw === undefined && blank.test(text)) continue;
       const reading = flaw === undefined ? readJson(text) : { fault: 'INVALID_JSON' as const };
-      if ('fault' in reading) readings.push({ line, faults: [importFault(reading.fault, reading.path)] });
-      else readings.push({ line, value: reading.value });
+      if ('fault' in reading)
+        readings.push({ line, text, faults: [importFault(reading.fault, reading.path)] });
+      else readings.push({ line, text, value: reading.value });
     }
     yield readings;
   }

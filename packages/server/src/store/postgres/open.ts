@@ -75,8 +75,8 @@ export async function openPostgres(
     ...createMoves(sqlOn(primary)),
     ...createAuditLog(sqlOn(primary)),
     exportRecords: createExport(primary),
-    ...createImports(async () => {
-      const { connection } = await connectToPrimary(urls);
+    ...createImports(async (name) => {
+      const { connection } = await connectToPrimary(urls.map((url) => urlUnderName(url, name)));
       try {
         await examine(connection, 'primary', environment, postgresBounds.commandStatementMs);
         return connection;
@@ -84,7 +84,7 @@ export async function openPostgres(
         connection.abandon();
         throw unreachable(error);
       }
-    }),
+    }, sqlOn(primary).rows),
     otherInstances: async () => {
       const name = `${instancePrefix}${instance}`;
       const [counted] = await sqlOn(primary).rows(countInstances, instancePrefix, name);

@@ -16,9 +16,13 @@ export interface GrantLine extends Omit<StoredGrant, 'status'> {
 export type Verdict =
   | { readonly outcome: 'written'; readonly grant: StoredGrant }
   | { readonly outcome: 'unchanged' | 'stale' }
-  | { readonly outcome: 'rejected'; readonly fields: readonly string[] };
+  | {
+      readonly outcome: 'rejected';
+      readonly code: 'IMMUTABLE_FIELD' | 'CUSTOMER_ERASED';
+      readonly fields: readonly string[];
+    };
 
-export const stale: Verdict = { outcome: 'stale' };
+const stale: Verdict = { outcome: 'stale' };
 
 /**
  * The states of a grant:
@@ -30,15 +34,22 @@ export const stale: Verdict = { outcome: 'stale' };
  *
  * Every other line is stale, or unchanged if it says what is stored. So of several final lines the first by
  * time decides, in any order of arrival.
+ *
+ * `erasedAt` is when the customer was erased, if ever. A line that is not newer brings no grant back. A line
+ * without a time does not say whether it is newer, so it can only end a stored grant.
  */
-export function judge(stored: StoredGrant | undefined, line: GrantLine): Verdict {
+export function judge(stored: StoredGrant | undefined, line: GrantLine, erasedAt?: string): Verdict {
+  const isFinal = line.status !== undefined && line.status !== 'ACTIVE';
+  const isEnding = stored !== undefined && isFinal;
+  if (erasedAt !== undefined && !line.isTimed && !isEnding)
+    return rejected('CUSTOMER_ERASED', ['customer_id']);
   if (stored === undefined) {
+    if (erasedAt !== undefined && erasedAt >= line.updated_at) return stale;
     const { isTimed: _, expires_at, ...grant } = line;
     return written({ ...grant, status: line.status ?? 'ACTIVE' }, expires_at || undefined);
   }
   const isOlder = line.updated_at < stored.updated_at;
   const expiresAt = line.expires_at === undefined ? stored.expires_at : line.expires_at || undefined;
-  const isFinal = line.status !== undefined && line.status !== 'ACTIVE';
   if (isFinal && (stored.status === 'ACTIVE' || isOlder)) {
     const updated_at = line.updated_at < stored.created_at ? stored.created_at : line.updated_at;
     const isLater = isAfter(expiresAt, stored.expires_at);
@@ -52,9 +63,13 @@ export function judge(stored: StoredGrant | undefined, line: GrantLine): Verdict
     ...(line.partner_id === stored.partner_id ? [] : ['partner_id']),
     ...(isAfter(expiresAt, stored.expires_at) ? ['expires_at'] : []),
   ];
-  if (fields.length > 0) return { outcome: 'rejected', fields };
+  if (fields.length > 0) return rejected('IMMUTABLE_FIELD', fields);
   if (isSame && !(line.isTimed && line.updated_at > stored.updated_at)) return { outcome: 'unchanged' };
   return written({ ...stored, updated_at: line.updated_at }, expiresAt);
+}
+
+function rejected(code: 'IMMUTABLE_FIELD' | 'CUSTOMER_ERASED', fields: readonly string[]): Verdict {
+  return { outcome: 'rejected', code, fields };
 }
 
 /** A grant without an expiry ends after all others. */

@@ -16,16 +16,23 @@ export function exportQuery({ kind, partnerId }: ExportSelection) {
     const text = 'select record from balances order by customer_id, id';
     return { text, values: [], recordOf: ([record]: Values) => record as string };
   }
-  // A brand without an image has a placeholder, which each instance replaces. It is not part of the record.
-  const withoutPlaceholder = (record: unknown) => (record as string).replace(placeholder, '');
   if (partnerId !== undefined) {
     const text = 'select record from brands where partner_id = $1 order by id';
     return { text, values: [partnerId], recordOf: ([record]: Values) => withoutPlaceholder(record) };
   }
   const text = 'select partner_id, record from brands order by partner_id, id';
-  const recordOf = ([owner, record]: Values) =>
-    `{"partner_id":${JSON.stringify(owner)},${withoutPlaceholder(record).slice(1)}`;
-  return { text, values: [], recordOf };
+  return { text, values: [], recordOf: ([owner, record]: Values) => recordLine(kind, owner, record) };
+}
+
+/** The line of a stored brand or balance. The record of a brand lacks its owner. */
+export function recordLine(kind: ExportSelection['kind'], owner: unknown, record: unknown): string {
+  if (kind === 'balances') return record as string;
+  return `{"partner_id":${JSON.stringify(owner)},${withoutPlaceholder(record).slice(1)}`;
+}
+
+/** A brand without an image has a placeholder, which each instance replaces. It is not part of the record. */
+function withoutPlaceholder(record: unknown): string {
+  return (record as string).replace(placeholder, '');
 }
 
 const grantFields = grantColumns.split(', ');

@@ -11,8 +11,8 @@ export const importColumns: Readonly<Record<ImportKind, ReturnType<typeof column
   grants: columns(['customer_id', 'id'], ['partner_id', 'action', 'status', 'expires_at']),
 };
 
-/** The columns of a staged grant, all of them text. */
-export const grantLineColumns = [...importColumns.grants.all, 'is_timed', 'line'];
+/** The columns of a staged grant, all of them text, after the number of its line. */
+export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
 
 /** Brands and balances are replaced and deleted by SQL. Grants are judged one by one: see consent.ts. */
 export type RecordKind = Exclude<ImportKind, 'grants'>;
@@ -26,8 +26,8 @@ export function deletionsOf(kind: RecordKind): string {
 export const deletionDays = 90;
 
 /**
- * Inserts rows, and replaces existing ones where the condition holds, except their creation time. The row's
- * own time decides: an older row is stale.
+ * Inserts rows, and replaces existing ones where the condition holds, except their creation time. The
+ * primary key finds the stored row, so no plan depends on the table's statistics.
  */
 export function upsert(kind: RecordKind, rows: string, condition: string): string {
   const { identity, content, all } = importColumns[kind];
@@ -39,31 +39,136 @@ export function upsert(kind: RecordKind, rows: string, condition: string): strin
     where ${condition}`;
 }
 
+/** Whether a line that is not stale changes a record: its content differs, or it gives a newer time. */
+export function isChange(kind: RecordKind, line: string, stored: string, isTimed: string): string {
+  // JSON is compared as text, with sorted keys: Postgres has no equality for it.
+  const asText = (table: string, column: string) =>
+    column === 'metadata' ? `cast(${table}.metadata as text)` : `${table}.${column}`;
+  const content = (table: string) =>
+    importColumns[kind].content.map((column) => asText(table, column)).join(', ');
+  return `((${content(line)}) is distinct from (${content(stored)})
+    or (${isTimed} and ${line}.updated_at > ${stored}.updated_at))`;
+}
+
 /** Whether rows of two tables have the same primary key. */
 export function sameId(kind: ImportKind, left: string, right: string): string {
   return importColumns[kind].identity.map((column) => `${left}.${column} = ${right}.${column}`).join(' and ');
 }
 
+/** How an engine reads and compares. */
+export interface Dialect {
+  /** The greatest of several values. */
+  readonly greatest: 'greatest' | 'max';
+  /** Joins each row `n` with its row of a table, or with nulls: by the primary key, row by row. */
+  joined(table: string, alias: string, on: string): string;
+  /** The table to read instead of this one. */
+  readable(table: string): string;
+}
+
+/** Selects the time of the erasure of a row's customer, if any. */
+function erasedAt({ readable }: Dialect, row: string): string {
+  return `(select e.erased_at from ${readable('erased_customers')} e where e.customer_id = ${row}.customer_id)`;
+}
+
+/** Selects the time of the remembered deletion of a row's record, if any. */
+function deletedAt({ readable }: Dialect, kind: RecordKind, row: string): string {
+  const table = deletionsOf(kind);
+  return `(select d.deleted_at from ${readable(table)} d where ${sameId(kind, 'd', row)})`;
+}
+
 /**
- * Whether a staged row is not newer than a deletion of the record or the erasure of the customer. Then it
- * must not bring the record back.
+ * Deletes the staged lines that must not bring a record back: those that are not newer than a deletion of the
+ * record or the erasure of the customer. An import that overwrites is newer than any deletion. The
+ * subqueries run once for each line, by a primary key.
  */
-export function isGone(kind: ImportKind, row: string): string {
-  const deleted =
-    kind === 'grants'
-      ? []
-      : [
-          `select 1 from ${deletionsOf(kind)} d
-          where ${sameId(kind, 'd', row)} and d.deleted_at >= ${row}.updated_at`,
-        ];
-  const erased =
-    kind === 'brands'
-      ? []
-      : [
-          `select 1 from erased_customers e
-          where e.customer_id = ${row}.customer_id and e.erased_at >= ${row}.updated_at`,
-        ];
-  return `(${[...deleted, ...erased].map((query) => `exists (${query})`).join(' or ')})`;
+export function dropGone(kind: RecordKind, overwrites: boolean, dialect: Dialect): string {
+  const times = [
+    ...(overwrites ? [] : [deletedAt(dialect, kind, 'staged')]),
+    ...(kind === 'brands' ? [] : [erasedAt(dialect, 'staged')]),
+  ];
+  const isGone = times.map((time) => `coalesce(${time} >= updated_at, false)`);
+  return `delete from staged where deleted_at is null and (${isGone.join(' or ') || 'false'})`;
+}
+
+/** Deletes the staged lines of erased customers that do not say whether they are newer. Returns them. */
+export function dropUntimed(dialect: Dialect): string {
+  return `delete from staged where deleted_at is null and not is_timed
+    and ${erasedAt(dialect, 'staged')} is not null returning line`;
+}
+
+/** The columns of the table `decided`. */
+export function decidedColumns(kind: RecordKind): readonly string[] {
+  return [...importColumns[kind].all, 'deleted_at', 'outcome'];
+}
+
+/**
+ * Decides what the staged lines do, and keeps that in the table `decided`, which has one row for each record.
+ * Of the lines of a record the newest counts: the one with the latest time; if times are equal, a deletion
+ * rather than an update; then the line further down. All others are stale.
+ *
+ *     no record  --update--> written                  --deletion--> unchanged, but remembered
+ *     a record   --older line--> stale                --deletion--> deleted
+ *                --other content or a newer given time--> written      otherwise unchanged
+ *
+ * An import that overwrites has no older lines: they count as changes of this moment, `now`.
+ */
+export function decide(kind: RecordKind, overwrites: boolean, now: string, dialect: Dialect): string {
+  const { identity, content } = importColumns[kind];
+  const own = [...identity, ...content, 'created_at'].map((column) => `n.${column}`).join(', ');
+  const isOlder = (time: string) => (overwrites ? 'false' : `n.${time} < stored.updated_at`);
+  const known = `(n.updated_at < stored.updated_at or n.updated_at <= ${deletedAt(dialect, kind, 'n')})`;
+  const latest = `${dialect.greatest}('${now}', coalesce(stored.created_at, n.created_at))`;
+  const updatedAt = overwrites ? `case when ${known} then ${latest} else n.updated_at end` : 'n.updated_at';
+  const goneAt = overwrites
+    ? `case when n.deleted_at < stored.updated_at then '${now}' else n.deleted_at end`
+    : 'n.deleted_at';
+  return `
+    insert into decided
+    select ${own}, ${updatedAt}, ${goneAt}, case
+      when stored.updated_at is null then case when n.deleted_at is null then 'written' else 'unchanged' end
+      when n.deleted_at is not null then case when ${isOlder('deleted_at')} then 'stale' else 'deleted' end
+      when ${isOlder('updated_at')} then 'stale'
+      when ${isChange(kind, 'n', 'stored', 'n.is_timed')} then 'written'
+      else 'unchanged'
+    end
+    from (
+      select *, row_number() over (
+        partition by ${identity.join(', ')}
+        order by coalesce(deleted_at, updated_at) desc, deleted_at is null, line desc
+      ) as place
+      from staged
+    ) n ${dialect.joined(dialect.readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
+    where place = 1`;
+}
+
+/** Counts the records of each outcome. */
+export const countOutcomes = 'select outcome, count(*) as count from decided group by outcome';
+
+/** Writes the decided records that are written. */
+export function writeDecided(kind: RecordKind, values: (column: string) => string): string {
+  const { identity, all } = importColumns[kind];
+  const rows = `select ${all.map(values).join(', ')} from decided where outcome = 'written'
+    order by ${identity.join(', ')}`;
+  return upsert(kind, rows, 'true');
+}
+
+/** Remembers deletions, each with the latest time that was given. `rows` selects key, time and `now`. */
+export function remember(kind: RecordKind, rows: string, { greatest }: Dialect): string {
+  const [table, key] = [deletionsOf(kind), importColumns[kind].identity.join(', ')];
+  return `
+    insert into ${table} (${key}, deleted_at, recorded_at) ${rows}
+    on conflict (${key}) do update set
+      deleted_at = ${greatest}(${table}.deleted_at, excluded.deleted_at), recorded_at = excluded.recorded_at`;
+}
+
+/** Remembers the decided deletions. */
+export function rememberDecided(kind: RecordKind, now: string, dialect: Dialect): string {
+  const key = importColumns[kind].identity.join(', ');
+  return remember(
+    kind,
+    `select ${key}, deleted_at, '${now}' from decided where deleted_at is not null`,
+    dialect,
+  );
 }
 
 /**

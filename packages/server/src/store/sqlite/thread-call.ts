@@ -1,13 +1,34 @@
 /** Calls to a worker thread: the caller posts a message, and the thread answers the messages in order. */
 import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { StartOver, StoreUnavailable } from '../port.ts';
+
+/** An error, whose class is lost between threads. */
+interface Fault {
+  readonly name: string;
+  readonly message: string;
+  readonly errcode?: number | undefined;
+}
 
 interface Answer<Result> {
   readonly result?: Result;
-  readonly fault?: { readonly message: string; readonly errcode?: number | undefined };
+  readonly fault?: Fault;
 }
 
 const end = 'end';
+
+/** Errors that keep their class. Those of the engine are translated by their code. */
+const classes: Readonly<Record<string, new (message: string) => Error>> = {
+  OperatorError,
+  StartOver,
+  StoreUnavailable,
+};
+
+function errorOf({ name, message, errcode }: Fault): Error {
+  if (errcode !== undefined) return Object.assign(new Error(message), { errcode });
+  return new (classes[name] ?? Error)(message);
+}
 
 /** Starts the thread. It keeps the process alive only while a call is unanswered or it is being closed. */
 export function startThread<Request, Result>(file: URL, workerData: unknown) {
@@ -21,7 +42,7 @@ export function startThread<Request, Result>(file: URL, workerData: unknown) {
     const call = unanswered.shift()!;
     if (unanswered.length === 0 && !isClosing) thread.unref();
     if (fault === undefined) call.resolve(result as Result);
-    else call.reject(Object.assign(new Error(fault.message), fault));
+    else call.reject(errorOf(fault));
   });
 
   function fail(error: Error): void {
@@ -66,9 +87,10 @@ export function answerCalls<Request>(handle: (request: Request) => unknown, clos
     try {
       port.postMessage({ result: handle(request) });
     } catch (error) {
-      // The engine's own error and its code. An error of the port's class would arrive as a plain Error.
+      const { name } = (error as Error).constructor;
+      // The engine's own error and its code.
       const { message, errcode } = ((error as Error).cause ?? error) as Error & { errcode?: number };
-      port.postMessage({ fault: { message, errcode } });
+      port.postMessage({ fault: { name, message, errcode } });
     }
   });
 }

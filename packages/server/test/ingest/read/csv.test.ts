@@ -204,7 +204,7 @@ test('stops reading in a quote that is never closed', async () => {
 test('writes nothing of a faulty file; skipping works unless the rest is unreadable', async (t) => {
   const store = await openEmpty(t);
   const load = (text: string, skipInvalid: boolean) =>
-    importFrom(store, readCsv(chunksOf([text]), kinds.brands.schema), { skipInvalid });
+    importFrom(store, () => readCsv(chunksOf([text]), kinds.brands.schema), { skipInvalid });
   const cases = [
     [`${head}1,a,r,,\n2,b\n3,c,r,,\n`, 3, 1, undefined],
     [`${head}1,a,r,,\n2,"b,r,,\n3,c,r,,\n`, 2, 1, 'record'],

@@ -62,7 +62,10 @@ test('a node that is lost within a transaction is a 503, and its connection is r
 test('an import that loses a node before its savepoint reports the lost node', async (t) => {
   const connection = new Connection({ connectionString: await migratedDatabase(t) });
   await connection.connect();
-  const run = await createImports(async () => connection).beginImport('balances', { pace: 'fast' });
+  const run = await createImports(
+    async () => connection,
+    async () => [],
+  ).beginImport('balances', { pace: 'fast' });
   t.after(run.end);
   await run.stage([plainBalance('alice', 'b')]);
   const lost = Object.assign(new DatabaseError('SSL SYSCALL error: EOF detected', 0, 'error'), {

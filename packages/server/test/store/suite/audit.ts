@@ -149,9 +149,15 @@ export const auditTests: StoreTests = {
     const [balance, timed] = [plainBalance('alice', 'a'), { is_timed: 1 }];
     await writeRows(store, 'balances', [{ ...balance, ...timed, updated_at: ahead }]);
     await store.eraseCustomer('alice', byTest);
-    const late = [{ ...balance, ...timed, updated_at: ahead }, plainBalance('alice', 'never seen')];
+    const late = [{ ...balance, updated_at: ahead }, plainBalance('alice', 'never seen')].map((row) => ({
+      ...row,
+      ...timed,
+    }));
     assert.partialDeepStrictEqual(await writeRows(store, 'balances', late), { written: 0, stale: 2 });
-    assert.partialDeepStrictEqual(await writeRows(store, 'grants', [grant]), { written: 0, stale: 1 });
+    assert.partialDeepStrictEqual(await writeRows(store, 'grants', [{ ...grant, ...timed }]), {
+      written: 0,
+      stale: 1,
+    });
     // A consent that was given after the erasure can be revoked, even if the erasure is ahead of the clock.
     await store.createGrant({ ...grant, customer_id: 'alice', id: 'new' }, byTest);
     const revoked = [{ ...grant, customer_id: 'alice', id: 'new', status: 'REVOKED' }];

@@ -9,6 +9,7 @@ import {
   plainBalance,
   plainBrand,
   type StoreTests,
+  writeBatches,
   writeBrands,
   writeRows,
 } from './records.ts';
@@ -86,12 +87,11 @@ export const importTests: StoreTests = {
       [...names].map((id) => brandRow('acme', plainBrand(id, { name })));
     await writeRows(store, 'brands', rows('b', 'Old'));
     const before = await brandTexts(other);
+    const batches = ['abc', 'de', 'ca', 'f'].map((given) => rows(given, given));
     for (const mode of ['try', 'keep'] as const) {
-      const run = await store.beginImport('brands', { pace: 'fast' });
-      for (const given of ['abc', 'de', 'ca', 'f']) await run.stage(rows(given, given));
       assert.equal(await brandTexts(other), before);
-      assert.deepEqual(await run.write({ mode }), counted({ written: 8, unchanged: 0 }));
-      await run.end();
+      const result = await writeBatches(store, 'brands', batches, { pace: 'fast' }, { mode });
+      assert.deepEqual(result, counted({ written: 6, stale: 2 }));
     }
     const written = JSON.parse(`[${(await brandTexts(other)).replaceAll('\u0001', '')}]`);
     assert.deepEqual(
@@ -181,7 +181,7 @@ export const importTests: StoreTests = {
     }
   },
 
-  'writes rows with the same id in turn, and counts each that changes something': async (open) => {
+  'writes the newest of many rows with the same id': async (open) => {
     const store = await openWith(open, 'acme');
     await store.createGrant(grant, byTest);
     const minute = (number: number) => new Date(Date.parse(createdAt) + number * 60_000).toISOString();
@@ -189,19 +189,16 @@ export const importTests: StoreTests = {
       ...plainBalance('alice', 'b', amount),
       updated_at: minute(number),
     });
-    const lines = [1, 1, 2, 2, 1, 3, 3].map((amount, index) => line(amount, index));
-    assert.deepEqual(await writeRows(store, 'balances', lines), counted({ written: 4, unchanged: 3 }));
-    assert.match(
-      await balanceTexts(store),
-      new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(5)}"`),
-    );
-    const again = [3, 4, 3].map((amount, index) => line(amount, 10 + index));
-    assert.deepEqual(await writeRows(store, 'balances', again), counted({ written: 2, unchanged: 1 }));
-    assert.match(
-      await balanceTexts(store),
-      new RegExp(`"amount":3,"created_at":"${createdAt}","updated_at":"${minute(12)}"`),
-    );
-    const many = Array.from({ length: 5_000 }, (_, index) => line(index % 2, 20 + index));
-    assert.deepEqual(await writeRows(store, 'balances', many), counted({ written: 5_000, unchanged: 0 }));
+    const stored = (amount: number, number: number) =>
+      new RegExp(`"amount":${amount},"created_at":"${createdAt}","updated_at":"${minute(number)}"`);
+    const lines = [1, 1, 2, 2, 1, 3, 4].map((amount, index) => line(amount, index));
+    assert.deepEqual(await writeRows(store, 'balances', lines), counted({ written: 1, stale: 6 }));
+    assert.match(await balanceTexts(store), stored(4, 6));
+    const again = [4, 5, 4].map((amount, index) => line(amount, 10 + index));
+    assert.deepEqual(await writeRows(store, 'balances', again), counted({ unchanged: 1, stale: 2 }));
+    assert.match(await balanceTexts(store), stored(4, 6));
+    const many = Array.from({ length: 5_000 }, (_, index) => line(index, 20 + index));
+    assert.deepEqual(await writeRows(store, 'balances', many), counted({ written: 1, stale: 4_999 }));
+    assert.match(await balanceTexts(store), stored(4_999, 5_019));
   },
 };

@@ -11,6 +11,7 @@ import {
   plainBalance,
   plainBrand,
   type StoreTests,
+  writeBatches,
   writeRows,
 } from './records.ts';
 
@@ -52,13 +53,9 @@ const wayTests = ways.map(({ name, options, isReversed, isOneBatch }): [string, 
   `${name} does not replace newer records, and takes newer times`,
   async (open) => {
     const store = await openWith(open, 'acme');
-    const write = async (rows: readonly ImportRow[]) => {
-      const run = await store.beginImport('balances', options);
-      if (isOneBatch) await run.stage(rows);
-      else for (const row of isReversed ? rows.toReversed() : rows) await run.stage([row]);
-      const result = await run.write({ mode: 'keep' });
-      await run.end();
-      return result;
+    const write = (rows: readonly ImportRow[]) => {
+      const ordered = isReversed ? rows.toReversed() : rows;
+      return writeBatches(store, 'balances', isOneBatch ? [rows] : ordered.map((row) => [row]), options);
     };
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
     await write(ids.map((id) => timed(id, 1, 10)));
@@ -78,14 +75,113 @@ const wayTests = ways.map(({ name, options, isReversed, isOneBatch }): [string, 
 export const orderTests: StoreTests = {
   ...Object.fromEntries(wayTests),
 
-  'of the lines of one id in a run, the newest wins, and each is counted in turn': async (open) => {
+  'of the lines of one id the newest counts, however they are cut, and all others are stale': async (
+    open,
+  ) => {
     const store = await openWith(open, 'acme');
-    const lines = [timed('a', 1, 2), timed('a', 2, 1), timed('a', 3, 3), timed('a', 3, 3), timed('b', 1, 1)];
-    assert.deepEqual(
-      await writeRows(store, 'balances', lines),
-      counted({ written: 3, unchanged: 1, stale: 1 }),
+    const lines = [timed('a', 1, 2), timed('b', 1, 1), timed('a', 2, 1), timed('a', 4, 3), timed('a', 3, 3)];
+    const ways = [[lines], lines.map((line) => [line]), [lines.slice(0, 2), lines.slice(2)]];
+    for (const [index, batches] of ways.entries()) {
+      for (const pace of ['fast', 'slow'] as const) {
+        // Each time under other ids.
+        const named = (row: ImportRow) => ({ ...row, customer_id: `alice ${index} ${pace}` });
+        const result = await writeBatches(
+          store,
+          'balances',
+          batches.map((rows) => rows.map(named)),
+          { pace },
+        );
+        assert.deepEqual(result, counted({ written: 2, stale: 3 }), `${index} ${pace}`);
+        assert.deepEqual((await stored(store)).splice(-2), ['a 3 3', 'b 1 1']);
+        await store.eraseCustomer(`alice ${index} ${pace}`, byTest);
+      }
+    }
+  },
+
+  'a new record has the created_at of the line that counts, a stored one keeps its own': async (open) => {
+    const store = await openWith(open, 'acme');
+    const created = async () => JSON.parse((await exported(store, 'balances'))[0]!).created_at;
+    const lines = [1, 2].map((number) => ({ ...timed('a', number, number + 5), created_at: day(number) }));
+    await writeRows(store, 'balances', lines);
+    assert.equal(await created(), day(2));
+    await writeRows(store, 'balances', [{ ...timed('a', 3, 9), created_at: day(3) }]);
+    assert.equal(await created(), day(2));
+  },
+
+  'of a deletion and an update with the same time, the deletion counts': async (open) => {
+    const store = await openWith(open, 'acme');
+    for (const lines of [
+      [timed('a', 1, 2), deletion('a', 2)],
+      [deletion('b', 2), timed('b', 1, 2)],
+    ]) {
+      assert.deepEqual(await writeRows(store, 'balances', lines), counted({ unchanged: 1, stale: 1 }));
+    }
+    assert.deepEqual(await stored(store), []);
+  },
+
+  'an import that overwrites replaces newer records, and takes back deletions': async (open) => {
+    const store = await openWith(open, 'acme');
+    const overwrite = (...rows: ImportRow[]) =>
+      writeRows(store, 'balances', rows, { pace: 'fast', overwrites: true });
+    await writeRows(
+      store,
+      'balances',
+      ['a', 'b', 'c', 'd'].map((id) => timed(id, 1, 10)),
     );
-    assert.deepEqual(await stored(store), ['a 3 3', 'b 1 1']);
+    await writeRows(store, 'balances', [deletion('e', 10)]);
+    const before = Date.now();
+    const result = await overwrite(
+      timed('a', 2, 5),
+      timed('b', 1, 5),
+      timed('c', 3, 11),
+      deletion('d', 5),
+      timed('e', 5, 5),
+      timed('f', 6, 5),
+    );
+    assert.deepEqual(result, counted({ written: 4, unchanged: 1, deleted: 1 }));
+    const records = (await exported(store, 'balances')).map((line) => JSON.parse(line));
+    const amounts = records.map(({ id, amount }) => `${id} ${amount}`);
+    assert.deepEqual(amounts, ['a 2', 'b 1', 'c 3', 'e 5', 'f 6']);
+    const isNow = records.map(({ updated_at }) => Date.parse(updated_at) >= before - 1);
+    assert.deepEqual(isNow, [true, false, false, true, false]);
+    assert.deepEqual(await writeRows(store, 'balances', [timed('d', 1, 10)]), counted({ stale: 1 }));
+  },
+
+  'overwriting brings no erased customer back': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [timed('a', 1, 1)]);
+    await store.eraseCustomer('alice', byTest);
+    const result = await writeRows(store, 'balances', [timed('a', 1, 1)], { overwrites: true });
+    assert.deepEqual(result, counted({ stale: 1 }));
+  },
+
+  'rejects lines without a time for an erased customer, but takes newer lines and deletions': async (
+    open,
+  ) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [timed('a', 1, 1), timed('b', 1, 1)]);
+    await store.eraseCustomer('alice', byTest);
+    const ahead = new Date(Date.now() + 60_000).toISOString();
+    const untimed = { ...timed('a', 1, 1), updated_at: ahead, is_timed: 0, line: 3 };
+    const lines = [{ ...untimed, customer_id: 'zoe', line: 2 }, untimed, { ...deletion('b', 1), line: 4 }];
+    const rejected = [{ line: 3, code: 'CUSTOMER_ERASED' as const, fields: ['customer_id'] }];
+    for (const pace of ['fast', 'slow'] as const) {
+      const result = await writeRows(store, 'balances', lines, { pace });
+      assert.deepEqual(result, { ...counted({ written: 1, unchanged: 1 }), rejected });
+      assert.deepEqual(await stored(store), []);
+    }
+    const grantLine = { ...grant, updated_at: ahead, is_timed: 0, line: 3 };
+    assert.deepEqual(await writeRows(store, 'grants', [grantLine]), { ...counted({}), rejected });
+    assert.deepEqual(
+      await writeRows(store, 'grants', [{ ...grantLine, is_timed: 1 }]),
+      counted({ written: 1 }),
+    );
+    const ending = { ...grantLine, status: 'REVOKED' };
+    assert.deepEqual(await writeRows(store, 'grants', [ending]), counted({ written: 1 }));
+    assert.deepEqual(
+      await writeRows(store, 'balances', [{ ...untimed, is_timed: 1 }]),
+      counted({ written: 1 }),
+    );
   },
 
   'a deletion removes a record that is not newer, and late updates do not bring it back': async (open) => {
@@ -137,7 +233,8 @@ export const orderTests: StoreTests = {
     await store.eraseCustomer(grant.customer_id, byTest);
     const late = { ...grant, id: 'never seen', updated_at: day(1), is_timed: 1 };
     const newer = { ...late, updated_at: new Date(Date.now() + 60_000).toISOString() };
-    assert.deepEqual(await writeRows(store, 'grants', [grant, late]), counted({ stale: 2 }));
+    const old = { ...grant, is_timed: 1 };
+    assert.deepEqual(await writeRows(store, 'grants', [old, late]), counted({ stale: 2 }));
     assert.deepEqual(await writeRows(store, 'balances', [timed('a', 1, 1)]), counted({ stale: 1 }));
     assert.deepEqual(await writeRows(store, 'grants', [newer]), counted({ written: 1 }));
   },
@@ -152,13 +249,13 @@ export const orderTests: StoreTests = {
     assert.deepEqual(await stored(store), ['b 1 1']);
   },
 
-  'deletes and writes one id in the order of the lines': async (open) => {
+  'of deletions and updates of one id the newest counts': async (open) => {
     const store = await openWith(open, 'acme');
     const write = (...rows: ImportRow[]) => writeRows(store, 'balances', rows);
     const created = await write(timed('a', 1, 1), deletion('a', 2), timed('b', 1, 1));
-    assert.deepEqual(created, counted({ written: 2, deleted: 1 }));
+    assert.deepEqual(created, counted({ written: 1, unchanged: 1, stale: 1 }));
     const revived = await write(deletion('a', 3), timed('a', 2, 4), timed('a', 3, 3), timed('b', 2, 2));
-    assert.deepEqual(revived, counted({ unchanged: 1, written: 2, stale: 1 }));
+    assert.deepEqual(revived, counted({ written: 2, stale: 2 }));
     assert.deepEqual(await stored(store), ['a 2 4', 'b 2 2']);
   },
 
@@ -264,7 +361,7 @@ export const orderTests: StoreTests = {
       { line: 3, fields: ['partner_id'] },
       { line: 5, fields: ['expires_at'] },
       { line: 7, fields: ['expires_at'] },
-    ];
+    ].map((refused) => ({ ...refused, code: 'IMMUTABLE_FIELD' as const }));
     for (const skipsRejected of [false, true]) {
       const run = await store.beginImport('grants', { pace: 'fast' });
       await run.stage(lines.map((line) => ({ ...line, is_timed: 1 })));

@@ -3,13 +3,16 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Balance, Brand } from '@partner-network/contract/records';
 import fc from 'fast-check';
 import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
-import type {
-  Grant,
-  ImportCounts,
-  ImportKind,
-  ImportResult,
-  ImportRow,
-  Store,
+import {
+  type Grant,
+  type ImportBegin,
+  type ImportCounts,
+  type ImportKind,
+  type ImportResult,
+  type ImportRow,
+  type ImportWrite,
+  StartOver,
+  type Store,
 } from '../../../src/store/port.ts';
 
 /** Tests by name. They use only the port, so they run on every engine. */
@@ -141,12 +144,33 @@ export function counted(counts: Partial<ImportCounts>): ImportResult {
 }
 
 /** Writes rows in one import. */
-export async function writeRows(store: Store, kind: ImportKind, rows: readonly ImportRow[]) {
-  const run = await store.beginImport(kind);
-  await run.stage(rows);
-  const counts = await run.write({ mode: 'keep' });
-  await run.end();
-  return counts;
+export async function writeRows(
+  store: Store,
+  kind: ImportKind,
+  rows: readonly ImportRow[],
+  options?: ImportBegin,
+) {
+  return writeBatches(store, kind, [rows], options);
+}
+
+/** Writes batches of rows in one import, which starts over if it has to. */
+export async function writeBatches(
+  store: Store,
+  kind: ImportKind,
+  batches: readonly (readonly ImportRow[])[],
+  options: ImportBegin = {},
+  write: ImportWrite = { mode: 'keep' },
+): Promise<ImportResult> {
+  const run = await store.beginImport(kind, options);
+  try {
+    for (const rows of batches) await run.stage(rows);
+    return await run.write(write);
+  } catch (error) {
+    if (!(error instanceof StartOver)) throw error;
+  } finally {
+    await run.end();
+  }
+  return writeBatches(store, kind, batches, { ...options, pace: 'slow' }, write);
 }
 
 export const grant: Grant = {

@@ -1,4 +1,5 @@
-import { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { postgresBounds } from '../../../bounds/postgres.ts';
@@ -64,6 +65,26 @@ export class Connection extends pg.Client {
   /** Closes the socket. A running statement fails at once, even if the server is frozen. */
   abandon(): void {
     this.#socket.destroy();
+  }
+
+  /**
+   * Asks the server to cancel the running statement, and waits until it has done so. Without it, a statement
+   * continues after its connection was closed, and keeps its locks. Never rejects.
+   */
+  async cancel(): Promise<void> {
+    const { processID, secretKey } = this as unknown as { processID: number; secretKey: number };
+    const request = Buffer.alloc(16);
+    for (const [index, value] of [16, 80_877_102, processID, secretKey].entries()) {
+      request.writeInt32BE(value, index * 4);
+    }
+    const isPath = this.host.startsWith('/');
+    const socket = isPath
+      ? connect(`${this.host}/.s.PGSQL.${this.port}`)
+      : connect({ host: this.host, port: this.port });
+    socket.end(request);
+    const late = () => new Error('The server does not take the request.');
+    await within(postgresBounds.postgresCloseMs, once(socket, 'close'), late).catch(() => {});
+    socket.destroy();
   }
 
   /** Ends the session. Closes the socket if that takes longer than `postgresCloseMs`. */

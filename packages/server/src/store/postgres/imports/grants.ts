@@ -1,18 +1,23 @@
 import { ingestBounds } from '../../../bounds/ingest.ts';
-import { type GrantLine, judge, type StoredGrant, stale } from '../../sql/consent.ts';
-import { fetched, type KindWrites, type Local, limitedTo, type Query, type Row } from './kind-writes.ts';
+import type { ImportResult } from '../../port.ts';
+import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
+import { sameId } from '../../sql/imports.ts';
+import { fetched, type KindWrites, lookUp, type Query, type Row } from './kind-writes.ts';
+import { type Nodes, near } from './near.ts';
 
 const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'];
 
 /** All lines with what is stored, in the order of the table. */
-const compared = (staged: Local) => `
-  select s.*, g.created_at is not null as is_stored,
-    ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')},
-    e.erased_at >= s.updated_at::timestamptz as is_gone
-  from staged s
-  left join ${limitedTo(staged, 'grants', 'customer_id, id', `${columns}`)} g using (customer_id, id)
-  left join ${limitedTo(staged, 'erased_customers', 'customer_id', 'erased_at')} e using (customer_id)
-  order by customer_id, id, seq`;
+function compared(isNear: boolean): string {
+  const readable = (table: string) => (isNear ? near(table) : table);
+  return `
+    select n.*, g.created_at is not null as is_stored, e.erased_at,
+      ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')}
+    from staged n
+    ${lookUp(readable('grants'), 'g', sameId('grants', 'g', 'n'))}
+    ${lookUp(readable('erased_customers'), 'e', 'e.customer_id = n.customer_id')}
+    order by n.customer_id, n.id, n.line`;
+}
 
 /**
  * $1 is a JSON list of grants. A grant that was revoked since it was read stays revoked, unless the line ends
@@ -39,29 +44,30 @@ const writeAll = `
  * The caller holds the lock for new grants, so nothing but a revocation can change a grant meanwhile. No row
  * is locked: Citus cannot lock rows on several nodes.
  */
-export function createGrantWrites(query: Query): KindWrites {
+export function createGrantWrites(query: Query, nodes: Nodes | undefined): KindWrites {
   return {
+    creates: [],
     // Repeated ids need no special treatment.
     hasRepeats: async () => false,
     countMissing: async () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: async () => 0,
-    write: async ({ rows: count, owned }) => {
-      const staged = { table: 'staged', rows: count, owned };
+    write: async (staged) => {
+      await nodes?.bringStored(staged);
+      await nodes?.bringGone(staged);
       const merged = { written: 0, stale: 0, deleted: 0 };
-      const rejected: { line: number; fields: readonly string[] }[] = [];
+      const rejected: ImportResult['rejected'][number][] = [];
       /** The last id, and the grant as the lines so far have changed it. */
       let last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
-      for await (const rows of fetched(query, compared(staged), staged, ingestBounds.importBatchRecords)) {
+      const selection = compared(nodes !== undefined);
+      for await (const rows of fetched(query, selection, staged.rows, ingestBounds.importBatchRecords)) {
         const changed = new Map<string, object>();
         for (const row of rows) {
           const id = JSON.stringify([row.customer_id, row.id]);
           if (last.id !== id) last = { id, grant: storedOf(row) };
-          // A grant that is stored is newer than the erasure, and every line may end it.
-          const isErased = row.is_gone && last.grant === undefined;
-          const verdict = isErased ? stale : judge(last.grant, lineOf(row));
+          const verdict = judge(last.grant, lineOf(row), (row.erased_at ?? undefined) as string | undefined);
           if (verdict.outcome === 'stale') merged.stale += 1;
           else if (verdict.outcome === 'rejected') {
-            rejected.push({ line: Number(row.line), fields: verdict.fields });
+            rejected.push({ line: Number(row.line), code: verdict.code, fields: verdict.fields });
           } else if (verdict.outcome === 'written') {
             merged.written += 1;
             last.grant = verdict.grant;

@@ -3,7 +3,16 @@ import { DatabaseError, type QueryResult } from 'pg';
 import { ingestBounds } from '../../../bounds/ingest.ts';
 import { postgresBounds } from '../../../bounds/postgres.ts';
 import { toTime } from '../../../lib/times.ts';
-import type { ImportBegin, ImportKind, ImportRow, ImportRun, Imports } from '../../port.ts';
+import {
+  type ImportBegin,
+  type ImportKind,
+  type ImportRow,
+  type ImportRun,
+  type Imports,
+  StartOver,
+  StoreUnavailable,
+  UncertainCommit,
+} from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import {
   createOrderCheck,
@@ -11,12 +20,17 @@ import {
   importColumns,
   hasGone as selectHasGone,
 } from '../../sql/imports.ts';
+import type { Sql } from '../../sql/statement.ts';
+import { undoFileOf } from '../../sql/undo.ts';
 import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
+import { hasCitus } from '../distribution/tables.ts';
 import { importLock } from '../import-locks.ts';
 import { createGrantWrites } from './grants.ts';
-import { type Local, type Merged, type Query, types } from './kind-writes.ts';
+import { type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
+import { createNodes } from './near.ts';
 import { createRecordWrites } from './records.ts';
+import { watchLocks } from './watch-locks.ts';
 
 /**
  * Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. Citus sends the keys of
@@ -27,18 +41,28 @@ const writeSettings = `set local work_mem = '64MB'; set local citus.max_intermed
 /** A feed retries by itself: it must report that it waits, and react to signals meanwhile. */
 const feedSettings = `set local lock_timeout = ${postgresBounds.feedLockMs}`;
 
+const lostDuringCommit =
+  'The connection was lost during the commit: nobody knows whether the import was written.';
+
 const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
 
-export function createImports(connect: () => Promise<Connection>): Imports {
+/** `connect` opens a connection under a name. `rows` runs a statement on another connection. */
+export function createImports(connect: (name: string) => Promise<Connection>, rows: Sql['rows']): Imports {
   return {
     beginImport: async (kind, options = {}) => {
-      const connection = await connect();
+      const command = options.pace === 'feed' ? 'a feed of' : 'an import of';
+      const connection = await connect(`partner-network: ${command} ${kind}`);
       const run = createRun(kind, options, connection);
+      const stopWatching = options.onWait && watchLocks(rows, connection, options.onWait);
+      const end = async () => {
+        stopWatching?.();
+        await run.end();
+      };
       try {
         await run.create();
-        return run;
+        return { ...run, end };
       } catch (error) {
-        await connection.leave();
+        await end();
         throw error;
       }
     },
@@ -70,22 +94,35 @@ function isRefused(error: unknown): boolean {
  *     direct    rows go straight to the table, which takes half the time, because each is written once
  *
  * A fast import begins direct, unless deletions are remembered. From its first batch with a deletion or with
- * a row that exists already, it is staged.
+ * a row that exists already, it is staged. If rows are not sorted, one of them may have the id of a row that
+ * was written directly: then the import starts over.
  */
 function createRun(
   kind: ImportKind,
-  { pace = 'slow', deletesMissing = false }: ImportBegin,
+  { pace = 'slow', deletesMissing = false, overwrites = false, undoFile }: ImportBegin,
   connection: Connection,
 ): ImportRun & { create(): Promise<void> } {
   const owner = importColumns[kind].identity[0]!;
   const lineColumns = kind === 'grants' ? grantLineColumns : importColumns[kind].all;
-  const query: Query = (text, values) => connection.query(text, values).catch(translate);
+  /** Statements that the server has not answered. */
+  let running = 0;
+  async function tracked<Result>(work: Promise<Result>): Promise<Result> {
+    running += 1;
+    try {
+      return await work;
+    } finally {
+      running -= 1;
+    }
+  }
+  const query: Query = (text, values) => tracked(connection.query(text, values)).catch(translate);
   const checkOrder = createOrderCheck(kind);
-  const merge = kind === 'grants' ? createGrantWrites(query) : createRecordWrites(kind, query);
+  let merge: KindWrites;
+  const undo = undoFileOf(undoFile);
   const startedAt = toTime(Date.now());
-  let isDirect = pace === 'fast' && !deletesMissing && kind !== 'grants';
+  let isDirect = pace === 'fast' && !deletesMissing && !overwrites && undo === undefined && kind !== 'grants';
+  let isCommitting = false;
+  let isPrevented = false;
   let isBegun = false;
-  let isSorted = true;
   /** Rows that were written directly, rows that were staged, and deletions among these. */
   let placed = 0;
   let staged = 0;
@@ -95,14 +132,14 @@ function createRun(
   /** Staged rows that were deleted since the last truncate. */
   let cleared = 0;
   /** Rows that are not sent yet, and the batch that the server is reading. */
-  let batch = newBatch();
+  let batch = newBatch(true);
   let sending = Promise.resolve();
 
   /**
    * Takes the lock, and begins the transaction before that. Returns whether a row might be older than a
    * deletion. All in one message: each round trip adds to the time of a small batch.
    */
-  async function lock(mode: 'shared' | 'exclusive', owned?: Local['owned']): Promise<boolean> {
+  async function lock(mode: 'shared' | 'exclusive', owned?: (table: string) => string): Promise<boolean> {
     const settings = pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
     const beginning = isBegun ? [] : [begin, settings];
     const look = kind === 'grants' ? 'select true as has_gone' : selectHasGone(kind, owned);
@@ -111,7 +148,7 @@ function createRun(
     return (results as unknown as QueryResult[]).at(-1)!.rows[0].has_gone;
   }
 
-  /** See `Local`. */
+  /** See `Staged`. */
   function owned(table: string): string {
     if (owners.size === 0 || owners.size > ingestBounds.importNamedOwners) return 'true';
     const names = [...owners].map((name) => connection.escapeLiteral(name));
@@ -125,7 +162,7 @@ function createRun(
       // One message for all three: separate round trips left the server idle for an eighth of the time.
       const into = `${kind} (${lineColumns.join(', ')})`;
       const statements = `savepoint batch; copy ${into} from stdin; release batch`;
-      await copy(connection, statements, `${lines.join('\n')}\n`);
+      await tracked(copy(connection, statements, `${lines.join('\n')}\n`));
     } catch (error) {
       if (!isRefused(error)) throw translated(error);
       // Without the savepoint, a node was lost before the copy.
@@ -136,11 +173,12 @@ function createRun(
     return true;
   }
 
-  async function send({ lines, tails, deletions: deleting }: Batch): Promise<void> {
+  async function send({ lines, tails, isSorted, deletions: deleting }: Batch): Promise<void> {
     isDirect &&= deleting === 0 && (await place(lines));
     if (isDirect) return;
-    const numbered = lines.map((line, index) => `${staged + index + 1}\t${line}${tails[index]}\n`);
-    await copy(connection, 'copy staged from stdin', numbered.join('')).catch(translate);
+    if (placed > 0 && !isSorted) throw new StartOver();
+    const whole = lines.map((line, index) => `${line}${tails[index]}\n`).join('');
+    await tracked(copy(connection, 'copy staged from stdin', whole)).catch(translate);
     staged += lines.length;
     deletions += deleting;
   }
@@ -150,7 +188,7 @@ function createRun(
     await sending;
     if (batch.lines.length > 0) sending = send(batch);
     sending.catch(() => {});
-    batch = newBatch();
+    batch = newBatch(batch.isSorted);
   }
 
   async function flushAll(): Promise<void> {
@@ -169,19 +207,41 @@ function createRun(
     return 'truncate staged';
   }
 
+  async function commit(): Promise<void> {
+    undo?.sync();
+    if (isPrevented) throw new StoreUnavailable('The import was stopped before its commit.');
+    isCommitting = true;
+    try {
+      await tracked(connection.query(`${clearing()}; commit`));
+    } catch (error) {
+      if (error instanceof DatabaseError) throw translated(error);
+      throw new UncertainCommit(lostDuringCommit);
+    } finally {
+      isCommitting = false;
+    }
+  }
+
   return {
     create: async () => {
+      const nodes = (await tracked(hasCitus(connection)).catch(translate))
+        ? createNodes(kind, query)
+        : undefined;
+      merge = kind === 'grants' ? createGrantWrites(query, nodes) : createRecordWrites(kind, query, nodes);
       const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
       const columns = kind === 'grants' ? lineColumns : [...lineColumns, 'is_timed', 'deleted_at'];
       const typed = columns.map((name) => `${name} ${typeOf(name)}`);
-      await query(`create temporary table staged (seq bigint, ${typed.join(', ')})`);
+      const tables = [`staged (${typed.join(', ')}, line bigint)`, ...(nodes?.tables ?? [])];
+      const creates = tables.map((table) => `create temporary table ${table}`);
+      await query([...creates, ...merge.creates].join('; '));
     },
     stage: async (rows) => {
-      isSorted = checkOrder(rows);
+      batch.isSorted = checkOrder(rows);
       for (const row of rows) {
         const line = copyLine(row, lineColumns);
         batch.lines.push(line);
-        batch.tails.push(kind === 'grants' ? '' : tailOf(row));
+        batch.tails.push(
+          `${kind === 'grants' ? '' : tailOf(row)}\t${row.line ?? staged + batch.lines.length}`,
+        );
         batch.characters += line.length;
         if (row.deleted_at !== undefined) batch.deletions += 1;
         if (owners.size <= ingestBounds.importNamedOwners) owners.add(row[owner] as string);
@@ -192,16 +252,18 @@ function createRun(
       await flushAll();
       return merge.countMissing();
     },
-    write: async ({ mode, skipsRejected = false, audit }) => {
+    write: async ({ mode, skipsRejected = false, audit, onRejected }) => {
       await flushAll();
+      const { isSorted } = batch;
       const hasRepeats = staged > 0 && !isSorted && (await merge.hasRepeats());
-      const isAlone = deletions > 0 || deletesMissing || hasRepeats || kind === 'grants';
+      const hasDeletions = deletions > 0;
+      // With repeated ids, or to take the import back, stored records are read before they are changed.
+      const isAlone =
+        hasDeletions || deletesMissing || hasRepeats || overwrites || undo !== undefined || kind === 'grants';
       const hasGone = await lock(isAlone ? 'exclusive' : 'shared', owned);
-      const missing = deletesMissing ? await merge.deleteMissing(startedAt) : 0;
-      const merged =
-        staged === 0
-          ? nothing
-          : await merge.write({ isSorted, hasRepeats, hasGone, rows: staged, owned, deletions });
+      const missing = deletesMissing ? await merge.deleteMissing(startedAt, undo) : 0;
+      const rows = { rows: staged, owned, isSorted, hasRepeats, hasGone, hasDeletions, overwrites, undo };
+      const merged = staged === 0 ? nothing : await merge.write(rows);
       const { rejected } = merged;
       const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
       const written = placed + merged.written;
@@ -209,7 +271,9 @@ function createRun(
       const result = { written, unchanged, stale: merged.stale, deleted: merged.deleted + missing, rejected };
       const [entry, ...values] = importStatement(audit, result) ?? [];
       if (isKept && entry !== undefined) await query(entry, values);
-      await query(isKept ? `${clearing()}; commit` : 'rollback');
+      if (isKept && rejected.length > 0) await onRejected?.(rejected);
+      if (isKept) await commit();
+      else await query('rollback');
       // After a trial of a slow import the staged rows are still there: they were staged before it began.
       if (isKept || placed > 0) {
         staged = 0;
@@ -220,8 +284,16 @@ function createRun(
       isBegun = false;
       return result;
     },
-    // Closing the connection drops the table and rolls back an unfinished transaction.
-    end: () => connection.leave(),
+    prevent: () => {
+      isPrevented = !isCommitting;
+      return isPrevented;
+    },
+    // Closing the connection drops the table and rolls back an unfinished transaction. A statement that
+    // runs would continue on the server, with its locks.
+    end: async () => {
+      if (running > 0) await connection.cancel();
+      await connection.leave();
+    },
   };
 }
 
@@ -229,12 +301,14 @@ interface Batch {
   readonly lines: string[];
   /** What a line has in the temporary table in addition. */
   readonly tails: string[];
+  /** Whether these rows and all before them are in the order of the table. */
+  isSorted: boolean;
   characters: number;
   deletions: number;
 }
 
-function newBatch(): Batch {
-  return { lines: [], tails: [], characters: 0, deletions: 0 };
+function newBatch(isSorted: boolean): Batch {
+  return { lines: [], tails: [], isSorted, characters: 0, deletions: 0 };
 }
 
 /** The columns `is_timed` and `deleted_at`. */

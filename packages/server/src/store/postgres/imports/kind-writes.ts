@@ -1,16 +1,23 @@
 import type { QueryResult } from 'pg';
 import type { ImportResult, Missing } from '../../port.ts';
+import type { UndoFile } from '../../sql/undo.ts';
 
 export type Query = (text: string, values?: unknown[]) => Promise<QueryResult>;
 
-export interface Staged extends Pick<Local, 'rows' | 'owned'> {
+export interface Staged {
+  readonly rows: number;
   /** Whether all rows are in the order of the table, and no id is repeated. */
   readonly isSorted: boolean;
+  /** Whether an id may be repeated. */
   readonly hasRepeats: boolean;
   /** Whether a row might be older than a deletion or an erasure. */
   readonly hasGone: boolean;
-  /** How many of the rows delete. */
-  readonly deletions: number;
+  /** Whether one of the rows deletes. */
+  readonly hasDeletions: boolean;
+  readonly overwrites: boolean;
+  readonly undo: UndoFile | undefined;
+  /** A condition for the rows of another table that have the keys of the rows: Citus then asks fewer nodes. */
+  owned(table: string): string;
 }
 
 /** The outcomes of lines. Lines without an outcome are unchanged. */
@@ -18,10 +25,12 @@ export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejec
 
 /** The statements for one kind of records, which read the table `staged`. */
 export interface KindWrites {
+  /** Statements that create other temporary tables. */
+  readonly creates: readonly string[];
   hasRepeats(): Promise<boolean>;
   countMissing(): Promise<Missing>;
   /** Deletes what was not staged and is not newer than `at`. Returns the number. */
-  deleteMissing(at: string): Promise<number>;
+  deleteMissing(at: string, undo: UndoFile | undefined): Promise<number>;
   write(staged: Staged): Promise<Merged>;
 }
 
@@ -31,7 +40,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export async function* fetched(
   query: Query,
   selection: string,
-  { rows: count }: Local,
+  count: number,
   size: number,
 ): AsyncGenerator<readonly Row[]> {
   if (count <= size) {
@@ -56,25 +65,7 @@ export const types: Readonly<Record<string, string>> = {
   is_timed: 'boolean',
 };
 
-/** A temporary table. */
-export interface Local {
-  readonly table: string;
-  readonly rows: number;
-  /** A condition for the rows of another table that have its keys: Citus then asks fewer nodes. */
-  owned(table: string): string;
-}
-
-/**
- * Selects all rows of a temporary table. A subquery, because Citus sends its rows to the nodes. To join the
- * table itself, it would read the other table whole. The limit shows the planner how many rows there are: it
- * has no statistics of the table, and would read other tables whole for a few rows.
- */
-export function all(columns: string, { table, rows }: Local): string {
-  return `(select ${columns} from ${table} limit ${rows})`;
-}
-
-/** Selects the rows of a table that have a key of a temporary table. */
-export function limitedTo(local: Local, table: string, key: string, columns: string): string {
-  const isKey = `(${key}) in ${all(key, local)}`;
-  return `(select ${key}, ${columns} from ${table} where ${local.owned(table)} and ${isKey})`;
+/** Joins each row with its row of a table. The limit keeps the planner from joining in another way. */
+export function lookUp(table: string, alias: string, on: string): string {
+  return `left join lateral (select * from ${table} ${alias} where ${on} limit 1) ${alias} on true`;
 }

@@ -1,119 +1,163 @@
+import { storeBounds } from '../../../bounds/store.ts';
 import {
   countMissing,
+  countOutcomes,
+  type Dialect,
+  decide,
+  decidedColumns,
   deletionDays,
   deletionsOf,
+  dropGone,
+  dropUntimed,
   importColumns,
+  isChange,
   notStaged,
   type RecordKind,
+  remember,
+  rememberDecided,
   sameId,
   upsert,
+  writeDecided,
 } from '../../sql/imports.ts';
-import { all, type KindWrites, type Local, type Query, type Staged } from './kind-writes.ts';
-import { remember, writeOneByOne } from './one-by-one.ts';
+import { selectStored, selectUndo, type UndoFile, undoLines } from '../../sql/undo.ts';
+import { fetched, type KindWrites, lookUp, type Query, type Staged, types } from './kind-writes.ts';
+import { type Nodes, near } from './near.ts';
 
 /**
- * Writes brands or balances from the table `staged`. Ids with one line are written by a few statements, which
- * read all of them. The lines of repeated ids, and deletions, are written one by one, in their order.
+ * Writes brands or balances from the table `staged`, in one of two ways:
+ *
+ *     upsert    each id has one line, and none deletes: `on conflict` finds the stored record
+ *     decide    any other lines: the table `decided` says what happens to each record
+ *
+ * No statement depends on the statistics of a table, which may be old: stored records are looked up one by
+ * one by their primary key, or whole tables are compared without nested loops.
  */
-export function createRecordWrites(kind: RecordKind, query: Query): KindWrites {
+export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes | undefined): KindWrites {
   const { identity, all: columns } = importColumns[kind];
   const key = identity.join(', ');
-  const deletions = deletionsOf(kind);
-  /** Rows of `staged` that a statement found or deleted. */
-  const changes = async (text: string) => (await query(text)).rowCount ?? 0;
-  /** For other tables: Citus reports the number of rows that it sent to its nodes, changed or not. */
-  const count = async (text: string, ...values: unknown[]) =>
-    Number((await query(text, values)).rows[0].count);
+  const readable = (table: string) => (nodes === undefined ? table : near(table));
+  const dialect: Dialect = { greatest: 'greatest', joined: lookUp, readable };
+  const storedForm = (column: string) => (column === 'metadata' ? 'metadata::json' : column);
+  const typed = decidedColumns(kind).map((name) => `${name} ${types[name] ?? 'text collate "C"'}`);
+  /** The stale lines of earlier writes, by the sequence. */
+  let counted = 0;
 
-  /** Merges the lines that give `updated_at`, or those that do not. */
-  function merge(isTimed: boolean, isSorted: boolean): Promise<number> {
-    const values = columns.map((name) => (name === 'metadata' ? 'metadata::json' : name)).join(', ');
+  /** Citus reports the number of rows that it sent to its nodes, changed or not, so rows are counted here. */
+  const count = async (text: string) => Number((await query(text)).rows[0].count);
+
+  /** Upserts the lines that give `updated_at`, or those that do not. */
+  function upsertRows(isTimed: boolean, isSorted: boolean): Promise<number> {
     // In the order of ids, so that two imports cannot deadlock.
     const order = isSorted ? '' : `order by ${key}`;
-    const rows = `select ${values} from staged where is_timed = ${isTimed} ${order}`;
-    const merging = upsert(kind, rows, isChange(kind, String(isTimed)));
-    return count(`with changed as (${merging} returning 1) select count(*) from changed`);
+    const rows = `select ${columns.map(storedForm).join(', ')} from staged where is_timed = ${isTimed} ${order}`;
+    // A sequence counts the stale lines. The nodes of Citus do not have it.
+    const stale = nodes === undefined ? `nextval('stale') < 0` : 'false';
+    const upserting = upsert(
+      kind,
+      rows,
+      `case when excluded.updated_at < ${kind}.updated_at then ${stale}
+      else ${isChange(kind, 'excluded', kind, String(isTimed))} end`,
+    );
+    return count(`with changed as (${upserting} returning 1) select count(*) from changed`);
   }
 
-  /** Writes the lines of repeated ids and the deletions one by one, and removes them from `staged`. */
-  async function writeOrdered(owned: Local['owned']) {
-    await query('analyze staged');
-    // They get negative numbers: another table would take two milliseconds.
-    const rows = await changes(`
-      update staged set seq = -seq where (${key}) in (
-        select ${key} from staged group by ${key} having count(*) > 1 or max(deleted_at) is not null
-      )`);
-    const outcomes = await writeOneByOne(kind, { table: 'staged where seq < 0', rows, owned }, query);
-    await query('delete from staged where seq < 0');
-    return { rows, ...outcomes };
+  async function countStale({ rows, owned }: Staged): Promise<number> {
+    if (nodes !== undefined) {
+      return count(`
+        select count(*) from (select ${key}, updated_at from staged limit ${rows}) s
+        join ${kind} on ${sameId(kind, 's', kind)}
+        where s.updated_at < ${kind}.updated_at and ${owned(kind)}`);
+    }
+    const before = counted;
+    counted = await count('select last_value as count from stale');
+    return counted - before;
+  }
+
+  /** Each statement is a round trip: the later ones are left out if no line can be left for them. */
+  async function upsertAll(staged: Staged, lines: number) {
+    let written = await upsertRows(true, staged.isSorted);
+    if (written < lines) written += await upsertRows(false, staged.isSorted);
+    return { written, deleted: 0, stale: written < lines ? await countStale(staged) : 0 };
+  }
+
+  async function decideAll(staged: Staged, lines: number) {
+    const { overwrites, undo, owned } = staged;
+    const now = new Date().toISOString();
+    await nodes?.bringStored(staged);
+    await query(`truncate decided; ${decide(kind, overwrites, now, dialect)}`);
+    const { rows } = await query(countOutcomes);
+    const of = (name: string) => Number(rows.find(({ outcome }) => outcome === name)?.count ?? 0);
+    const [written, deleted] = [of('written'), of('deleted')];
+    if (undo !== undefined) await writeUndo(undo, selectUndo(kind, dialect), written + deleted);
+    const gone = `decided where outcome = 'deleted'`;
+    const place = `(select t.ctid from ${kind} t where ${sameId(kind, 't', 'decided')})`;
+    const deleting =
+      nodes === undefined
+        ? `delete from ${kind} where ctid = any (array(select ${place} from ${gone}))`
+        : `delete from ${kind} using (select ${key} from ${gone} limit ${deleted}) d
+          where ${sameId(kind, 'd', kind)} and ${owned(kind)}`;
+    if (deleted > 0) await query(deleting);
+    if (written > 0) await query(writeDecided(kind, storedForm));
+    if (staged.hasDeletions) {
+      await query(rememberDecided(kind, now, dialect));
+      await query(forgetOld);
+    }
+    const records = rows.reduce((sum, row) => sum + Number(row.count), 0);
+    return { written, deleted, stale: of('stale') + lines - records };
+  }
+
+  const forgetOld = `
+    delete from ${deletionsOf(kind)} where recorded_at < now() - interval '${deletionDays} days'`;
+
+  async function writeUndo(undo: UndoFile, selection: string, count: number): Promise<void> {
+    const { exportBatchBrands, exportBatchRecords } = storeBounds;
+    const size = kind === 'brands' ? exportBatchBrands : exportBatchRecords;
+    for await (const rows of fetched(query, selection, count, size)) undo.write(undoLines(kind, rows));
   }
 
   return {
+    creates: [
+      `create temporary table decided (${typed.join(', ')})`,
+      `create temporary sequence stale minvalue 0 start 0`,
+      `select nextval('stale')`,
+    ],
     hasRepeats: async () =>
-      (await changes(`select 1 from staged group by ${key} having count(*) > 1 limit 1`)) > 0,
+      (await query(`select 1 from staged group by ${key} having count(*) > 1 limit 1`)).rowCount === 1,
     countMissing: async () => {
-      await query('analyze staged');
+      await query('set enable_nestloop = off');
       const { missing, stored, share } = (await query(countMissing(kind))).rows[0];
+      await query('reset enable_nestloop');
       return { missing: Number(missing), stored: Number(stored), share: Number(share) };
     },
-    deleteMissing: (at) =>
-      count(
-        `with gone as (
-          delete from ${kind} where ${notStaged(kind)} and updated_at <= $1 returning ${key}
+    deleteMissing: async (at, undo) => {
+      const isMissing = `${notStaged(kind)} and updated_at <= '${at}'`;
+      await query('set local enable_nestloop = off');
+      if (undo !== undefined) await writeUndo(undo, selectStored(kind, isMissing), Number.POSITIVE_INFINITY);
+      const deleted = await count(`
+        with gone as (
+          delete from ${kind} where ${isMissing} returning ${key}
         ), remembered as (
-          ${remember(kind, `select ${key}, $1::timestamptz, now() from gone`)}
-        ) select count(*) from gone`,
-        at,
-      ),
-    write: async ({ isSorted, hasRepeats, hasGone, rows, owned, deletions: given }: Staged) => {
-      const isPlain = !hasRepeats && given === 0;
-      const first = isPlain ? { rows: 0, written: 0, stale: 0, deleted: 0 } : await writeOrdered(owned);
-      const staged = all(`seq, ${key}, updated_at`, { table: 'staged', rows, owned });
-      let stale = hasGone
-        ? await changes(`delete from staged where seq in (${goneStaged(kind, staged, owned)})`)
-        : 0;
-      // Each statement is a round trip: the later ones are left out if no line can be left for them.
-      const most = rows - first.rows - stale;
-      let written = await merge(true, isSorted);
-      if (written < most) written += await merge(false, isSorted);
-      if (written < most) {
-        stale += await count(`
-          select count(*) from ${staged} s join ${kind} on ${sameId(kind, 's', kind)}
-          where s.updated_at < ${kind}.updated_at and ${owned(kind)}`);
-      }
-      if (given > 0)
-        await query(`delete from ${deletions} where recorded_at < now() - interval '${deletionDays} days'`);
-      return {
-        written: written + first.written,
-        stale: stale + first.stale,
-        deleted: first.deleted,
-        rejected: [],
-      };
+          ${remember(kind, `select ${key}, '${at}'::timestamptz, now() from gone`, dialect)}
+        ) select count(*) from gone`);
+      await query('set local enable_nestloop to default');
+      return deleted;
+    },
+    write: async (staged) => {
+      if (staged.hasGone) await nodes?.bringGone(staged);
+      // Brands have no customers.
+      const erased = staged.hasGone && kind === 'balances' ? (await query(dropUntimed(dialect))).rows : [];
+      const dropped = staged.hasGone ? await query(dropGone(kind, staged.overwrites, dialect)) : undefined;
+      const gone = dropped?.rowCount ?? 0;
+      const isPlain =
+        !staged.hasRepeats && !staged.hasDeletions && !staged.overwrites && staged.undo === undefined;
+      const lines = staged.rows - gone - erased.length;
+      const { stale, ...merged } = await (isPlain ? upsertAll : decideAll)(staged, lines);
+      const rejected = erased.map(({ line }) => ({
+        line: Number(line),
+        code: 'CUSTOMER_ERASED' as const,
+        fields: ['customer_id'],
+      }));
+      return { ...merged, stale: stale + gone, rejected };
     },
   };
-}
-
-/**
- * Selects the staged rows that are not newer than a deletion of the record or the erasure of the customer.
- * They must not bring the record back.
- */
-function goneStaged(kind: RecordKind, staged: string, owned: Local['owned']): string {
-  const deleted = `
-    select s.seq from ${staged} s join ${deletionsOf(kind)} d on ${sameId(kind, 's', 'd')}
-    where d.deleted_at >= s.updated_at and ${owned('d')}`;
-  const erased = `
-    select s.seq from ${staged} s join erased_customers e on e.customer_id = s.customer_id
-    where e.erased_at >= s.updated_at and ${owned('e')}`;
-  return kind === 'brands' ? deleted : `${deleted} union all ${erased}`;
-}
-
-/** A newer line changes a record if its content differs, or if it gives its own time. */
-function isChange(kind: RecordKind, isTimed: string): string {
-  // JSON is compared as text, with sorted keys: json has no equality.
-  const asText = (column: string) => (column === 'metadata' ? 'metadata::text' : column);
-  const content = (table: string) =>
-    `row(${importColumns[kind].content.map((column) => `${table}.${asText(column)}`).join(', ')})`;
-  return `excluded.updated_at >= ${kind}.updated_at and (
-    ${content(kind)} is distinct from ${content('excluded')}
-    or (${isTimed} and excluded.updated_at > ${kind}.updated_at))`;
 }

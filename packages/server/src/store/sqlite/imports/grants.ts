@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { type GrantLine, judge, type StoredGrant, stale } from '../../sql/consent.ts';
-import { grantLineColumns, isGone } from '../../sql/imports.ts';
+import type { ImportResult } from '../../port.ts';
+import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
+import { grantLineColumns } from '../../sql/imports.ts';
 import { withoutNulls } from '../../sql/statement.ts';
 import type { KindWrites, Tally } from './kind-writes.ts';
 
@@ -8,14 +9,15 @@ const columns = 'partner_id, action, status, expires_at, created_at, updated_at'
 
 /** Writes lines of grants one by one, because each is compared with the stored grant. */
 export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
+  const width = grantLineColumns.length;
   const parameters = grantLineColumns.map(() => '?').join(', ');
 
   return {
-    columns: grantLineColumns,
-    stage: ({ values }) => {
-      const insert = db.prepare(`insert into staged values (${parameters})`);
-      for (let start = 0; start < values.length; start += grantLineColumns.length) {
-        insert.run(...values.slice(start, start + grantLineColumns.length));
+    tables: [`staged (line integer primary key, ${grantLineColumns.join(', ')})`],
+    stage: ({ values, rows, line }) => {
+      const insert = db.prepare(`insert into staged values (?, ${parameters})`);
+      for (let row = 0; row < rows; row += 1) {
+        insert.run(line === null ? null : line + row, ...values.slice(row * width, (row + 1) * width));
       }
     },
     clear: () => db.exec('delete from staged'),
@@ -28,20 +30,18 @@ export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
         insert into grants (customer_id, id, ${columns}) values (?, ?, ?, ?, ?, ?, ?, ?)
         on conflict (customer_id, id) do update set
           status = excluded.status, expires_at = excluded.expires_at, updated_at = excluded.updated_at`);
-      const rejected: { line: number; fields: readonly string[] }[] = [];
+      const rejected: ImportResult['rejected'][number][] = [];
       const lines = db.prepare(`
-        select *, ${isGone('grants', 'staged')} as is_gone from staged order by customer_id, id, rowid`);
+        select staged.*, e.erased_at from staged left join erased_customers e using (customer_id)
+        order by customer_id, id, line`);
       for (const row of lines.iterate()) {
         const id = [row.customer_id as string, row.id as string] as const;
         const stored = find.get(...id);
-        // A grant that is stored is newer than the erasure, and every line may end it.
-        const verdict =
-          row.is_gone && stored === undefined
-            ? stale
-            : judge(stored && (withoutNulls(stored) as StoredGrant), lineOf(row));
+        const erasedAt = (row.erased_at ?? undefined) as string | undefined;
+        const verdict = judge(stored && (withoutNulls(stored) as StoredGrant), lineOf(row), erasedAt);
         if (verdict.outcome === 'stale') tally.stale += 1;
         else if (verdict.outcome === 'rejected') {
-          rejected.push({ line: Number(row.line), fields: verdict.fields });
+          rejected.push({ line: Number(row.line), code: verdict.code, fields: verdict.fields });
         } else if (verdict.outcome === 'written') {
           const { partner_id, action, status, expires_at = null, created_at, updated_at } = verdict.grant;
           write.run(...id, partner_id, action, status, expires_at, created_at, updated_at);

@@ -1,43 +1,74 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { ingestBounds } from '../../../bounds/ingest.ts';
+import { storeBounds } from '../../../bounds/store.ts';
 import { toTime } from '../../../lib/times.ts';
-import type {
-  ImportBegin,
-  ImportKind,
-  ImportResult,
-  ImportRow,
-  Imports,
-  ImportWrite,
-  Missing,
+import {
+  type ImportBegin,
+  type ImportKind,
+  type ImportResult,
+  type ImportRow,
+  type Imports,
+  type Missing,
+  StoreLocked,
 } from '../../port.ts';
 import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imports.ts';
 import { translated } from '../engine.ts';
 import { startThread } from '../thread-call.ts';
 import type { Segment, SegmentForm } from './kind-writes.ts';
-import { createImportWrites } from './writes.ts';
+import { createSigns } from './signs.ts';
+import { createImportWrites, type WriteRequest } from './writes.ts';
 
 /** Rows as JSON: copying thousands of values into a thread takes twice as long as one text. */
-export type ImportRequest = { readonly segment: string } | { readonly write: ImportWrite } | { count: true };
+export type ImportRequest =
+  | { readonly segment: string }
+  | { readonly write: WriteRequest }
+  | { readonly count: true }
+  | { readonly commit: true };
+
+const lockedByOther = 'Waiting for another command, such as an import, that locks the database.';
 
 /**
- * Slow imports and single batches are written by this thread. From the second batch of a file on, another
- * thread writes while this one reads on: starting it takes as long as writing a few thousand rows.
+ * The first batch and feeds are written by this thread. From the second batch on, another thread writes while
+ * this one reads on and reacts to signals: starting it takes as long as writing a few thousand rows.
  * `requireFiles` throws if the files of the database were replaced: rows written there would be lost.
  */
 export function createImports(db: DatabaseSync, path: string, requireFiles: () => void): Imports {
   return {
-    beginImport: async (kind, options = {}) => {
+    beginImport: async (kind, { onWait, ...options } = {}) => {
       const checkOrder = createOrderCheck(kind);
       const startedAt = toTime(Date.now());
-      const open = () => createImportWrites(db, kind, options, startedAt);
+      const signs = createSigns();
+      const begin = () => db.exec('begin immediate');
+      const open = () => createImportWrites(db, kind, options, startedAt, signs, begin);
       type Writer = ReturnType<typeof open> | ReturnType<typeof writesInThread>;
-      let writer: Writer | undefined = options.pace === 'fast' ? undefined : open();
+      let writer: Writer | undefined = options.pace === 'feed' ? open() : undefined;
       let batches = 0;
       const waiting: Segment[] = [];
+      const watch =
+        onWait &&
+        setInterval(() => signs.isWaiting() && onWait(lockedByOther), storeBounds.sqliteLockWatchMs);
+      watch?.unref();
+
+      /** Repeats work that found a lock, and so changed nothing. A feed and the thread do that themselves. */
+      async function unlocked<Result>(work: () => Result): Promise<Awaited<Result>> {
+        for (;;) {
+          try {
+            return await work();
+          } catch (error) {
+            const isRepeated = error instanceof StoreLocked && options.pace !== 'feed';
+            if (!isRepeated || signs.isPrevented()) throw error;
+          }
+          onWait?.(lockedByOther);
+          // Signals are handled in this pause.
+          await wait(storeBounds.sqliteLockRetryMs);
+        }
+      }
 
       async function opened(): Promise<Writer> {
         writer ??= open();
-        for (const segment of waiting.splice(0)) await writer.stage(segment);
+        const { stage } = writer;
+        for (const segment of waiting.splice(0)) await unlocked(() => stage(segment));
         return writer;
       }
 
@@ -45,26 +76,42 @@ export function createImports(db: DatabaseSync, path: string, requireFiles: () =
         stage: async (rows) => {
           waiting.push(...segmentsOf(rows, kind, checkOrder(rows)));
           batches += 1;
-          if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt);
+          if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt, signs.shared);
           if (writer !== undefined) await opened();
         },
         countMissing: async () => (await opened()).countMissing(),
-        write: async (write) => {
+        write: async ({ onRejected, ...options }) => {
           requireFiles();
-          const result = await (await opened()).write(write);
+          const { write, commit } = await opened();
+          const holds = onRejected !== undefined && options.mode === 'keep' && options.skipsRejected === true;
+          const result = await unlocked(() => write({ ...options, holds }));
+          if (holds && result.rejected.length > 0) {
+            await onRejected(result.rejected);
+            await commit();
+          }
           requireFiles();
           return result;
         },
-        end: async () => writer?.end(),
+        prevent: signs.prevent,
+        end: async () => {
+          clearInterval(watch);
+          await writer?.end();
+        },
       };
     },
   };
 }
 
 /** Like `createImportWrites`, in a thread with its own connection. */
-function writesInThread(path: string, kind: ImportKind, options: ImportBegin, startedAt: string) {
+function writesInThread(
+  path: string,
+  kind: ImportKind,
+  options: ImportBegin,
+  startedAt: string,
+  signs: Int32Array,
+) {
   const file = new URL('./thread.ts', import.meta.url);
-  const thread = startThread<ImportRequest, unknown>(file, { path, kind, options, startedAt });
+  const thread = startThread<ImportRequest, unknown>(file, { path, kind, options, startedAt, signs });
   /** Batches that the thread has not written yet. Without any ahead, an import takes 15 % longer. */
   const ahead: Promise<unknown>[] = [];
 
@@ -86,7 +133,8 @@ function writesInThread(path: string, kind: ImportKind, options: ImportBegin, st
       if (ahead.push(staged) > ingestBounds.importBatchesAhead) await ahead.shift();
     },
     countMissing: () => callAfterAll({ count: true }) as Promise<Missing>,
-    write: (write: ImportWrite) => callAfterAll({ write }) as Promise<ImportResult>,
+    write: (write: WriteRequest) => callAfterAll({ write }) as Promise<ImportResult>,
+    commit: () => call({ commit: true }) as Promise<void>,
     end: thread.close,
   };
 }
@@ -97,7 +145,7 @@ function formOf(row: ImportRow, kind: ImportKind): SegmentForm {
   return row.is_timed === 1 ? 'timed' : 'untimed';
 }
 
-/** Splits rows where their form changes. */
+/** Splits rows where their form changes, or where the number of the line is not the next one. */
 function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, isSorted: boolean): Segment[] {
   const { identity, all } = importColumns[kind];
   const columnsOf = {
@@ -106,13 +154,19 @@ function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, isSorted: bool
     deletion: [...identity, 'deleted_at'],
     grant: grantLineColumns,
   };
-  const segments: { form: SegmentForm; values: SQLInputValue[]; rows: number; isSorted: boolean }[] = [];
+  type Growing = Omit<Segment, 'values' | 'rows'> & { values: SQLInputValue[]; rows: number };
+  const segments: Growing[] = [];
+  let last: Growing | undefined;
   for (const row of rows) {
     const form = formOf(row, kind);
-    if (segments.at(-1)?.form !== form) segments.push({ form, values: [], rows: 0, isSorted });
-    const segment = segments.at(-1)!;
-    for (const column of columnsOf[form]) segment.values.push(row[column] ?? null);
-    segment.rows += 1;
+    const line = (row.line as number | undefined) ?? null;
+    const isNext = last?.form === form && (line === null || line === (last.line ?? 0) + last.rows);
+    if (last === undefined || !isNext) {
+      last = { form, values: [], rows: 0, line, isSorted };
+      segments.push(last);
+    }
+    for (const column of columnsOf[form]) last.values.push(row[column] ?? null);
+    last.rows += 1;
   }
   return segments;
 }

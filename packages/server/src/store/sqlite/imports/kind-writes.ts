@@ -1,15 +1,18 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { ImportResult, Missing } from '../../port.ts';
+import type { UndoFile } from '../../sql/undo.ts';
 
 /** What the rows of a segment are: lines with or without `updated_at`, deletions, or lines of grants. */
 export type SegmentForm = 'timed' | 'untimed' | 'deletion' | 'grant';
 
-/** Consecutive rows of one form. */
+/** Consecutive lines of one form. */
 export interface Segment {
   readonly form: SegmentForm;
   /** The values of the rows, one row after the other. */
   readonly values: readonly SQLInputValue[];
   readonly rows: number;
+  /** The number of the first line. The others follow it without a gap. */
+  readonly line: number | null;
   /** Whether these rows and all before them are in the order of the table. */
   readonly isSorted: boolean;
 }
@@ -17,10 +20,15 @@ export interface Segment {
 /** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
 export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
 
+export interface WriteOptions {
+  readonly overwrites: boolean;
+  readonly undo: UndoFile | undefined;
+}
+
 /** The statements for one kind of records. They add to a tally; lines without an outcome are unchanged. */
 export interface KindWrites {
-  /** The columns of the temporary table. */
-  readonly columns: readonly string[];
+  /** The definitions of temporary tables. */
+  readonly tables: readonly string[];
   stage(segment: Segment): void;
   /** Deletes the staged rows. */
   clear(): void;

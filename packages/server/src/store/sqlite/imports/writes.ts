@@ -1,18 +1,32 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
+import {
+  type ImportBegin,
+  type ImportKind,
+  type ImportResult,
+  type ImportWrite,
+  type Missing,
+  StartOver,
+  StoreUnavailable,
+} from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
+import { undoFileOf } from '../../sql/undo.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
 import type { Segment, Tally } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
+import type { Signs } from './signs.ts';
 
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;
 
+/** Without the function, which cannot be sent to a thread. */
+export type WriteRequest = Omit<ImportWrite, 'onRejected'> & { readonly holds?: boolean };
+
 /**
  * The writes of one import run. Its states:
  * - direct: a fast import whose rows were all sorted so far. Rows go straight into the table, in an open
- *   transaction, so that each is written once. Goes to staging at the first rows that cannot be placed.
+ *   transaction, so that each is written once. Goes to staging at the first rows that cannot be placed. If
+ *   these are not sorted, one may have the id of a placed row: then the import starts over.
  * - staging: any other import. Rows go into a temporary table of this connection. Without direct rows before
  *   them no transaction stays open, so a slow import does not block other writes, such as a revocation.
  * - `write` moves the staged rows into the table and commits (keep) or rolls back (try). The run goes on.
@@ -21,21 +35,29 @@ const cacheKibibytes = 16 * 1024;
 export function createImportWrites(
   db: DatabaseSync,
   kind: ImportKind,
-  { pace = 'slow', deletesMissing = false }: ImportBegin,
+  { pace = 'slow', deletesMissing = false, overwrites = false, undoFile }: ImportBegin,
   startedAt: string,
+  signs: Signs,
+  /** Begins a transaction that writes. Throws if another command locks the database. */
+  beginWriting: () => void,
 ) {
   const tally: Tally = { written: 0, stale: 0, deleted: 0, missing: 0 };
+  const undo = undoFileOf(undoFile);
   const writes =
-    kind === 'grants' ? createGrantWrites(db, tally) : createRecordWrites(db, kind, startedAt, tally);
+    kind === 'grants'
+      ? createGrantWrites(db, tally)
+      : createRecordWrites(db, kind, startedAt, tally, { overwrites, undo });
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
-  transaction(db, 'deferred', () => db.exec(`create temp table staged (${writes.columns.join(', ')})`));
-  let isDirect = pace === 'fast' && !deletesMissing;
+  transaction(db, 'deferred', () => {
+    for (const table of writes.tables) db.exec(`create temp table ${table}`);
+  });
+  let isDirect = pace === 'fast' && !deletesMissing && !overwrites && undo === undefined;
   /** Rows written directly, and rows in the temporary table. */
   let placed = 0;
   let staged = 0;
 
   function begin(): void {
-    if (!db.isTransaction) db.exec('begin immediate');
+    if (!db.isTransaction) beginWriting();
   }
 
   function place(segment: Segment): boolean {
@@ -46,11 +68,20 @@ export function createImportWrites(
     return false;
   }
 
+  function commit(): void {
+    writes.clear();
+    undo?.sync();
+    if (!signs.beginCommit()) throw new StoreUnavailable('The import was stopped before its commit.');
+    db.exec('commit');
+    signs.endCommit();
+  }
+
   return {
     stage: (segment: Segment): void =>
       attempt(db, () => {
         isDirect &&= place(segment);
         if (isDirect) placed += segment.rows;
+        else if (placed > 0 && !segment.isSorted) throw new StartOver();
         else {
           if (db.isTransaction) writes.stage(segment);
           else transaction(db, 'deferred', () => writes.stage(segment));
@@ -58,7 +89,8 @@ export function createImportWrites(
         }
       }),
     countMissing: (): Missing => attempt(db, writes.countMissing),
-    write: ({ mode, skipsRejected = false, audit }: ImportWrite): ImportResult =>
+    /** Commits or rolls back, unless `holds` is true and rejected lines are left out: then `commit` follows. */
+    write: ({ mode, skipsRejected = false, audit, holds = false }: WriteRequest): ImportResult =>
       attempt(db, () => {
         begin();
         if (deletesMissing) writes.deleteMissing();
@@ -69,18 +101,19 @@ export function createImportWrites(
         const result = { written, unchanged, stale, deleted: deleted + missing, rejected };
         const [entry, ...values] = importStatement(audit, result) ?? [];
         if (isKept && entry !== undefined) db.prepare(entry).run(numbered(values));
-        if (isKept) writes.clear();
-        db.exec(isKept ? 'commit' : 'rollback');
+        if (isKept && !(holds && rejected.length > 0)) commit();
+        if (!isKept) db.exec('rollback');
         // Rows that were staged outside of the transaction are still there after a rollback.
         if (isKept || placed > 0) staged = 0;
         placed = 0;
         Object.assign(tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
         return result;
       }),
+    commit: (): void => attempt(db, commit),
     end: (): void => {
       try {
         if (db.isTransaction) db.exec('rollback');
-        db.exec('drop table staged');
+        for (const table of writes.tables) db.exec(`drop table ${table.split(' ')[0]}`);
       } catch {
         // Fails on a full disk. The table is gone when the connection closes.
       }

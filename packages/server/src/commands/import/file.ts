@@ -1,0 +1,119 @@
+/** Imports a file: opens the files beside it, shows the progress and handles signals. */
+import { ingestBounds } from '../../bounds/ingest.ts';
+import type { Output } from '../../command-line/output.ts';
+import { createProgress } from '../../command-line/progress.ts';
+import type { collectFaultyLines } from '../../ingest/faults.ts';
+import { hasFailed, type ImportOptions, Interrupted, importRecords } from '../../ingest/import.ts';
+import { kinds } from '../../ingest/kinds.ts';
+import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import { openRejectedFile } from '../../ingest/rejected-file.ts';
+import { openUndoFile } from '../../ingest/undo-file.ts';
+import { InterruptedError, OperatorError } from '../../lib/operator-error.ts';
+import { onStop } from '../../lib/signals.ts';
+import { type Missing, type Store, UncertainCommit } from '../../store/port.ts';
+import { bytesOf, sizeOf, spooled } from './input.ts';
+
+interface Files {
+  readonly file: string;
+  readonly isCsv: boolean;
+  readonly undoPath: string | undefined;
+  readonly rejectedPath: string | undefined;
+}
+
+interface Choices extends Omit<ImportOptions, 'warn' | 'undoFile' | 'rejectedFile' | 'stop'> {
+  readonly warnings: ReturnType<typeof collectFaultyLines>;
+}
+
+/** Reads to the end, then writes. */
+export async function importFile(
+  store: Store,
+  { file, isCsv, undoPath, rejectedPath }: Files,
+  { warnings, ...choices }: Choices,
+  output: Output,
+): ReturnType<typeof importRecords> {
+  await using opened = new AsyncDisposableStack();
+  const size = await sizeOf(file);
+  const progress = createProgress(process.stderr, 'read', size);
+  const remark = (text: string) => {
+    progress.clear();
+    output.remark(text);
+  };
+  const stop = new AbortController();
+  let signal: NodeJS.Signals | undefined;
+  opened.defer(
+    onStop((name) => {
+      signal = name;
+      stop.abort();
+    }),
+  );
+  const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
+  opened.defer(() => rejectedFile?.close());
+  const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
+  // A pipe can be read only once, and the text of a line that the store refuses is read again.
+  const isRead = rejectedFile === undefined || size !== undefined;
+  const input = isRead ? file : await spooled(file, opened, stop.signal);
+  // CSV is loaded only if it is used.
+  const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
+  const source = () => {
+    const chunks = bytesOf(input, { taken: progress.bytes, stop: stop.signal });
+    return readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
+  };
+  try {
+    const report = await importRecords(store, source, {
+      ...choices,
+      pace: size === undefined ? 'slow' : 'fast',
+      ...(choices.deleteMissing && {
+        deleteMissing: async (missing: Missing) => {
+          progress.clear();
+          await choices.deleteMissing?.(missing);
+        },
+      }),
+      undoFile: undo?.descriptor,
+      rejectedFile,
+      stop: stop.signal,
+      warn: warnings.add,
+      onStartOver: () => {
+        warnings.clear();
+        progress.startOver();
+      },
+      onWait: reportWaits(remark),
+      onRead: progress.done,
+      onWriting: progress.writing,
+    });
+    if (hasFailed(report, choices)) undo?.remove();
+    else undo?.keep();
+    return report;
+  } catch (error) {
+    if (error instanceof UncertainCommit) {
+      undo?.keep();
+      const kept = undoPath === undefined ? '' : ` ${undoPath} would take it back, and is kept.`;
+      throw new OperatorError(`${error.message} Import the file again: then it is.${kept}`, { cause: error });
+    }
+    undo?.remove();
+    if (!(error instanceof Interrupted)) throw error;
+    progress.clear();
+    throw new InterruptedError('Interrupted: nothing was written.', signal!);
+  } finally {
+    progress.clear();
+  }
+}
+
+/** Returns a function that is called while an import waits. Reports that after a second, then less often. */
+function reportWaits(remark: (text: string) => void, now = () => performance.now()) {
+  const { waitReportMs, waitReportAgainMs, waitGapMs } = ingestBounds;
+  let since = Number.NEGATIVE_INFINITY;
+  let calledAt = Number.NEGATIVE_INFINITY;
+  let reportAt = 0;
+  return (what: string) => {
+    const at = now();
+    // A new wait.
+    if (at - calledAt > waitGapMs) {
+      since = at;
+      reportAt = since + waitReportMs;
+    }
+    calledAt = at;
+    if (at < reportAt) return;
+    reportAt = at + waitReportAgainMs;
+    remark(what);
+  };
+}

@@ -1,0 +1,21 @@
+import { postgresBounds } from '../../../bounds/postgres.ts';
+import type { Sql } from '../../sql/statement.ts';
+import type { Connection } from '../connections/connection.ts';
+
+/** $1 is the process of a session on the server. */
+const blockers = `
+  select pid, application_name from pg_stat_activity where pid = any (pg_blocking_pids($1)) order by pid`;
+
+/** Reports which sessions hold a lock that this session waits for. Returns a function that ends the watch. */
+export function watchLocks(rows: Sql['rows'], connection: Connection, onWait: (what: string) => void) {
+  const { processID } = connection as unknown as { processID: number };
+  const timer = setInterval(async () => {
+    // Without an answer the import itself reports the outage.
+    const found = await rows(blockers, processID).catch(() => []);
+    const names = found.map(({ pid, application_name }) => `${application_name || 'a session'} (pid ${pid})`);
+    if (names.length > 0)
+      onWait(`Waiting for a lock that is held on the database server by ${names.join(', ')}.`);
+  }, postgresBounds.lockWatchMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,57 @@
+/** What takes an import back: the old content of changed records, and deletions of new ones. */
+import { fsyncSync, writeSync } from 'node:fs';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { recordLine } from './exports.ts';
+import { type Dialect, importColumns, type RecordKind, sameId } from './imports.ts';
+import type { Row } from './statement.ts';
+
+/** Selects the records that the decided lines change, in the order of the table: owner, id, old record. */
+export function selectUndo(kind: RecordKind, { joined, readable }: Dialect): string {
+  const [owner, id] = importColumns[kind].identity;
+  return `
+    select n.${owner} as owner, n.${id} as id, stored.record
+    from (select ${owner}, ${id} from decided where outcome in ('written', 'deleted')) n
+    ${joined(readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
+    order by n.${owner}, n.${id}`;
+}
+
+/** Selects the same of stored records. */
+export function selectStored(kind: RecordKind, condition: string): string {
+  const [owner, id] = importColumns[kind].identity;
+  return `select ${owner} as owner, ${id} as id, record from ${kind} where ${condition} order by 1, 2`;
+}
+
+/** Turns these rows into lines for an import with --overwrite. */
+export function undoLines(kind: RecordKind, rows: readonly Row[]): string {
+  const [owner] = importColumns[kind].identity;
+  const now = new Date().toISOString();
+  return rows
+    .map((row) =>
+      row.record === null
+        ? `${JSON.stringify({ [owner!]: row.owner, id: row.id, deleted_at: now })}\n`
+        : `${recordLine(kind, row.owner, row.record)}\n`,
+    )
+    .join('');
+}
+
+export type UndoFile = NonNullable<ReturnType<typeof undoFileOf>>;
+
+/** The functions throw if the file cannot be written: then the import must not be committed. */
+export function undoFileOf(descriptor: number | undefined) {
+  if (descriptor === undefined) return undefined;
+  const attempt = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      throw new OperatorError(`Cannot write the undo file: ${(error as Error).message}.`);
+    }
+  };
+  return {
+    write: (lines: string) =>
+      attempt(() => {
+        const bytes = Buffer.from(lines);
+        for (let sent = 0; sent < bytes.length; ) sent += writeSync(descriptor, bytes, sent);
+      }),
+    sync: () => attempt(() => fsyncSync(descriptor)),
+  };
+}

@@ -16,6 +16,7 @@ import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { fillDeployment, type WholeGiven } from './deployment.ts';
 import { bugsInAccess } from './planted-bugs/in-access.ts';
 import { bugsInCursors } from './planted-bugs/in-cursors.ts';
+import { bugsInFormat } from './planted-bugs/in-format.ts';
 import { bugsInHttp, bugsInRate } from './planted-bugs/in-http.ts';
 import { bugsInParameters } from './planted-bugs/in-parameters.ts';
 import { bugsInRecords } from './planted-bugs/in-records.ts';
@@ -29,8 +30,8 @@ const allBugs: readonly Planted[] = [
   ...bugsInAccess,
   ...bugsInHttp,
 ];
-/** `npm test` has time for some bugs of every kind. */
-const bugs = allBugs.filter((_, index) => isLongRun || index % 4 === 0);
+/** `npm test` has time for some bugs of every kind, and for the few in the format of JSON. */
+const bugs = [...allBugs.filter((_, index) => isLongRun || index % 4 === 0), ...bugsInFormat];
 
 /** A few cases of every kind, with a dozen requests. The last ones look at all answers. */
 const sample = [

@@ -1,16 +1,16 @@
 /** Cursors, keys, scopes, grants, and what a partner may learn of another. */
+import { canonical } from '../content.ts';
 import { type Find, table } from './table.ts';
-import { someRecords } from './walks.ts';
+import { page, someRecords } from './walks.ts';
 
 /** Finds a brand of this partner in an answer to another partner. */
 const leak: Find = async (probe) => {
   const own = (await someRecords(probe, 'brands')).records;
   const key = `Bearer ${probe.given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY}`;
-  const reference = encodeURIComponent(String(own.at(-1)!.reference_id));
-  for (const target of ['/brands', `/brands?reference_id=${reference}`]) {
-    const answer = await probe.get(target, key);
-    const isLeak = own.some((record) => answer.text.includes(JSON.stringify(record)));
-    if (answer.status !== 200 || isLeak) return answer;
+  for (const query of [{}, { reference_id: String(own.at(-1)!.reference_id) }]) {
+    const { answer, body } = await page(probe, 'brands', query, key);
+    const content = canonical(body);
+    if (own.some((record) => content.includes(canonical(record)))) return answer;
   }
   return undefined;
 };

@@ -2,6 +2,7 @@
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { operations } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
+import { canonical, contentOf } from '../content.ts';
 import type { Schema } from '../schema.ts';
 import type { Answer } from '../send.ts';
 import { type Broken, type Find, type Finders, table, withoutErrors } from './table.ts';
@@ -29,11 +30,11 @@ const kinds: Readonly<Record<string, (answer: Answer) => boolean>> = {
   '405': ({ status }) => status === 405 || status === 204,
 };
 
-/** The types of fields, and which are required. */
+/** The types of fields, and which are required. Their order does not matter. */
 const essence = ({ properties = {}, required = [] }: Schema) =>
-  JSON.stringify([
-    Object.entries(properties).map(([name, field]) => [name, (field as Schema).type]),
-    required,
+  canonical([
+    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, (field as Schema).type])),
+    required.toSorted(),
   ]);
 
 /** Finds out whether the document has every status of the run, and the contract's records and parameters. */
@@ -63,7 +64,7 @@ const finders: Finders = {
   },
   errors: () => every((one) => isPage(one) && one.status === 400 && withoutErrors(one)),
   allErrors: () => every((one) => one.method !== 'HEAD' && one.status >= 300 && withoutErrors(one)),
-  repeats: () => every(({ status, text }) => status >= 400 && repeated.test(text)),
+  repeats: () => every((one) => one.status >= 400 && repeated.test(contentOf(one))),
   cors: () => every(({ rawHeaders }) => rawHeaders.some((name) => /^access-control-/i.test(name))),
   sameId: () => async (probe) => {
     const seen = new Set<unknown>();

@@ -37,12 +37,18 @@ export const idsOf = (records: readonly Item[]) => records.map(({ id }) => Strin
 /** An id, name or reference that no deployment knows. */
 export const madeUp = () => `conformance-${randomBytes(12).toString('hex')}`;
 
-export async function page(probe: Probe, listing: Listing, more: Query = {}): Promise<Page> {
+/** One page. `authorization` is the header of another key than the partner's own. */
+export async function page(
+  probe: Probe,
+  listing: Listing,
+  more: Query = {},
+  authorization?: string,
+): Promise<Page> {
   const required = { customer_id: probe.given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' };
   const query = Object.entries({ ...(listing === 'balances' && required), ...more })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
-  const answer = await probe.get(`/${listing}?${query.join('&')}`);
+  const answer = await probe.get(`/${listing}?${query.join('&')}`, authorization);
   const body = isObject(answer.json) ? answer.json : {};
   const { [listing]: records, cursor } = body;
   if (answer.status !== 200 || !Array.isArray(records) || !records.every(isObject))

@@ -22,6 +22,25 @@ const acceptsKey =
   (sent, service, given) =>
     service(keyOf(sent) === given[variable] ? withKey(sent, given.PARTNER_NETWORK_API_KEY) : sent);
 
+/** Adds a brand of the partner to the pages of the other partner. */
+export function leaksBrand(): Bug {
+  let own: Record<string, unknown> | undefined;
+  return (sent, service, given) => {
+    const isOther = keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY;
+    const leak = inPage('brands', (page) => {
+      if (isOther && own !== undefined) page.brands.unshift(own);
+      if (!isOther) own ??= page.brands[0];
+    });
+    return leak(sent, service, given);
+  };
+}
+
+/** Repeats the key in the error about it. */
+export const repeatsKey = inError('UNAUTHORIZED', (error, sent) => ({
+  ...error,
+  detail: `${keyOf(sent)} is unknown.`,
+}));
+
 export const bugsInAccess: readonly Planted[] = [
   {
     bug: 'a request without a key is answered',
@@ -223,21 +242,11 @@ export const bugsInAccess: readonly Planted[] = [
   {
     bug: "a partner sees another partner's brand",
     caughtBy: 'isolation.brands',
-    plant: (() => {
-      let own: Record<string, unknown> | undefined;
-      return (sent, service, given) => {
-        const isOther = keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY;
-        const leak = inPage('brands', (page) => {
-          if (isOther && own !== undefined) page.brands.unshift(own);
-          if (!isOther) own ??= page.brands[0];
-        });
-        return leak(sent, service, given);
-      };
-    })(),
+    plant: leaksBrand(),
   },
   {
     bug: 'an error repeats the key',
     caughtBy: 'errors.no-values',
-    plant: inError('UNAUTHORIZED', (error, sent) => ({ ...error, detail: `${keyOf(sent)} is unknown.` })),
+    plant: repeatsKey,
   },
 ];

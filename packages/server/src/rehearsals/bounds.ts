@@ -14,6 +14,8 @@ export const rehearsalsBounds = {
   /** Requests for one page, and milliseconds after a failure in which no request may come. */
   pageRequests: 5,
   hammerMs: 50,
+  /** Milliseconds by which a timer for a few milliseconds may be early: Node counts whole milliseconds. */
+  timerStepMs: 1,
   /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
   stallMs: 30_000,
   stalls: 100,

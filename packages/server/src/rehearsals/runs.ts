@@ -31,13 +31,17 @@ export interface SeenRequest {
   readonly startedMs: number;
   /** Undefined until the response is sent. */
   status?: number;
+  /** Whether the request repeats another one after the time for which a response asked. */
+  isAsked?: boolean;
 }
 
 interface Failure {
   readonly request: SeenRequest;
   readonly isFinal: boolean;
-  /** Milliseconds for which the response asks the client to wait. 0 after the next request. */
-  waitMs: number;
+  /** Milliseconds for which the response asks the client to wait. Undefined if it names no time. */
+  readonly askedMs: number | undefined;
+  /** Whether another request has come since. */
+  isFollowed: boolean;
   /** When the response was sent or, if it breaks off, its connection was closed. */
   sentMs: number;
 }
@@ -79,26 +83,31 @@ export class Run {
 
   /** Judges a request that has just come into the list. */
   judge(request: SeenRequest, hasKeyElsewhere: boolean): void {
-    const { pageRequests, hammerMs, timerToleranceMs } = rehearsalsBounds;
+    const { pageRequests, hammerMs, timerToleranceMs, timerStepMs } = rehearsalsBounds;
     this.#count += 1;
     const name = `Request ${this.#count}`;
-    const sent = this.requests.filter(({ id }) => id === request.id).length;
     // A response that was sent after this request does not count.
     const failure = this.#failure && this.#failure.sentMs <= request.startedMs ? this.#failure : undefined;
     const afterMs = Math.floor(request.startedMs - (failure?.sentMs ?? Number.NEGATIVE_INFINITY));
-    const { waitMs = 0, isFinal = false } = failure ?? {};
+    const { askedMs, isFinal = false } = failure ?? {};
+    const hasWaited = afterMs >= (askedMs ?? 0) - timerToleranceMs;
+    // A client that waited as asked has not hammered: the rate limit may ask for a few milliseconds.
+    const pauseMs = askedMs === undefined ? hammerMs : Math.min(hammerMs, askedMs - timerStepMs);
+    const isAgain = request.id === failure?.request.id;
+    request.isAsked = isAgain && askedMs !== undefined && hasWaited && afterMs >= pauseMs;
+    const sent = this.requests.filter(({ id, isAsked }) => id === request.id && !isAsked).length;
 
     this.check('kept-its-key', !hasKeyElsewhere, `${name} had a key outside of the Authorization header.`);
     this.check('did-not-hammer', sent <= pageRequests, `${name} was number ${sent} for the same page.`);
-    const soon = `${name} came ${afterMs} ms after a failure, and must not come before ${hammerMs} ms.`;
-    this.check('did-not-hammer', afterMs >= hammerMs, soon);
-    const early = `${name} came after ${afterMs} ms, and the response asked for ${waitMs} ms.`;
-    this.check('waited-as-asked', afterMs >= waitMs - timerToleranceMs, early);
-    if (failure !== undefined) failure.waitMs = 0;
+    const soon = `${name} came ${afterMs} ms after a failure, and must not come before ${pauseMs} ms.`;
+    this.check('did-not-hammer', afterMs >= pauseMs, soon);
+    const early = `${name} came after ${afterMs} ms, and the response asked for ${askedMs} ms.`;
+    this.check('waited-as-asked', hasWaited, early);
+    if (failure !== undefined) failure.isFollowed = true;
     this.check('stopped-on-final-errors', !isFinal, `${name} came after a final error.`);
     const again = `${name} sent the refused cursor again.`;
     this.check('stopped-on-final-errors', request.id !== this.#refused?.id, again);
-    if (request.id === failure?.request.id) {
+    if (isAgain) {
       this.#failure = undefined;
     } else if (!request.hasCursor && this.#refused !== undefined) {
       this.#refused.restarts += 1;
@@ -120,7 +129,7 @@ export class Run {
       this.#refused = { id: request.id, restarts: 0 };
     } else if (status >= 400 || cut !== undefined) {
       const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
-      this.#failure = { request, isFinal, waitMs: waitOf(headers), sentMs };
+      this.#failure = { request, isFinal, askedMs: waitOf(headers), isFollowed: false, sentMs };
     }
   }
 
@@ -161,16 +170,18 @@ export class Run {
       return 'The client has not requested the last page.';
     if (name === 'resumed' && this.#refused?.restarts === 0)
       return 'The client has not started again without a cursor.';
-    const isTested = name === 'resumed' || (name === 'waited-as-asked' && this.#failure?.waitMs !== 0);
-    if (isTested && this.#failure?.isFinal === false)
-      return 'The client has not sent the failed request again.';
+    const { isFinal, askedMs, isFollowed } = this.#failure ?? {};
+    const isAwaited = askedMs !== undefined && !isFollowed;
+    const isTested = name === 'resumed' || (name === 'waited-as-asked' && isAwaited);
+    if (isTested && isFinal === false) return 'The client has not sent the failed request again.';
     return undefined;
   }
 }
 
-function waitOf(headers: readonly string[]): number {
-  const value = (name: string) => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined);
-  return Number(value('Retry-After-Ms') ?? 1_000 * Number(value('Retry-After') ?? 0));
+function waitOf(headers: readonly string[]): number | undefined {
+  const value = (name: string) => (headers.includes(name) ? Number(headers[headers.indexOf(name) + 1]) : NaN);
+  const all = [value('Retry-After-Ms'), 1_000 * value('Retry-After')];
+  return all.find((ms) => !Number.isNaN(ms));
 }
 
 /** The runs of all partners, in memory. If there are too many, the longest idle run is forgotten. */

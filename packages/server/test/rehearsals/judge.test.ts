@@ -168,6 +168,29 @@ test('did-not-hammer: no request within 50 ms of a failure', () => {
   assertJudged('torn', torn, { 'did-not-hammer': 'broken' }, /^Request 3 came 5 ms after/);
 });
 
+test('did-not-hammer: a client that waits as asked has not hammered, however short the time is', () => {
+  const asked = { ...limited, waitMs: 5 };
+  const broken = { 'did-not-hammer': 'broken' };
+  const walk = (pauseMs: number) => [p1, p2(10, asked), p2(11 + pauseMs), p3(200)];
+  assertJudged('rate-limited', walk(5), {});
+  // A timer may be a millisecond early.
+  assertJudged('rate-limited', walk(4.1), {});
+  assertJudged('rate-limited', walk(3.9), broken, /^Request 3 came 3 ms after a failure/);
+  assertJudged('rate-limited', walk(0), broken);
+  // 49 ms would be too soon after a failure that names no time.
+  assertJudged('rate-limited', [p1, p2(10, { ...asked, waitMs: 50 }), p2(60), p3(200)], {});
+  const other = { atMs: 16, path: '/network/v1/balances' };
+  assertJudged('rate-limited', [p1, p2(10, asked), other, p2(17), p3(200)], {});
+  const often = [10, 16, 22, 28, 34, 40].map((atMs) => p2(atMs, asked));
+  assertJudged('rate-limited', [p1, ...often, p2(46), p3(200)], {});
+});
+
+test('did-not-hammer: a request that comes before its time counts as one of 5 for its page', () => {
+  const early = [10, 62, 114, 166, 218].map((atMs) => p2(atMs, { ...limited, waitMs: 100 }));
+  const both = { 'did-not-hammer': 'broken', 'waited-as-asked': 'broken' };
+  assertJudged('rate-limited', [p1, ...early, p2(270), p3(500)], both);
+});
+
 test('stopped-on-final-errors: no request after a final error', () => {
   const final = { status: 401, isFault: true };
   assertJudged('key-revoked', [p1, p2(10, final)], {});

@@ -2,9 +2,12 @@ import { escapeUnprintable } from '../lib/text.ts';
 import type { Output } from './output.ts';
 
 /** JSON for standard output. On a terminal, control characters in names are escaped. */
-export function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent);
+export function shownJson(text: string): string {
   return process.stdout.isTTY ? escapeUnprintable(text) : text;
+}
+
+export function jsonText(value: unknown, indent?: number): string {
+  return shownJson(JSON.stringify(value, null, indent));
 }
 
 /**

@@ -4,6 +4,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { commandLineBounds } from '../bounds/command-line.ts';
 import { actor } from '../command-line/actor.ts';
 import { type Command, command, printReport, type Report } from '../command-line/command.ts';
+import { shownJson } from '../command-line/json.ts';
 import { flag, type Options, plainText, type Values } from '../command-line/options.ts';
 import type { Output } from '../command-line/output.ts';
 import type { Syntax } from '../command-line/parse.ts';
@@ -137,6 +138,8 @@ export function printingLines(printed: Command): Command {
   return {
     ...printed,
     options: { ...printed.options, json: flag('no effect: the output is always JSON Lines') },
+    run: (values, words, output) =>
+      printed.run(values, words, { ...output, write: (lines) => output.write(shownJson(lines)) }),
   };
 }
 

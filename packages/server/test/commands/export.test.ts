@@ -6,8 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { commandLine, run, spawnCommand, withPartners } from '../../../testkit/fixtures/run.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { importValues } from '../../src/ingest/import.ts';
 import type { Store } from '../../src/store/port.ts';
 import { exported } from '../store/suite/exports.ts';
 import { plainBalance, writeRows } from '../store/suite/records.ts';
@@ -95,6 +97,27 @@ test('prints the same lines with --json, and only the brands of the partner', as
     ['b2', 'z1'],
   );
   assert.equal((await run([...words, '--json'])).stdout, stdout);
+});
+
+test('lets no record control the terminal, and keeps its bytes in a pipe', needsTerminal, async (t) => {
+  const hostile = 'a\u009b2J\u202eb\u0085\u2028';
+  const line = await withPartners(t, [hostile]);
+  await line.inside(async (store) => {
+    const brand = { id: hostile, name: hostile, reference_id: hostile, metadata: { [hostile]: hostile } };
+    await importValues(store, 'brands', [brand], hostile);
+    const ids = { id: hostile, customer_id: hostile };
+    await importValues(store, 'balances', [{ ...ids, type: 'CHECKING', currency: 'USD', amount: 1 }]);
+    await importValues(store, 'grants', [{ ...ids, partner_id: hostile }]);
+  });
+  for (const words of ['export brands', 'export balances', 'export grants', 'partners export']) {
+    const { stdout } = await line.run(words.split(' '));
+    assert.ok(stdout.includes(hostile), words);
+    const terminal = onTerminal(t, 80, [...words.split(' '), '--database', line.database]);
+    assert.equal(await terminal.ended, 0);
+    assert.match(terminal.shown(), /^[ -~]+\n$/, words);
+    assert.match(terminal.shown(), /"a\\u009b2J\\u202eb\\u0085\\u2028"/, words);
+    assert.deepEqual(JSON.parse(terminal.shown()), JSON.parse(stdout), words);
+  }
 });
 
 test('warns of an empty export, which may come from a wrong database, with status 0', async (t) => {

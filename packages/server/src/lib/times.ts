@@ -22,6 +22,9 @@ export function normalizeTime(text: string): string | undefined {
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === normal ? normal : undefined;
 }
 
+/** The last time that can be stored: a year has four digits. */
+export const latestTimeMs = Date.parse('9999-12-31T23:59:59.999Z');
+
 let lastMs = 0;
 let lastTime = '1970-01-01T00:00:00.000Z';
 

@@ -1,6 +1,6 @@
 /** Partners and keys, in SQL that both engines understand. */
 import type { Scope } from '@partner-network/contract/scopes';
-import { toTime } from '../../lib/times.ts';
+import { latestTimeMs, toTime } from '../../lib/times.ts';
 import type { Accounts, ApiKey, Author, Partner, Replacement } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import { createGrants, type GrantLocks } from './grants.ts';
@@ -83,7 +83,8 @@ function* rotation(
   yield [`update api_keys set ${column} = $1 where id = $2`, time, oldId];
   const { partner_id, name, scopes } = old;
   const lifetimeMs = endMs(old) - Date.parse(old.created_at);
-  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(nowMs + lifetimeMs) : undefined;
+  const lifetimeEndMs = Math.min(nowMs + lifetimeMs, latestTimeMs);
+  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(lifetimeEndMs) : undefined;
   const key = {
     ...{ id, partner_id, name, scopes, last_four, created_at: toTime(nowMs), created_by: by.actor },
     expires_at: expiresAt ?? lifetimeEnd,

@@ -141,6 +141,15 @@ export const accountTests: StoreTests = {
     assert.equal(second?.key.expires_at, future);
   },
 
+  'rotates a key whose lifetime would end after the year 9999': async (open) => {
+    const [store, other] = [await openWith(open, 'acme'), await open()];
+    const last = '9999-12-31T23:59:59.999Z';
+    await store.createKey(keyOf('old', { expires_at: last }), digest(1), byTest);
+    await store.rotateKey('old', { ...replacement('new', 2), overlapMs: 0 }, byTest);
+    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
+    assert.equal((await other.findKeyById('new'))?.expires_at, last);
+  },
+
   'revokes the old key without an overlap, and then refuses to rotate it': async (open) => {
     const [store, other] = [await openWith(open, 'acme'), await open()];
     await store.createKey(keyOf('old'), digest(1), byTest);

@@ -16,6 +16,8 @@ export const receiptsBounds = {
   receiptsCloseMs: 2_000,
   /** Keys whose last use is kept in memory. */
   keyUsesNoted: 10_000,
+  /** A last use that is further ahead of the clock is wrong: any use replaces it. Clocks differ by less. */
+  keyUseAheadSeconds: 60,
   /** Receipts of this age are pruned without confirmation, ms: 30 days. */
   receiptsPruneFreelyMs: 30 * 86_400_000,
   /** Receipts that one statement deletes. */

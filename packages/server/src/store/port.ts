@@ -248,7 +248,7 @@ export class PartlyWritten extends StoreUnavailable {
 export interface ReceiptWrites {
   /** Idempotent: each receipt is stored once. Rejects with `PartlyWritten` if some of them are stored. */
   recordReceipts(receipts: readonly Receipt[]): Promise<void>;
-  /** Takes each key once per call. Ignores a use that is earlier than the stored one. */
+  /** Takes each key once per call. Ignores a use before the stored one, unless that is in the future. */
   recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
 }
 

@@ -18,7 +18,10 @@ const insertReceipts: Statement = {
     on conflict do nothing`,
 };
 
-/** $1 is a JSON list. Writes in the order of keys, so that two processes cannot deadlock. */
+/**
+ * $1 is a JSON list. Writes in the order of keys, so that two processes cannot deadlock. The database's clock
+ * says whether a stored use is in the future: uses can be written late, so their own times do not.
+ */
 const upsertKeyUses: Statement = {
   name: 'upsert_key_uses',
   text: `
@@ -26,7 +29,8 @@ const upsertKeyUses: Statement = {
     select "keyId", "usedAt" from json_to_recordset($1) as given ("keyId" text, "usedAt" timestamptz)
     order by "keyId" collate "C"
     on conflict (key_id) do update set used_at = excluded.used_at
-    where key_uses.used_at < excluded.used_at`,
+    where key_uses.used_at < excluded.used_at
+      or key_uses.used_at > now() + interval '${receiptsBounds.keyUseAheadSeconds} seconds'`,
 };
 
 /** `isSpread` says whether several nodes have the receipts. */

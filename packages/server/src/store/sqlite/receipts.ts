@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '@partner-network/contract/environments';
+import { receiptsBounds } from '../../bounds/receipts.ts';
 import { storeBounds } from '../../bounds/store.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Purpose } from '../address.ts';
@@ -32,7 +33,9 @@ function valuesOf({ at, request_id, partner_id, key_id, customer_id = '', grant_
 const upsertKeyUses = `
   insert into key_uses (key_id, used_at)
   select value ->> 'keyId', value ->> 'usedAt' from json_each(?) where true
-  on conflict (key_id) do update set used_at = excluded.used_at where used_at < excluded.used_at`;
+  on conflict (key_id) do update set used_at = excluded.used_at
+  where used_at < excluded.used_at
+    or used_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+${receiptsBounds.keyUseAheadSeconds} seconds')`;
 
 /**
  * Receipts have their own file beside the database: an import may lock the database for longer than a receipt

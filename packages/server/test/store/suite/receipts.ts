@@ -124,4 +124,23 @@ export const receiptTests: StoreTests = {
       ]),
     );
   },
+
+  'replaces a last use that a clock wrote while it was ahead, and none that is ahead by seconds': async (
+    open,
+  ) => {
+    const store = await open();
+    const nowMs = Date.now();
+    const use = (ms: number) => store.recordKeyUses([{ keyId: 'KEY_1', usedAt: toTime(nowMs + ms) }]);
+    const lastUse = async () => (await store.lastUses(['KEY_1'])).get('KEY_1');
+    const [minute, year] = [60_000, 365 * 86_400_000];
+    await use(10 * year);
+    await use(-minute);
+    assert.equal(await lastUse(), toTime(nowMs - minute));
+    // Another instance wrote later what it saw earlier, and a third has a clock that is slightly ahead.
+    await use(-year);
+    assert.equal(await lastUse(), toTime(nowMs - minute));
+    await use(minute / 2);
+    await use(0);
+    assert.equal(await lastUse(), toTime(nowMs + minute / 2));
+  },
 };

@@ -7,6 +7,7 @@ import { newest, printNewest, spanConflicts, timeSpan } from '../command-line/ne
 import { durationMs, flag, optional, Problem, plainText, required } from '../command-line/options.ts';
 import { type Column, issuedIdCells, neverShortened } from '../command-line/table.ts';
 import { toTime } from '../lib/times.ts';
+import { rehearsedOutcomes } from '../rehearsals/scenarios.ts';
 import type { Receipt } from '../store/port.ts';
 import { changing, customerId, onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
 
@@ -20,8 +21,10 @@ function requestId(text: string): string | Problem {
       );
 }
 
+const outcomes = ['GRANTED', ...Object.keys(errorCatalogue), ...Object.values(rehearsedOutcomes)];
+
 function outcome(text: string): string | Problem {
-  return text === 'GRANTED' || Object.hasOwn(errorCatalogue, text)
+  return outcomes.includes(text)
     ? text
     : new Problem('must be GRANTED or the code of an error, such as GRANT_REVOKED.');
 }

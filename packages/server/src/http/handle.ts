@@ -24,7 +24,7 @@ export interface Exchange {
   keyId?: string;
   /** Whether the body is known to be ASCII. Finding out would copy it, which costs an eighth of a page. */
   isAscii?: boolean;
-  /** Called after the response was sent, with the code of its first error. */
+  /** Called after the response was sent, with the code of its first error or the outcome of a rehearsal. */
   onAnswered?: (code: string | undefined) => void;
   /** Set for a traced request. */
   trace?: { readonly id: string; end(status: number, code: string | undefined): void };
@@ -44,6 +44,8 @@ export const anyOtherPath = '*';
 export interface ResponseHead {
   writeHead(status: number, headers: string[]): unknown;
   end(body: string | Buffer | undefined, encoding: BufferEncoding): unknown;
+  /** The outcome for the receipt, if a rehearsal sends something else than the response. Set by `end`. */
+  readonly outcome?: string | undefined;
 }
 
 /**
@@ -122,6 +124,7 @@ function send(
   // ASCII needs no encoding.
   response.end(body, exchange.isAscii === true ? 'latin1' : 'utf8');
   try {
+    exchange.onAnswered?.(response.outcome ?? code);
     report(log, exchange, status, code);
   } catch (err) {
     // The response is sent: a fault from here on can only be logged.
@@ -130,9 +133,8 @@ function send(
   return typeof body === 'string' ? body.length : 0;
 }
 
-/** Passes a sent response to the receipts, the trace, the metrics and the log. */
+/** Passes a sent response to the trace, the metrics and the log. */
 function report(log: Logger, exchange: Exchange, status: number, code: string | undefined): void {
-  exchange.onAnswered?.(code);
   exchange.trace?.end(status, code);
   const durationMs = performance.now() - exchange.startedMs;
   exchange.count?.(exchange.operation, status, code, durationMs / 1_000);

@@ -5,7 +5,7 @@ import type { ListingName } from '@partner-network/contract/operations';
 import { Refusal, refusal } from '../http/refusal.ts';
 import { rehearsalsBounds } from './bounds.ts';
 import { digestOf, type Response, type Run } from './runs.ts';
-import type { ScenarioName } from './scenarios.ts';
+import { rehearsedOutcomes, type ScenarioName } from './scenarios.ts';
 
 /** A page, and the request for it. */
 export interface Page extends Response {
@@ -23,6 +23,8 @@ const at =
   (page, { pages }) =>
     numbers.includes(pages) ? make(page) : undefined;
 
+const { unknownCode, noCode } = rehearsedOutcomes;
+
 export const faults: Partial<Record<ScenarioName, Fault>> = {
   'rate-limited': at([2, 4], limited),
   unavailable: at([2, 3], (page) => refused(page, refusal('SERVICE_UNAVAILABLE'))),
@@ -31,7 +33,7 @@ export const faults: Partial<Record<ScenarioName, Fault>> = {
   ),
   'bad-gateway': at([2], (page) => instead(page, 502, ['Content-Type', 'text/html'], '<h1>Bad Gateway</h1>')),
   torn: at([2], (page) => ({ ...page, cut: 'torn' })),
-  stalled: at([2], (page) => ({ ...page, cut: 'stalled' })),
+  stalled: at([2], (page) => ({ ...page, cut: 'stalled', outcome: noCode })),
   'expired-cursor': expiredCursor,
   // A refused key is not counted, so the response has no rate.
   'key-revoked': (page, { pages }) =>
@@ -54,13 +56,20 @@ const common = ({ headers }: Page) => headers.slice(0, 4);
 const commonAndRate = ({ headers }: Page) => headers.slice(0, headers.indexOf('Content-Type'));
 
 /** A response that does not come from the catalogue of errors. */
-function instead(page: Page, status: number, headers: readonly string[], body = ''): Response {
+function instead(
+  page: Page,
+  status: number,
+  headers: readonly string[],
+  body = '',
+  outcome = noCode,
+): Response {
   const others = ['Cache-Control', 'no-store', 'Content-Length', String(body.length)];
-  return { status, headers: [...commonAndRate(page), ...headers, ...others], body };
+  return { status, headers: [...commonAndRate(page), ...headers, ...others], body, outcome };
 }
 
-function refused(page: Page, { status, headers, body }: Refusal, first = commonAndRate(page)): Response {
-  return { status, headers: [...first, ...headers], body };
+function refused(page: Page, refusal: Refusal, first = commonAndRate(page)): Response {
+  const { status, headers, body, errors } = refusal;
+  return { status, headers: [...first, ...headers], body, outcome: errors[0].code };
 }
 
 function limited(page: Page): Response {
@@ -90,9 +99,9 @@ function grantRevoked(page: Page, { faults }: Run): Response | undefined {
 
 function unknownError(page: Page): Response {
   const detail = 'Do not send this request again: it would fail in the same way.';
-  const error = { category: 'REHEARSAL_ERROR', code: 'REHEARSED_UNKNOWN_CODE', detail };
+  const error = { category: 'REHEARSAL_ERROR', code: unknownCode, detail };
   const type = ['Content-Type', 'application/json; charset=utf-8'];
-  return instead(page, 400, type, JSON.stringify({ errors: [error] }));
+  return instead(page, 400, type, JSON.stringify({ errors: [error] }), unknownCode);
 }
 
 function withNewFields({ status, listing, headers, body }: Page): Response {

@@ -87,25 +87,27 @@ export async function openRehearsals(
     const seen = runs.add(run, method, target, startedMs);
     run.judge(seen, elsewhere !== undefined);
 
-    // The usual response is made, and not sent yet.
+    const listing = method === 'GET' ? operations.find(({ path }) => path === rest)?.name : undefined;
+    const watchedUrl = `${watched.origin}/${run.watchId}${target}`;
+    // The usual response is made, and not sent yet. Its receipt has the outcome of what is sent.
     const usual = { status: 0, headers: [] as string[], body: '' as string | Buffer };
+    let sent: Response = usual;
     await answerBy(routes, usualRequest, {
       writeHead: (status, headers) => Object.assign(usual, { status, headers }),
-      end: (body = '') => Object.assign(usual, { body }),
+      end: (body = '') => {
+        usual.body = body;
+        if (listing === undefined || usual.status !== 200) return;
+        run.pages += 1;
+        sent = faults[scenario]?.({ ...usual, listing, query, watchedUrl }, run) ?? usual;
+        if (sent !== usual) run.faults += 1;
+      },
+      get outcome() {
+        return sent.outcome;
+      },
     });
-    const operation = operations.find(({ path }) => path === rest);
-    const listing = method === 'GET' && usual.status === 200 ? operation?.name : undefined;
-    let sent: Response = usual;
-    if (listing !== undefined) {
-      run.pages += 1;
-      const watchedUrl = `${watched.origin}/${run.watchId}${target}`;
-      const fault = faults[scenario]?.({ ...usual, listing, query, watchedUrl }, run);
-      if (fault !== undefined) {
-        sent = fault;
-        run.faults += 1;
-        const shown = { scenario, run: maskKeys(name), fault: fault.cut ?? fault.status };
-        log.info({ request_id: usual.headers[1], ...shown }, 'rehearsal');
-      }
+    if (sent !== usual) {
+      const shown = { scenario, run: maskKeys(name), fault: sent.cut ?? sent.status };
+      log.info({ request_id: usual.headers[1], ...shown }, 'rehearsal');
     }
     run.answer(seen, sent, performance.now());
     response.writeHead(sent.status, [...sent.headers]);

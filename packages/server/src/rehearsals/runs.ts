@@ -17,6 +17,8 @@ export interface Response {
   readonly body: string | Buffer;
   /** `torn`: only half of the body is sent. `stalled`: only the headers are sent. */
   readonly cut?: 'torn' | 'stalled';
+  /** The outcome for the receipt. Undefined if records are sent, or a part of them. */
+  readonly outcome?: string;
 }
 
 export interface SeenRequest {

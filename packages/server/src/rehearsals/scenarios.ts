@@ -36,6 +36,9 @@ export const scenarioNames = Object.keys(scenarios) as readonly ScenarioName[];
 
 export const scenarioList = scenarioNames.map((name) => ({ name, ...scenarios[name] }));
 
+/** Outcomes of receipts that only rehearsals have: a code that does not exist, and a fault without a code. */
+export const rehearsedOutcomes = { unknownCode: 'REHEARSED_UNKNOWN_CODE', noCode: 'REHEARSED_FAULT' };
+
 /** What a client promises in every scenario, with the reason for the verdict `kept`. */
 export const keptReasons = {
   'reached-the-last-page': 'The last page was sent completely.',

@@ -51,6 +51,8 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     if (accessOf !== undefined) {
       // From here on every answer leaves a receipt, including refusals.
       exchange.onAnswered = (code) => {
+        // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
+        if (code !== undefined) access = undefined;
         access ??= accessOf(validParameters(operation, exchange.query));
         journal.add(receiptOf(exchange.requestId, key, access, code, nowMs()));
       };

@@ -3,12 +3,16 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../fuzz/words.ts';
 import { balances, keys } from '../../../testkit/fixtures/fixture.ts';
-import { errorsOf } from '../../../testkit/fixtures/http.ts';
+import { answersIn, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { createOverload } from '../../src/http/overload/overload.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
+import type { ScenarioName } from '../../src/rehearsals/scenarios.ts';
 import { type Receipt, StoreUnavailable } from '../../src/store/port.ts';
+import { get, urlOf } from '../rehearsals/client.ts';
 
 type Choices = Parameters<typeof startTestService>[1];
 
@@ -110,16 +114,96 @@ for (const [code, choices] of [
   });
 }
 
+/** The outcomes of the requests for page 1, page 2 and, if page 2 came, page 3. */
+const rehearsed: Record<ScenarioName, string[]> = {
+  steady: ['GRANTED', 'GRANTED', 'GRANTED'],
+  'rate-limited': ['GRANTED', 'RATE_LIMITED'],
+  unavailable: ['GRANTED', 'SERVICE_UNAVAILABLE'],
+  'server-error': ['GRANTED', 'INTERNAL_SERVER_ERROR'],
+  'bad-gateway': ['GRANTED', 'REHEARSED_FAULT'],
+  // Half of the page was sent.
+  torn: ['GRANTED', 'GRANTED'],
+  // Only the headers were sent.
+  stalled: ['GRANTED', 'REHEARSED_FAULT'],
+  'expired-cursor': ['GRANTED', 'GRANTED', 'INVALID_CURSOR'],
+  'key-revoked': ['GRANTED', 'API_KEY_REVOKED'],
+  'grant-revoked': ['GRANTED', 'GRANT_REVOKED'],
+  'unknown-error': ['GRANTED', 'REHEARSED_UNKNOWN_CODE'],
+  'new-fields': ['GRANTED', 'GRANTED', 'GRANTED'],
+  'short-pages': ['GRANTED', 'GRANTED', 'GRANTED'],
+  redirect: ['GRANTED', 'REHEARSED_FAULT'],
+};
+
+for (const [scenario, outcomes] of Object.entries(rehearsed)) {
+  test(`the receipts of the rehearsal ${scenario} say GRANTED only if balances were sent`, async (t) => {
+    const { port, receipts } = await startWithJournal(t, { rehearsals: {} });
+    const ids: (string | null)[] = [];
+    let query: string | undefined = `${alice}&limit=1`;
+    while (query !== undefined) {
+      const answered = await get(`${urlOf(port, scenario)}/network/v1/balances${query}`);
+      ids.push(answered.headers.get('x-request-id'));
+      // A stalled response does not end.
+      if (ids.length === 2 && scenario === 'stalled') await answered.body?.cancel();
+      const text = answered.bodyUsed ? '' : await answered.text().catch(() => '');
+      const cursor: string | undefined = /"cursor":"([^"]+)"/.exec(text)?.[1];
+      query = cursor && `${alice}&limit=1&cursor=${cursor}`;
+    }
+    const found = new Map((await receipts()).map((receipt) => [receipt.request_id, receipt]));
+    const written = ids.map((id) => found.get(id!)!);
+    assert.deepEqual(pluck(written, 'outcome'), outcomes);
+    // As for any refusal: the request did not name a grant.
+    const grants = outcomes.map((outcome) => (outcome === 'GRANTED' ? 'g-active' : undefined));
+    assert.deepEqual(pluck(written, 'grant_id'), grants);
+  });
+}
+
 test('a request without a stored key or of another operation leaves no receipt', async (t) => {
   const { balances, brands, call, receipts } = await startWithJournal(t);
   for (const key of [undefined, 'nonsense', keys.neverIssued, keys.live]) await balances(alice, { key });
   await balances(alice, { key: keys.acme, method: 'OPTIONS' });
-  await balances(alice, { key: keys.acme, method: 'POST' });
   await brands('', { key: keys.acme });
   await brands('?limit=0', { key: keys.acme });
   await call('/network/v1/balances/', { key: keys.acme });
   assert.deepEqual(await receipts(), []);
 });
+
+const target = `/network/v1/balances${alice}`;
+const authorization = `Authorization: Bearer ${keys.acme}\r\n`;
+const head = `Host: a\r\nConnection: close\r\n${authorization}`;
+
+/** Requests with a valid key that are answered before the key is looked up. */
+const answeredBefore: Readonly<Record<string, string>> = {
+  '400 MALFORMED_REQUEST': `GET ${target} HTTP/1.1\r\nHost: a\r\n${head}\r\n`,
+  '400 INVALID_CHARACTER': `GET ${target}&grant_id=\u00e9 HTTP/1.1\r\n${head}\r\n`,
+  '401 UNAUTHORIZED': `GET ${target} HTTP/1.1\r\n${head}${authorization}\r\n`,
+  '404 NOT_FOUND': `GET /network/v1/Balances${alice} HTTP/1.1\r\n${head}\r\n`,
+  '405 METHOD_NOT_ALLOWED': `POST ${target} HTTP/1.1\r\n${head}\r\n`,
+  '408 REQUEST_TIMEOUT': `GET ${target} HTTP/1.1\r\n${head}`,
+  '431 REQUEST_TOO_LARGE': `GET ${target} HTTP/1.1\r\n${head}X: ${'x'.repeat(16_384)}\r\n\r\n`,
+};
+
+for (const [answer, bytes] of Object.entries(answeredBefore)) {
+  test(`a request that gets ${answer} before its valid key is read leaves no receipt`, async (t) => {
+    const { raw, server, receipts } = await startWithJournal(t);
+    // The real timeout is 5 s.
+    if (answer.startsWith('408')) server.headersTimeout = 50;
+    assert.deepEqual(answersIn(await raw(Buffer.from(bytes, 'latin1'))), [answer]);
+    assert.deepEqual(await receipts(), []);
+  });
+}
+
+for (const [what, choices] of Object.entries<Choices>({
+  'is shed': { overload: createOverload({ connections: 0 }, watchedLog().log) },
+  'fails because its key cannot be read': {
+    reads: async ({ store }) => ({ ...store, findKey: () => Promise.reject(new StoreUnavailable('away')) }),
+  },
+})) {
+  test(`a request that ${what} leaves no receipt`, async (t) => {
+    const { balances, receipts } = await startWithJournal(t, choices);
+    assertUnavailable(await balances(alice, { key: keys.acme }));
+    assert.deepEqual(await receipts(), []);
+  });
+}
 
 test('a receipt holds no amount, no key and no cursor', async (t) => {
   const { balances: list, receipts } = await startWithJournal(t);

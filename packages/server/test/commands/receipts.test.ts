@@ -204,6 +204,7 @@ test('finds a receipt by its request, and refused requests by their code', limit
   assert.deepEqual(await list('--request-id', granted.request_id.toUpperCase()), [granted]);
   assert.deepEqual(await list('--outcome', 'GRANT_REVOKED'), [refused]);
   assert.deepEqual(await list('--outcome', 'GRANTED'), [granted]);
+  assert.deepEqual(await list('--outcome', 'REHEARSED_FAULT'), []);
   assert.deepEqual(await list('--until', granted.at), [refused]);
   assertFailed(
     await line.run(['receipts', 'list', '--request-id', '7', '--outcome', 'OK', '--until', 'now']),

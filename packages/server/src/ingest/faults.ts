@@ -102,10 +102,8 @@ export function immutableFault(field: string, what = immutable[field] ?? ''): Im
 }
 
 /** The faults of a line that the stored records do not allow. */
-export function faultsOfRefused({ code, fields }: Omit<RefusedLine, 'line'>): ImportFault[] {
-  return fields.map((field) =>
-    code === 'CUSTOMER_ERASED' ? importFault(code, field) : immutableFault(field),
-  );
+export function faultsOfRefused({ code, field }: RefusedLine): ImportFault[] {
+  return [code === 'CUSTOMER_ERASED' ? importFault(code, field) : immutableFault(field)];
 }
 
 /** A brand of a file for several partners that does not name its partner. */

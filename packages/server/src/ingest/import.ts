@@ -168,7 +168,7 @@ async function importOn(
   });
   const isWritten = mode === 'keep' && (refused.length === 0 || skipsRejected);
   if (refused.length > 0 && !isWritten) await keepRefused?.(refused);
-  for (const { line, ...why } of refused) rejected.add({ line, errors: faultsOfRefused(why) });
+  for (const one of refused) rejected.add({ line: one.line, errors: faultsOfRefused(one) });
   const isCounted = !isLost && (refused.length === 0 || skipsRejected);
   return { read, ...(isCounted ? counts : noCounts), ...rejected.report() };
 }
@@ -177,7 +177,7 @@ type Refused = readonly RefusedLine[];
 
 /** Reads the input again, because the text of a line is not kept until the store refuses the line. */
 async function addRefused(file: RejectedFile, source: Source, refused: Refused): Promise<void> {
-  const byLine = new Map(refused.map(({ line, ...why }) => [line, why]));
+  const byLine = new Map(refused.map((one) => [one.line, one]));
   for await (const some of source()) {
     for (const { line, text } of some) {
       const why = byLine.get(line);

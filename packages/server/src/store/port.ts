@@ -113,7 +113,7 @@ export interface RefusedLine {
   readonly line: number;
   /** The line would change a fixed field of a grant, or has no time and its customer was erased. */
   readonly code: 'IMMUTABLE_FIELD' | 'CUSTOMER_ERASED';
-  readonly fields: readonly string[];
+  readonly field: string;
 }
 
 export interface ImportResult extends ImportCounts {

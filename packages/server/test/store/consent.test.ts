@@ -23,6 +23,8 @@ const revokedExpiring: StoredGrant = { ...revoked, expires_at: later };
 /** A line that gives its time and says nothing else. */
 const line = (change: Partial<GrantLine> = {}): GrantLine => ({ ...base, isTimed: true, ...change });
 const at = (updated_at: string, change: Partial<GrantLine> = {}) => line({ updated_at, ...change });
+/** Another partner. */
+const zenith = { partner_id: 'zenith' };
 
 const written = (grant: StoredGrant, change: Partial<StoredGrant> = {}): Verdict => ({
   outcome: 'written',
@@ -30,7 +32,7 @@ const written = (grant: StoredGrant, change: Partial<StoredGrant> = {}): Verdict
 });
 const unchanged: Verdict = { outcome: 'unchanged' };
 const stale: Verdict = { outcome: 'stale' };
-const rejected = (...fields: string[]): Verdict => ({ outcome: 'rejected', code: 'IMMUTABLE_FIELD', fields });
+const rejected = (field: string): Verdict => ({ outcome: 'rejected', code: 'IMMUTABLE_FIELD', field });
 
 type Case = readonly [what: string, stored: StoredGrant | undefined, line: GrantLine, verdict: Verdict];
 
@@ -41,11 +43,10 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ['with an expiry', undefined, line({ expires_at: later }), written(expiring)],
     ['with a null expiry', undefined, line({ expires_at: '' }), written(active)],
   ],
-  'an older line is stale, whatever else it says': [
+  'an older line of the same partner is stale, whatever else it says': [
     ['the same content', active, at(early), stale],
     ['an earlier expiry', expiring, at(early, { expires_at: soon }), stale],
     ['a later expiry', expiring, at(early, { expires_at: latest }), stale],
-    ['another partner', active, at(early, { partner_id: 'zenith' }), stale],
     ['an active line for a final grant', revoked, at(early, { status: 'ACTIVE' }), stale],
   ],
   'a newer line is written, and an equal one is unchanged': [
@@ -69,14 +70,14 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ['a later one', expiring, at(late, { expires_at: latest }), rejected('expires_at')],
     ['null', expiring, at(late, { expires_at: '' }), rejected('expires_at')],
   ],
-  'the partner never changes': [
-    ['another partner', active, at(late, { partner_id: 'zenith' }), rejected('partner_id')],
-    [
-      'another partner and a later expiry',
-      expiring,
-      at(late, { partner_id: 'zenith', expires_at: latest }),
-      rejected('partner_id', 'expires_at'),
-    ],
+  'a line with another partner is rejected before its time, status and expiry are read': [
+    ['newer', active, at(late, zenith), rejected('partner_id')],
+    ['older', active, at(early, zenith), rejected('partner_id')],
+    ['final', active, at(late, { ...zenith, status: 'REVOKED' }), rejected('partner_id')],
+    ['final and older', active, at(early, { ...zenith, status: 'EXPIRED' }), rejected('partner_id')],
+    ['for a final grant', revoked, at(late, zenith), rejected('partner_id')],
+    ['earlier than the end', revoked, at(early, { ...zenith, status: 'EXPIRED' }), rejected('partner_id')],
+    ['a later expiry', expiring, at(late, { ...zenith, expires_at: latest }), rejected('partner_id')],
   ],
   'a final status is always taken': [
     [
@@ -110,12 +111,6 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       written(active, { status: 'REVOKED', updated_at: created }),
     ],
     [
-      'of another partner, which stays',
-      active,
-      line({ status: 'REVOKED', partner_id: 'zenith' }),
-      written(revoked),
-    ],
-    [
       'with a later expiry, and keeps the stored one',
       expiring,
       line({ status: 'REVOKED', expires_at: latest }),
@@ -143,7 +138,6 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ['a newer final status', revoked, at(late, { status: 'EXPIRED' }), stale],
     ['the same status', revoked, at(late, { status: 'REVOKED' }), unchanged],
     ['no status', revoked, at(late), unchanged],
-    ['another partner', revoked, at(late, { partner_id: 'zenith', status: 'ACTIVE' }), stale],
     ['another expiry', revokedExpiring, at(late, { expires_at: soon }), stale],
     ['a later expiry', revokedExpiring, at(late, { status: 'REVOKED', expires_at: latest }), stale],
     [

@@ -1,5 +1,5 @@
 /** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
-import type { Grant } from '../port.ts';
+import type { Grant, RefusedLine } from '../port.ts';
 
 /** A stored grant without its key. */
 export type StoredGrant = Pick<
@@ -16,11 +16,7 @@ export interface GrantLine extends Omit<StoredGrant, 'status'> {
 export type Verdict =
   | { readonly outcome: 'written'; readonly grant: StoredGrant }
   | { readonly outcome: 'unchanged' | 'stale' }
-  | {
-      readonly outcome: 'rejected';
-      readonly code: 'IMMUTABLE_FIELD' | 'CUSTOMER_ERASED';
-      readonly fields: readonly string[];
-    };
+  | ({ readonly outcome: 'rejected' } & Omit<RefusedLine, 'line'>);
 
 const stale: Verdict = { outcome: 'stale' };
 
@@ -32,17 +28,19 @@ const stale: Verdict = { outcome: 'stale' };
  *     active --final line, whatever its time--> final
  *     final  --final line with an earlier time--> final
  *
- * Every other line is stale, or unchanged if it says what is stored. So of several final lines the first by
- * time decides, in any order of arrival.
+ * A line that names another partner is rejected before its time and status are read: it is about another
+ * grant, and must not end this one. Every other line is stale, or unchanged if it says what is stored. So of
+ * several final lines the first by time decides, in any order of arrival.
  *
  * `erasedAt` is when the customer was erased, if ever. A line that is not newer brings no grant back. A line
  * without a time does not say whether it is newer, so it can only end a stored grant.
  */
 export function judge(stored: StoredGrant | undefined, line: GrantLine, erasedAt?: string): Verdict {
   const isFinal = line.status !== undefined && line.status !== 'ACTIVE';
-  const isEnding = stored !== undefined && isFinal;
-  if (erasedAt !== undefined && !line.isTimed && !isEnding)
-    return rejected('CUSTOMER_ERASED', ['customer_id']);
+  if (stored !== undefined && line.partner_id !== stored.partner_id) return immutable('partner_id');
+  if (erasedAt !== undefined && !line.isTimed && !(isFinal && stored !== undefined)) {
+    return { outcome: 'rejected', code: 'CUSTOMER_ERASED', field: 'customer_id' };
+  }
   if (stored === undefined) {
     if (erasedAt !== undefined && erasedAt >= line.updated_at) return stale;
     const { isTimed: _, expires_at, ...grant } = line;
@@ -59,17 +57,13 @@ export function judge(stored: StoredGrant | undefined, line: GrantLine, erasedAt
   if (isOlder) return stale;
   if (stored.status !== 'ACTIVE') return isSame ? { outcome: 'unchanged' } : stale;
 
-  const fields = [
-    ...(line.partner_id === stored.partner_id ? [] : ['partner_id']),
-    ...(isAfter(expiresAt, stored.expires_at) ? ['expires_at'] : []),
-  ];
-  if (fields.length > 0) return rejected('IMMUTABLE_FIELD', fields);
+  if (isAfter(expiresAt, stored.expires_at)) return immutable('expires_at');
   if (isSame && !(line.isTimed && line.updated_at > stored.updated_at)) return { outcome: 'unchanged' };
   return written({ ...stored, updated_at: line.updated_at }, expiresAt);
 }
 
-function rejected(code: 'IMMUTABLE_FIELD' | 'CUSTOMER_ERASED', fields: readonly string[]): Verdict {
-  return { outcome: 'rejected', code, fields };
+function immutable(field: 'partner_id' | 'expires_at'): Verdict {
+  return { outcome: 'rejected', code: 'IMMUTABLE_FIELD', field };
 }
 
 /** A grant without an expiry ends after all others. */

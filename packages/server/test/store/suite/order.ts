@@ -164,7 +164,7 @@ export const orderTests: StoreTests = {
     const ahead = new Date(Date.now() + 60_000).toISOString();
     const untimed = { ...timed('a', 1, 1), updated_at: ahead, is_timed: 0, line: 3 };
     const lines = [{ ...untimed, customer_id: 'zoe', line: 2 }, untimed, { ...deletion('b', 1), line: 4 }];
-    const rejected = [{ line: 3, code: 'CUSTOMER_ERASED' as const, fields: ['customer_id'] }];
+    const rejected = [{ line: 3, code: 'CUSTOMER_ERASED' as const, field: 'customer_id' }];
     for (const pace of ['fast', 'slow'] as const) {
       const result = await writeRows(store, 'balances', lines, { pace });
       assert.deepEqual(result, { ...counted({ written: 1, unchanged: 1 }), rejected });
@@ -353,14 +353,16 @@ export const orderTests: StoreTests = {
     await writeRows(store, 'grants', [{ ...grant, expires_at: day(20) }]);
     const lines = [
       { ...grant, partner_id: 'zenith', line: 3 },
+      { ...grant, partner_id: 'zenith', status: 'REVOKED', line: 4 },
       { ...grant, expires_at: day(21), line: 5 },
       { ...grant, expires_at: '', line: 7 },
       { ...grant, id: 'h', line: 8 },
     ];
     const rejected = [
-      { line: 3, fields: ['partner_id'] },
-      { line: 5, fields: ['expires_at'] },
-      { line: 7, fields: ['expires_at'] },
+      { line: 3, field: 'partner_id' },
+      { line: 4, field: 'partner_id' },
+      { line: 5, field: 'expires_at' },
+      { line: 7, field: 'expires_at' },
     ].map((refused) => ({ ...refused, code: 'IMMUTABLE_FIELD' as const }));
     for (const skipsRejected of [false, true]) {
       const run = await store.beginImport('grants', { pace: 'fast' });
@@ -369,6 +371,7 @@ export const orderTests: StoreTests = {
       await run.end();
       assert.deepEqual(result, { ...counted({ written: 1 }), rejected });
       assert.equal((await store.findGrants('h')).length, skipsRejected ? 1 : 0);
+      assert.equal((await store.findGrants('g'))[0]?.status, 'ACTIVE');
     }
   },
 };

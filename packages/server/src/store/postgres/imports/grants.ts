@@ -67,7 +67,7 @@ export function createGrantWrites(query: Query, nodes: Nodes | undefined): KindW
           const verdict = judge(last.grant, lineOf(row), (row.erased_at ?? undefined) as string | undefined);
           if (verdict.outcome === 'stale') merged.stale += 1;
           else if (verdict.outcome === 'rejected') {
-            rejected.push({ line: Number(row.line), code: verdict.code, fields: verdict.fields });
+            rejected.push({ line: Number(row.line), code: verdict.code, field: verdict.field });
           } else if (verdict.outcome === 'written') {
             merged.written += 1;
             last.grant = verdict.grant;

@@ -155,7 +155,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
       const rejected = erased.map(({ line }) => ({
         line: Number(line),
         code: 'CUSTOMER_ERASED' as const,
-        fields: ['customer_id'],
+        field: 'customer_id',
       }));
       return { ...merged, stale: stale + gone, rejected };
     },

@@ -41,7 +41,7 @@ export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
         const verdict = judge(stored && (withoutNulls(stored) as StoredGrant), lineOf(row), erasedAt);
         if (verdict.outcome === 'stale') tally.stale += 1;
         else if (verdict.outcome === 'rejected') {
-          rejected.push({ line: Number(row.line), code: verdict.code, fields: verdict.fields });
+          rejected.push({ line: Number(row.line), code: verdict.code, field: verdict.field });
         } else if (verdict.outcome === 'written') {
           const { partner_id, action, status, expires_at = null, created_at, updated_at } = verdict.grant;
           write.run(...id, partner_id, action, status, expires_at, created_at, updated_at);

@@ -161,7 +161,7 @@ export function createRecordWrites(
     return erased.map(({ line }) => ({
       line: Number(line),
       code: 'CUSTOMER_ERASED',
-      fields: ['customer_id'],
+      field: 'customer_id',
     }));
   }
 

@@ -129,11 +129,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
           'partner-network keys create --partner PARTNER_1 --scope BRANDS_READ',
         ],
         listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
-        findKey: [
-          'keys find',
-          'Find the owner of a leaked key, without printing the key',
-          'partner-network keys find -',
-        ],
+        findKey: ['keys find', 'Find the owner of a leaked key, without printing the key'],
         revokeKey: ['keys revoke', 'Revoke a key for good'],
         rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
       }),
@@ -164,10 +160,14 @@ const groups: readonly { readonly heading: string; readonly commands: readonly E
         importBalances: ['import balances', 'Import balances from a file'],
         importGrants: ['import grants', 'Import grants from a file'],
       }),
+      ...from(() => import('./commands/import/erasures.ts'), {
+        importErasures: ['import erasures', 'Repeat the erasures of another database'],
+      }),
       ...from(() => import('./commands/export.ts'), {
         exportBrands: ['export brands', 'Print the brands of one partner or of all, for an import'],
         exportBalances: ['export balances', 'Print all balances, for an import'],
         exportGrants: ['export grants', 'Print all grants, for an import'],
+        exportErasures: ['export erasures', 'Print which customers were erased, for an import'],
       }),
       ...from(() => import('./commands/partners/move.ts'), {
         exportPartners: ['partners export', 'Print all partners with the digests of their keys'],

@@ -1,9 +1,9 @@
 import type { Command } from '../command-line/command.ts';
 import { optional } from '../command-line/options.ts';
-import type { ImportKind } from '../store/port.ts';
+import type { ExportSelection } from '../store/port.ts';
 import { onDatabase, partnerId, printingLines, remarkNothing, requirePartner } from './database.ts';
 
-function exporting(kind: ImportKind): Command {
+function exporting(kind: ExportSelection['kind']): Command {
   const exported = onDatabase({
     options: {
       ...(kind === 'brands' && {
@@ -33,3 +33,4 @@ function exporting(kind: ImportKind): Command {
 export const exportBrands = exporting('brands');
 export const exportBalances = exporting('balances');
 export const exportGrants = exporting('grants');
+export const exportErasures = exporting('erasures');

@@ -38,7 +38,7 @@ const checkKey = createChecker({
 export function readPartner(
   value: unknown,
   environment: Environment,
-): { partner: PartnerWithKeys; faults: ImportFault[] } {
+): { record: PartnerWithKeys; faults: ImportFault[] } {
   const { keys = [], ...rest } = Object(value) as { keys?: unknown };
   const { fields, faults } = checkPartner(typeof value === 'object' ? rest : value);
   // A key belongs to one environment forever.
@@ -46,7 +46,7 @@ export function readPartner(
   if (stamped !== undefined && stamped !== environment) {
     faults.push(importFault('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
   }
-  if (!Array.isArray(keys)) return { partner: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
+  if (!Array.isArray(keys)) return { record: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
   const read = keys.map(readKey);
   for (const [index, { faults: ofKey }] of read.entries()) {
     for (const fault of ofKey) {
@@ -54,7 +54,7 @@ export function readPartner(
       faults.push({ ...fault, field });
     }
   }
-  return { partner: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
+  return { record: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
 }
 
 const keysFault = importFault('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });

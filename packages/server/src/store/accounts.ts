@@ -58,6 +58,12 @@ export interface GrantsQuery {
 /** The numbers of records that were deleted. */
 export type Erasure = Readonly<Record<'balances' | 'grants', number>>;
 
+/** The memory that a customer was erased. */
+export interface ErasedCustomer {
+  readonly customer_id: string;
+  readonly erased_at: string;
+}
+
 /**
  * Partners, keys and grants, as operators manage them. Each change writes an audit entry in the same
  * transaction. A change that finds nothing to do writes none, and returns false or undefined.
@@ -101,6 +107,15 @@ export interface Accounts {
    * is written again. Undefined if nothing is stored of the customer.
    */
   eraseCustomer(customerId: string, by: Author): Promise<Erasure | undefined>;
+  /**
+   * Atomic. Repeats erasures of another database: deletes the records that are not newer than the erasure,
+   * and remembers it, also if nothing is stored of the customer. A stored time never moves back. `erased`
+   * is the number of erasures that changed something.
+   */
+  importErasures(
+    customers: readonly ErasedCustomer[],
+    by: Author,
+  ): Promise<Erasure & Readonly<Record<'erased', number>>>;
 }
 
 /** Who makes a change, and with which command. */

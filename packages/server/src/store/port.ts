@@ -191,7 +191,7 @@ export interface Imports {
 }
 
 export interface ExportSelection {
-  readonly kind: ImportKind;
+  readonly kind: ImportKind | 'erasures';
   /** The owner of the brands. Absent: all brands, each with its `partner_id`. Other kinds have no owner. */
   readonly partnerId?: string | undefined;
 }

@@ -49,12 +49,14 @@ const commands = {
   'import brands': `--partner ${imported}`,
   'import balances': imported,
   'import grants': imported,
+  'import erasures': `FILE ${changing}`,
   'audit list': `--since --until --actor --action --target --limit ${onDatabase}`,
   'receipts list': `--partner ID --key --customer --request-id --outcome --since TIME --until --limit N ${onDatabase}`,
   'receipts prune': `--older-than DURATION --dry-run --yes ${changing}`,
   'export brands': `--partner ${onDatabase}`,
   'export balances': onDatabase,
   'export grants': onDatabase,
+  'export erasures': onDatabase,
 };
 
 test('the help of every command names its words and flags', async () => {

@@ -5,11 +5,12 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
-import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { spawnCommand } from '../../../testkit/fixtures/run.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import type { Store } from '../../src/store/port.ts';
+import { exported } from '../store/suite/exports.ts';
 import { balances, brands } from '../store/suite/records.ts';
 
 const customers = ['alice', '\u2028"\\ 🦊&?', '\ue000\u{10000}'];
@@ -31,6 +32,8 @@ async function fillAwkward(store: Store): Promise<void> {
   await importValues(store, 'balances', owned);
   const grants = customers.map((customer_id) => ({ id: 'g-moved', partner_id: 'acme', customer_id }));
   await importValues(store, 'grants', grants);
+  const [customer_id, erased_at] = ['erased "é"', '2026-01-01T00:00:00.123Z'];
+  await store.importErasures([{ customer_id, erased_at }], byTest);
 }
 
 /** Pipes the output of one command into another. */
@@ -53,6 +56,7 @@ async function pipe(words: readonly string[], from: string, into: readonly strin
 /** Moves as the page says, with the real executable. */
 async function move(from: string, to: string): Promise<void> {
   await pipe(['partners', 'export'], from, ['partners', 'import'], to);
+  await pipe(['export', 'erasures'], from, ['import', 'erasures'], to);
   for (const partner of ['acme', 'zenith']) {
     const whose = ['--partner', partner];
     await pipe(['export', 'brands', ...whose], from, ['import', 'brands', ...whose], to);
@@ -93,4 +97,7 @@ test('a move to Postgres and back changes no byte of any answer, and every key s
   assert.deepEqual(await pagesOf(t, postgres.store), before);
   await move(postgres.url, again.url);
   assert.deepEqual(await pagesOf(t, again.store), before);
+  const erasures = await exported(embedded.store, 'erasures');
+  assert.equal(erasures.length, 1);
+  for (const { store } of [postgres, again]) assert.deepEqual(await exported(store, 'erasures'), erasures);
 });

@@ -76,6 +76,7 @@ test("the role of operators' commands can run each of them, and change no audit 
   await writeRows(store, 'brands', [brandRow('acme', plainBrand('b'))]);
   await writeRows(store, 'balances', [plainBalance('alice', 'a')]);
   await store.eraseCustomer('alice', byTest);
+  await store.importErasures([{ customer_id: 'zoe', erased_at: createdAt }], byTest);
   await store.rotateCursorKey('discard', byTest);
   const owner = await openAs(t, url, 'command');
   await owner.recordReceipts([receiptAt(0)]);

@@ -5,7 +5,7 @@ import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
-import { StoreLocked } from '../../src/store/port.ts';
+import { type Store, StoreLocked } from '../../src/store/port.ts';
 import { counted, createPartners, grant, plainBalance, writeRows } from './suite/records.ts';
 
 const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
@@ -27,6 +27,29 @@ for (const isolation of ['read committed', 'repeatable read']) {
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
     await run.end();
     assert.deepEqual(await deleting, counted({ deleted: 1 }));
+    assert.equal((await client.query('select from balances')).rowCount, 0);
+  });
+}
+
+const erasures: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'an erasure': (store) => store.eraseCustomer('alice', byTest),
+  'the import of an erasure': (store) =>
+    store.importErasures([{ customer_id: 'alice', erased_at: deletion.deleted_at }], byTest),
+};
+
+for (const [what, erase] of Object.entries(erasures)) {
+  test(`${what} waits for an import that has written a record of the customer`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    const client = await connectTo(t, url);
+    const run = await store.beginImport('balances', { pace: 'fast' });
+    await run.stage([old]);
+    await run.countMissing();
+    const erasing = erase(store);
+    const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+    await run.write({ mode: 'keep' });
+    await run.end();
+    assert.partialDeepStrictEqual(await erasing, { balances: 1, grants: 0 });
     assert.equal((await client.query('select from balances')).rowCount, 0);
   });
 }

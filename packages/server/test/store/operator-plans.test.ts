@@ -48,6 +48,11 @@ const questions: readonly [Question, postgres: string, sqlite: string][] = [
   ],
   [(store) => store.revokeGrant('c7', 'g7', at, byTest), 'grants_pkey', 'PRIMARY KEY'],
   [(store) => store.eraseCustomer('c7', byTest), 'balances_pkey', 'PRIMARY KEY'],
+  [
+    (store) => store.importErasures([{ customer_id: 'c7', erased_at: at }], byTest),
+    'balances_pkey',
+    'PRIMARY KEY',
+  ],
   [(store) => store.listKeys('p7'), 'api_keys_of_partner', 'api_keys_of_partner'],
   [
     (store) => store.listAudit({ since: createdAt, after, limit: 50 }),

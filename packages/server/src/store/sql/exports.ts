@@ -12,6 +12,11 @@ export function exportQuery({ kind, partnerId }: ExportSelection) {
     const text = `select ${grantColumns} from grants order by customer_id, id`;
     return { text, values: [], recordOf: grantRecord };
   }
+  if (kind === 'erasures') {
+    const text = 'select customer_id, erased_at from erased_customers order by customer_id';
+    const recordOf = ([customer_id, erased_at]: Values) => JSON.stringify({ customer_id, erased_at });
+    return { text, values: [], recordOf };
+  }
   if (kind === 'balances') {
     const text = 'select record from balances order by customer_id, id';
     return { text, values: [], recordOf: ([record]: Values) => record as string };

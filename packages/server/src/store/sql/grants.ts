@@ -1,6 +1,6 @@
 /** Grants, and the erasure of a customer, in SQL that both engines understand. */
 import { toTime } from '../../lib/times.ts';
-import type { Accounts, Grant } from '../port.ts';
+import type { Accounts, Erasure, Grant } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import {
   type BoundStatement,
@@ -23,7 +23,13 @@ export interface GrantLocks {
 
 type GrantAccounts = Pick<
   Accounts,
-  'createGrant' | 'findGrants' | 'listGrants' | 'revokeGrant' | 'revokeGrants' | 'eraseCustomer'
+  | 'createGrant'
+  | 'findGrants'
+  | 'listGrants'
+  | 'revokeGrant'
+  | 'revokeGrants'
+  | 'eraseCustomer'
+  | 'importErasures'
 >;
 
 /** The time never moves back: an import may have brought a newer one. */
@@ -34,7 +40,8 @@ const revoke = `
 const remember = `
   insert into erased_customers (customer_id, erased_at) values ($1, $2)
   on conflict (customer_id) do update set erased_at = excluded.erased_at
-  where erased_customers.erased_at < excluded.erased_at`;
+  where erased_customers.erased_at < excluded.erased_at
+  returning customer_id`;
 
 export function createGrants(
   sql: Sql,
@@ -88,21 +95,52 @@ export function createGrants(
     eraseCustomer: (customerId, by) =>
       transaction(function* () {
         for (const lock of locks.eraseCustomer) yield [lock];
-        const gone = (table: string, time: string) =>
-          [`delete from ${table} where customer_id = $1 returning ${time} as at`, customerId] as const;
-        const balances = yield gone('balances', 'updated_at');
-        const grants = yield gone('grants', 'updated_at');
-        const deletions = yield gone('deleted_balances', 'deleted_at');
-        const all = [...balances, ...grants, ...deletions];
-        if (all.length === 0) return undefined;
+        const { times, ...counts } = yield* deletion(customerId);
+        if (times.length === 0) return undefined;
         // Not before the newest record: it may be ahead of this clock, and must not come back.
-        const erasedAt = all.reduce(laterOf, toTime(Date.now()));
+        const erasedAt = times.reduce(laterOf, toTime(Date.now()));
         yield [remember, customerId, erasedAt];
-        const counts = { balances: balances.length, grants: grants.length };
         yield changeStatement(by, customerId, counts);
         return counts;
       }),
+
+    importErasures: (customers, by) =>
+      transaction(function* () {
+        for (const lock of locks.eraseCustomer) yield [lock];
+        const total = { erased: 0, balances: 0, grants: 0 };
+        for (const { customer_id, erased_at } of customers) {
+          const { times, balances, grants } = yield* deletion(customer_id, erased_at);
+          const remembered = yield [remember, customer_id, erased_at];
+          if (times.length + remembered.length > 0) total.erased += 1;
+          total.balances += balances;
+          total.grants += grants;
+        }
+        if (total.erased > 0) yield changeStatement(by, 'customers', total);
+        return total;
+      }),
   };
+}
+
+/** No time is later. */
+const endOfTime = '9999-12-31T23:59:59.999Z';
+
+/**
+ * Deletes the records and remembered deletions of a customer that are not newer than `until`. Returns the
+ * numbers of records, and the times of everything deleted.
+ */
+function* deletion(
+  customerId: string,
+  until = endOfTime,
+): Generator<BoundStatement, Erasure & { readonly times: readonly Row[] }, readonly Row[]> {
+  const gone = (table: string, time: string): BoundStatement => {
+    const text = `delete from ${table} where customer_id = $1 and ${time} <= $2 returning ${time} as at`;
+    return [text, customerId, until];
+  };
+  const balances = yield gone('balances', 'updated_at');
+  const grants = yield gone('grants', 'updated_at');
+  const deletions = yield gone('deleted_balances', 'deleted_at');
+  const times = [...balances, ...grants, ...deletions];
+  return { balances: balances.length, grants: grants.length, times };
 }
 
 function laterOf(time: string, { at }: Row): string {

@@ -41,6 +41,11 @@ const changes: readonly [(store: Store, by: Author) => Promise<unknown>, target:
       { grants: ['h'] },
     ],
     [(store, by) => store.eraseCustomer('alice', by), 'alice', { balances: 0, grants: 2 }],
+    [
+      (store, by) => store.importErasures([{ customer_id: 'never seen', erased_at: past }], by),
+      'customers',
+      { erased: 1, balances: 0, grants: 0 },
+    ],
     [(store, by) => store.rotateCursorKey('discard', by), 'cursor keys', { discarded: [0] }],
     [
       async (store, by) => {
@@ -89,6 +94,7 @@ export const auditTests: StoreTests = {
     await store.revokeGrant('alice', 'g', future, by);
     await store.revokeGrants('alice', future, by);
     await store.eraseCustomer('nobody', by);
+    await store.importErasures([], by);
     await store.pruneReceipts(future, by);
     await store.writePartnersWithKeys([{ id, name, created_at, keys: [] }], by, 'keep');
     await store.writePartnersWithKeys([{ id, name: 'New', created_at, keys: [] }], by, 'try');
@@ -164,6 +170,50 @@ export const auditTests: StoreTests = {
     assert.partialDeepStrictEqual(await writeRows(store, 'grants', revoked), { written: 1, stale: 0 });
     const newer = [{ ...balance, ...timed, updated_at: future }];
     assert.partialDeepStrictEqual(await writeRows(store, 'balances', newer), { written: 1, stale: 0 });
+  },
+
+  'repeats erasures of another database with their times, once, and keeps what is newer': async (open) => {
+    const [store, other] = [await openWith(open, 'acme'), await open()];
+    const [day1, day2, day3, day4] = [1, 2, 3, 4].map((day) => `2026-02-0${day}T00:00:00.000Z`);
+    const balance = (id: string, updated_at = day1) => ({
+      ...plainBalance('alice', id),
+      ...{ updated_at, is_timed: 1 },
+    });
+    const deleted = (id: string, deleted_at = day1) => ({ customer_id: 'alice', id, deleted_at });
+    await writeRows(store, 'balances', [
+      balance('old', day2),
+      balance('new', day3),
+      plainBalance('zoe', 'z'),
+    ]);
+    await writeRows(store, 'balances', [deleted('gone', day1), deleted('gone later', day4)]);
+    await writeRows(store, 'grants', [
+      { ...grant, id: 'old', updated_at: day2, is_timed: 1 },
+      { ...grant, id: 'new', updated_at: day3, is_timed: 1 },
+    ]);
+    const erasures = [
+      { customer_id: 'alice', erased_at: day2! },
+      { customer_id: 'never seen', erased_at: day2! },
+    ];
+    assert.deepEqual(await store.importErasures(erasures, byTest), { erased: 2, balances: 1, grants: 1 });
+    const idsOf = async (kind: 'balances' | 'grants') =>
+      (await exported(other, kind)).map((line) => JSON.parse(line).id);
+    assert.deepEqual([await idsOf('balances'), await idsOf('grants')], [['new', 'z'], ['new']]);
+    const late = [balance('old', day2), { ...balance('b', day2), customer_id: 'never seen' }];
+    assert.partialDeepStrictEqual(await writeRows(store, 'balances', late), { written: 0, stale: 2 });
+    // The later deletion is still remembered.
+    const mixed = [balance('gone later', day3), balance('gone', day3)];
+    assert.partialDeepStrictEqual(await writeRows(store, 'balances', mixed), { written: 1, stale: 1 });
+
+    const before = [{ customer_id: 'alice', erased_at: day1! }];
+    for (const again of [erasures, before, []]) {
+      const nothing = { erased: 0, balances: 0, grants: 0 };
+      assert.deepEqual(await store.importErasures(again, { actor: 'eve', action: 'again' }), nothing);
+    }
+    assert.deepEqual(await other.listAudit({ actor: 'eve', limit: 1 }), []);
+    const lines = erasures.map((erasure) => JSON.stringify(erasure));
+    assert.deepEqual(await exported(other, 'erasures'), lines);
+    const later = [{ customer_id: 'alice', erased_at: day3! }];
+    assert.deepEqual(await store.importErasures(later, byTest), { erased: 1, balances: 2, grants: 1 });
   },
 
   'keeps the changes of a moved file apart from what was there': async (open) => {

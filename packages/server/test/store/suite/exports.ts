@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { byTest, createdAt, future, past } from '../../../../testkit/fixtures/fixture.ts';
-import type { ImportKind, PartnerWithKeys, Store } from '../../../src/store/port.ts';
+import type { ExportSelection, PartnerWithKeys, Store } from '../../../src/store/port.ts';
 import {
   brandRow,
   createPartners,
@@ -13,7 +13,11 @@ import {
 } from './records.ts';
 
 /** The lines of an export, without line ends. */
-export async function exported(store: Store, kind: ImportKind, partnerId = ''): Promise<string[]> {
+export async function exported(
+  store: Store,
+  kind: ExportSelection['kind'],
+  partnerId = '',
+): Promise<string[]> {
   let text = '';
   await store.exportRecords({ kind, partnerId }, async (lines) => {
     assert.match(lines, /\n$/);

@@ -21,6 +21,11 @@ export const balances = 'balances?customer_id=CUSTOMER_1&type=CHECKING';
 const firstBrand = 'brands?limit=1';
 const renamed = '{"id":"BRAND_1","name":"Renamed since","reference_id":"shop-17"}';
 
+const unchanged = (block: string) => block;
+
+/** A customer who is erased after the backup. */
+const erasedWith = ({ id }: IssuedKey) => `ERASED_${id}`;
+
 export type Drill = ReturnType<typeof createDrill>;
 
 export function createDrill(clone: Clone) {
@@ -46,11 +51,13 @@ export function createDrill(clone: Clone) {
     refuses,
     newKey,
 
-    /** Creates a key, and a grant of a customer with the key's id. */
+    /** Creates a key, and a grant of two customers: one has the key's id, the other will be erased. */
     newKeyAndGrant: async (settings = '') => {
       const made = await newKey(settings);
-      const words = `grants create --partner PARTNER_ACME --customer ${made.id} --id GRANT_${made.id}`;
-      await clone.run(`${settings}\nnpx partner-network ${words}`);
+      const words = `grants create --partner PARTNER_ACME --id GRANT_${made.id}`;
+      await clone.run(`${settings}
+        npx partner-network ${words} --customer ${made.id}
+        npx partner-network ${words} --customer ${erasedWith(made)}`);
       return made;
     },
 
@@ -89,24 +96,60 @@ export function createDrill(clone: Clone) {
       return cursor!;
     },
 
-    /** Renames a brand, which a restore must undo, and revokes a key and a grant, which it must not undo. */
+    /**
+     * Renames a brand, which a restore must undo, and revokes a key and a grant, which it must not undo.
+     * Erases a customer, who then gives another partner a grant with the same id, and a customer that is
+     * newer than the backup.
+     */
     changeSince: async (revoked: IssuedKey, working: IssuedKey, settings = '') => {
+      const [erased, grant] = [erasedWith(revoked), `--id GRANT_${revoked.id}`];
       await clone.run(`${settings}
         npx partner-network keys revoke ${revoked.id}
-        npx partner-network grants revoke GRANT_${revoked.id}
+        npx partner-network grants revoke GRANT_${revoked.id} --customer ${revoked.id}
+        npx partner-network customers erase ${erased} --yes
+        npx partner-network grants create --partner PARTNER_CHECK --customer ${erased} ${grant}
+        npx partner-network grants create --partner PARTNER_ACME --customer NEW_${erased}
+        npx partner-network customers erase NEW_${erased} --yes
         echo '${renamed}' | npx partner-network import brands - --partner PARTNER_ACME`);
       await refuses(revoked, 'API_KEY_REVOKED');
       assert.match(await call(working, firstBrand), /"name":"Renamed since"/);
     },
 
-    /** Checks that records are as in the backup, cursors still work, and key and grant are still revoked. */
-    assertRestored: async (cursor: string, revoked: IssuedKey, working: IssuedKey) => {
+    /** Runs the script that applies changes without its imports: it must find the grants of the backup. */
+    findsActive: async (page: Page, { id }: IssuedKey, adapt = unchanged) => {
+      const isActive = (customer: string) => `"customer_id":"${customer}".*"status":"ACTIVE".*\\n`;
+      const found = new RegExp(`${isActive(`ERASED_${id}`)}.*${isActive(id)}.*Not restored: `, 's');
+      await page.fails(found, (block) => adapt(block.replaceAll(/^.* import .*$/gm, '')));
+    },
+
+    /** Runs the script that applies the changes since the backup. */
+    applySince: async (page: Page, adapt = unchanged) => {
+      const printed = await page.next(/^.* 0 partners and 1 key changed\. /, adapt);
+      assert.match(printed, /\n\d+ read, 2 customers erased: deleted 0 balances and 1 grant\.\n/);
+      assert.match(printed, /\n\d+ read, 2 written, \d+ unchanged, 0 stale, 0 deleted, 0 rejected\.\n$/);
+    },
+
+    /**
+     * Checks that records are as in the backup, cursors still work, key and grant are still revoked, and the
+     * customers are still erased since the same time.
+     */
+    assertRestored: async (cursor: string, revoked: IssuedKey, working: IssuedKey, settings = '') => {
       assert.match(await call(working, firstBrand), /"name":"Acme Coffee"/);
       assert.match(await call(working, `${firstBrand}&cursor=${cursor}`), /"id":"BRAND_2"/);
       assert.match(await call(working, balances), /"amount":125050/);
       assert.match(await call(revoked, balances), /API_KEY_REVOKED/);
       const granted = `balances?customer_id=${revoked.id}&type=CHECKING&grant_id=GRANT_${revoked.id}`;
       assert.match(await call(working, granted), /GRANT_REVOKED/);
+      const erased = granted.replace(`=${revoked.id}`, `=${erasedWith(revoked)}`);
+      assert.match(await call(working, erased), /GRANT_NOT_FOUND/);
+      const list = `npx partner-network grants list --customer ${erasedWith(revoked)}`;
+      assert.match(
+        await clone.run(`${settings}\n${list}`),
+        /^[^\n]*\n[^\n]* PARTNER_CHECK .* ACTIVE [^\n]*\n$/,
+      );
+      const erasures = `${settings}\nnpx partner-network export erasures | diff - erasures-since.jsonl`;
+      assert.equal(await clone.run(erasures), '');
+      assert.match(await clone.run('cat erasures-since.jsonl'), new RegExp(`"NEW_${erasedWith(revoked)}"`));
     },
   };
 }

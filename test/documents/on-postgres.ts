@@ -9,12 +9,12 @@ import type { Clone } from './clone.ts';
 export function adaptTo(url: string) {
   /** Replaces the databases of the page by those of the test. */
   function onPostgres(block: string): string {
-    const restored = new URL(url);
-    restored.pathname += '_restored';
+    const name = new URL(url).pathname.slice(1);
+    const beside = (suffix: string) => Object.assign(new URL(url), { pathname: name + suffix }).href;
     return block
-      .replaceAll('postgres://network@db.example/network_restored', `'${restored}'`)
       .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, `'${url}'`)
-      .replaceAll(/\bnetwork_restored\b/g, restored.pathname.slice(1));
+      .replaceAll(/postgres:\/\/network@db\.example\/network(_\w+)/g, (_, suffix) => `'${beside(suffix)}'`)
+      .replaceAll(/\bnetwork(_restored|_unchecked)\b/g, `${name}$1`);
   }
 
   /** Adds the folder of the server's programs to the PATH. */

@@ -32,6 +32,11 @@ export function openPage(clone: Clone, document: string) {
       assert.match(printed, expected, block);
       return printed;
     },
+    /** Runs the next block, which must fail and print this. It stays the next block. */
+    fails: async (expected: RegExp, adapt: Adapt) => {
+      const block = adapt(blocks[0] ?? '');
+      await assert.rejects(clone.run(goOn(block)), ({ message }: Error) => expected.test(message));
+    },
     /** Starts the next block, whose last line is `serve`; resolves when it listens. */
     serve: (adapt: Adapt = (block) => block) => {
       const lines = adapt(take()).split('\n');

@@ -52,8 +52,6 @@ export function createRecordCheck(
   const checkFields = createChecker(schema, { watched: personalData === 'allow' ? [] : freeTexts });
   const checkDeletion = deletion && createChecker(deletion, { ignored: Object.keys(schema.properties) });
   const partners = new Set<string>();
-  /** The time of the import, which never goes back: of two lines without a time, the later one is newer. */
-  let nowMs = 0;
 
   async function isPartner(id: string): Promise<boolean> {
     if (partners.has(id)) return true;
@@ -84,7 +82,7 @@ export function createRecordCheck(
   }
 
   /** Fills in defaults and the fields that the service issues. */
-  function complete(row: Fields, value: unknown, line: number): ImportRow {
+  function complete(row: Fields, value: unknown, line: number, nowMs: number): ImportRow {
     for (const column in defaults) row[column] ??= defaults[column];
     if (kind === 'brands') row.partner_id = partnerId ?? row.partner_id;
     row.line = line;
@@ -100,7 +98,7 @@ export function createRecordCheck(
     return row;
   }
 
-  function checkOne(reading: Reading, latest: string): CheckedRecord {
+  function checkOne(reading: Reading, nowMs: number, latest: string): CheckedRecord {
     const { line, text } = reading;
     if ('faults' in reading) return { line, text, row: {}, faults: [...reading.faults] };
     const { value } = reading;
@@ -111,13 +109,14 @@ export function createRecordCheck(
     if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
     if (faults.length > 0) return { line, text, row: fields, faults };
     if (personal.length > 0) warn?.({ line, errors: personal });
-    return { line, text, row: complete(fields, value, line), faults };
+    return { line, text, row: complete(fields, value, line, nowMs), faults };
   }
 
   return async (readings) => {
-    nowMs = Math.max(nowMs, Date.now());
+    // Of these readings only: after a jump of the clock ahead and back, the next lines get the right time.
+    const nowMs = Date.now();
     const latest = toTime(nowMs + ingestBounds.importClockAheadMs);
-    const checked = readings.map((reading) => checkOne(reading, latest));
+    const checked = readings.map((reading) => checkOne(reading, nowMs, latest));
     if (kind === 'balances' || (kind === 'brands' && partnerId !== undefined)) return checked;
     for (const { row, faults } of checked) {
       if (row.partner_id !== undefined && !(await isPartner(String(row.partner_id)))) {

@@ -180,17 +180,30 @@ for (const [what, options, line, row] of rows) {
   });
 }
 
-test('issues ids, and a time of the import that never goes back', async (t) => {
+test('issues ids', async () => {
+  const check = createRecordCheck(partners, { kind: 'balances' });
+  const checkOne = async () => (await check([{ line: 1, value: smallest.balances }]))[0]!.row.id;
+  const [first, second] = [await checkOne(), await checkOne()];
+  assert.match(String(first), /^BAL_/);
+  assert.notEqual(first, second);
+});
+
+test('takes the time of each batch from the clock, also after the clock was years ahead', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: nowMs });
   const check = createRecordCheck(partners, { kind: 'balances' });
-  const checkOne = async () => (await check([{ line: 1, value: smallest.balances }]))[0]!.row;
-  const [first, ...others] = [await checkOne(), await checkOne()];
-  assert.match(String(first.id), /^BAL_/);
-  assert.notEqual(first.id, others[0]!.id);
-  t.mock.timers.setTime(nowMs - 60_000);
-  assert.equal((await checkOne()).updated_at, now);
-  t.mock.timers.setTime(nowMs + 60_000);
-  assert.equal((await checkOne()).updated_at, soon);
+  const checkAt = async (ms: number, value: object) => {
+    t.mock.timers.setTime(ms);
+    return (await check([{ line: 1, value }]))[0]!;
+  };
+  const year = 365 * 86_400_000;
+  await checkAt(nowMs + 3 * year, balance);
+  const { row } = await checkAt(nowMs, balance);
+  assert.deepEqual([row.created_at, row.updated_at], [now, now]);
+  const { faults } = await checkAt(nowMs, { ...balance, updated_at: minutesAfter(6) });
+  assert.deepEqual(
+    faults.map(({ code }) => code),
+    ['INVALID_TIME'],
+  );
 });
 
 test('looks up a partner once, and an unknown one every time', async () => {

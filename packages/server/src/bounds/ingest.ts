@@ -34,10 +34,12 @@ export const ingestBounds = {
   followAuditMs: 3_600_000,
   /** Milliseconds between two reports of a feed's lag. */
   followLagMs: 60_000,
-  /** Milliseconds for which a feed retries while the database is unreachable. A lock has no such limit. */
-  followRetryLimitMs: 30_000,
+  /** Milliseconds without an answer after which a feed abandons an attempt and makes another one. */
+  followAnswerMs: 30_000,
   /** Milliseconds between two attempts. */
   followRetryMs: 500,
+  /** Milliseconds between two reports of the same outage. */
+  followRemindMs: 600_000,
   /** Milliseconds for which a feed retries after a stop signal. */
   followStoppedMs: 5_000,
 } as const;

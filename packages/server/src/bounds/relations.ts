@@ -58,8 +58,8 @@ const relations: Readonly<Record<string, boolean>> = {
   'a metadata value of an imported line is not longer than the contract allows':
     ingest.importLineBytes <= lengths.metadataValue,
   'a feed has half of the 100 ms for the commit itself': ingest.followCommitMs <= 50,
-  'a stopped feed retries for a shorter time than a running feed':
-    ingest.followStoppedMs < ingest.followRetryLimitMs,
+  'an attempt of a feed can open a connection and learn of a lock':
+    ingest.followAnswerMs > postgres.commandConnectMs + postgres.feedLockMs,
   'a kill loses less than a second of receipts':
     receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
   'a slow image does not stop the others': images.imageResultsAhead > images.imageDownloads,

@@ -10,7 +10,7 @@ import { isOutage, type Retry } from './retry.ts';
  *     idle    --add--> filling                        starts a timer of followCommitMs
  *     filling --timer, full batch or close--> writing
  *     writing --done--> idle, or filling if rows came meanwhile
- *     writing --error after retries--> failed         aborts `stop`; nothing more is written
+ *     writing --error that is not retried--> failed   aborts `stop`; nothing more is written
  */
 export async function openCommits(
   store: Imports,
@@ -33,7 +33,7 @@ export async function openCommits(
     timer = undefined;
     try {
       if (rows.length > 0) {
-        const result = await retry(() => writer.write(rows));
+        const result = await retry((abandoned) => writer.write(rows, abandoned));
         onCommit(result, rows);
       }
       doneLine = lastLine;
@@ -76,37 +76,37 @@ export async function openCommits(
  * row that was committed before the error is not written twice.
  */
 async function openWriter(store: Imports, kind: ImportKind) {
-  let run: ImportRun | undefined = await store.beginImport(kind, { pace: 'feed' });
-  let isClosed = false;
+  const begin = () => store.beginImport(kind, { pace: 'feed' });
+  /** The run that the next batch takes. An attempt that fails or is abandoned does not give its run back. */
+  let idle: ImportRun | undefined = await begin();
 
-  async function endRun(): Promise<void> {
-    // Fails if the connection of the run is lost.
-    await run?.end().catch(() => {});
-    run = undefined;
-  }
-
-  async function write(rows: readonly ImportRow[]): Promise<ImportResult> {
-    const isOld = run !== undefined;
+  async function write(rows: readonly ImportRow[], abandoned: AbortSignal): Promise<ImportResult> {
+    const isOld = idle !== undefined;
+    const run = idle ?? (await begin());
+    idle = undefined;
+    const end = () => endRun(run);
+    abandoned.addEventListener('abort', end);
     try {
-      run ??= await store.beginImport(kind, { pace: 'feed' });
+      abandoned.throwIfAborted();
       await run.stage(rows);
-      return await run.write({ mode: 'keep', skipsRejected: true });
+      const result = await run.write({ mode: 'keep', skipsRejected: true });
+      abandoned.throwIfAborted();
+      idle = run;
+      return result;
     } catch (error) {
-      await endRun();
+      await end();
       // The connection broke while it was idle: try once on a new one before reporting an outage.
-      if (isOld && !isClosed && isOutage(error)) return write(rows);
+      if (isOld && !abandoned.aborted && isOutage(error)) return write(rows, abandoned);
       throw error;
     } finally {
-      // A write that timed out may begin a run after the close. Its connection would keep the process alive.
-      if (isClosed) await endRun();
+      abandoned.removeEventListener('abort', end);
     }
   }
 
-  return {
-    write,
-    close: (): Promise<void> => {
-      isClosed = true;
-      return endRun();
-    },
-  };
+  return { write, close: () => endRun(idle) };
+}
+
+async function endRun(run: ImportRun | undefined): Promise<void> {
+  // Fails if the connection of the run is lost.
+  await run?.end().catch(() => {});
 }

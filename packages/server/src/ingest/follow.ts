@@ -4,7 +4,7 @@ import { openCommits } from './commits.ts';
 import { collectFaultyLines, faultsOfRefused, type ImportFault } from './faults.ts';
 import type { ImportReport } from './import.ts';
 import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
-import { createRetry, isOutage, type RetryOptions } from './retry.ts';
+import { isOutage, type Retry } from './retry.ts';
 
 /** What a feed has done so far. */
 export type FeedStatus = ReturnType<typeof createFeedStatus>;
@@ -34,7 +34,10 @@ export function createFeedStatus() {
   };
 }
 
-export interface FollowOptions extends RetryOptions, RecordOptions {
+export interface FollowOptions extends RecordOptions {
+  /** Aborted to end the feed, also by the feed itself after an error. */
+  readonly stop: AbortController;
+  readonly retry: Retry;
   readonly status?: FeedStatus;
   /** Called for each line that is skipped. */
   rejected(line: number, errors: readonly ImportFault[]): void;
@@ -49,16 +52,15 @@ export async function followRecords(
   readings: AsyncIterable<readonly Reading[]>,
   options: FollowOptions,
 ): Promise<ImportReport> {
-  const retry = createRetry(options);
+  const { retry, stop, status = createFeedStatus() } = options;
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
   const rejected = collectFaultyLines();
-  const { status = createFeedStatus() } = options;
   function reject(line: number, errors: readonly ImportFault[]): void {
     options.rejected(line, errors);
     status.counts.rejected += 1;
     rejected.add({ line, errors });
   }
-  const commits = await openCommits(store, options.kind, retry, options.stop, (result, rows) => {
+  const commits = await openCommits(store, options.kind, retry, stop, (result, rows) => {
     status.committed(result, rows);
     for (const refused of result.rejected) reject(refused.line, faultsOfRefused(refused));
   });
@@ -74,7 +76,7 @@ export async function followRecords(
     }
   } catch (error) {
     // A stop ends the input with an error, which is expected.
-    broken = options.stop.signal.aborted && !isOutage(error) ? undefined : error;
+    broken = stop.signal.aborted && !isOutage(error) ? undefined : error;
   }
   // Lines that came before the feed stopped or broke are committed, too.
   const { line, failure } = await commits.close();

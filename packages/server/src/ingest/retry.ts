@@ -1,78 +1,101 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { ingestBounds } from '../bounds/ingest.ts';
 import { OperatorError } from '../lib/operator-error.ts';
+import { inWords } from '../lib/times.ts';
 import { StoreLocked, StoreUnavailable } from '../store/port.ts';
 
 export interface RetryOptions {
   /** Aborted when the feed must end: retries then end after `stoppedMs`. */
   readonly stop: AbortController;
-  /** Called when an outage starts. The time is undefined if another command only locks the database. */
-  waiting(reason: string, forMs: number | undefined): void;
-  /** Called when the outage is over. */
-  answering(): void;
-  readonly limitMs?: number;
+  /** Called with a sentence when an outage starts, at long intervals while it lasts, and when it ends. */
+  report(sentence: string): void;
+  readonly answerMs?: number;
   readonly stoppedMs?: number;
 }
 
-/** Runs work on the database again until it succeeds or the time is up. */
-export type Retry = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Work on the database. It must let go of its connection when the signal says that it is abandoned. */
+type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
+
+/** Runs work on the database again until it succeeds or the feed is stopped. */
+export type Retry = <Result>(work: Work<Result>) => Promise<Result>;
 
 /**
- * Retries for a feed, which cannot be sent again. Work that runs at the same time shares one outage, which is
- * reported once:
+ * Retries for a feed, whose lines cannot be read again. Work that runs at the same time shares one outage:
  *
- *     answering --any work fails--> waiting --any work succeeds--> answering
- *                                   waiting --time is up--> the work's last error is thrown
+ *     answering --some work fails--> waiting
+ *     waiting --all work that failed succeeds--> answering
+ *     waiting --stopped, and the time is up--> the work's last error is thrown
  */
 export function createRetry(options: RetryOptions): Retry {
-  const { stop, waiting, answering } = options;
-  const { limitMs = ingestBounds.followRetryLimitMs, stoppedMs = ingestBounds.followStoppedMs } = options;
-  let stoppedAt = 0;
-  let isWaiting = false;
+  const { stop, report } = options;
+  const { answerMs = ingestBounds.followAnswerMs, stoppedMs = ingestBounds.followStoppedMs } = options;
+  const waiting = new Set<Work<unknown>>();
+  let hasAnswered = false;
+  let endsAt = Number.POSITIVE_INFINITY;
+  let lostAt = 0;
+  let remindAt = 0;
+
   stop.signal.addEventListener('abort', () => {
-    stoppedAt = Date.now();
+    endsAt = performance.now() + stoppedMs;
+    if (waiting.size > 0) report(`Stopping. Retrying for up to ${inWords(stoppedMs)}.`);
   });
 
-  function timeLeft(): number {
-    if (!stop.signal.aborted) return limitMs;
-    // Leaves time for one attempt.
-    return Math.min(limitMs, Math.max(stoppedAt + stoppedMs - Date.now(), ingestBounds.followRetryMs));
+  /** A frozen server does not answer at all, not even with an error, so an attempt has a time limit. */
+  async function attempt<Result>(work: Work<Result>): Promise<Result> {
+    const abandoned = new AbortController();
+    const { promise: silence, reject } = Promise.withResolvers<never>();
+    abandoned.signal.addEventListener('abort', () =>
+      reject(new StoreUnavailable('The database does not answer, or another import locks it.')),
+    );
+    const timers: NodeJS.Timeout[] = [];
+    const limit = () => {
+      // Even when the feed must end, there is time for one attempt, such as that of the last audit entry.
+      const leftMs = Math.max(endsAt - performance.now(), ingestBounds.followRetryMs);
+      timers.push(setTimeout(() => abandoned.abort(), Math.min(answerMs, leftMs)));
+    };
+    limit();
+    stop.signal.addEventListener('abort', limit);
+    try {
+      return await Promise.race([work(abandoned.signal), silence]);
+    } finally {
+      stop.signal.removeEventListener('abort', limit);
+      for (const timer of timers) clearTimeout(timer);
+    }
+  }
+
+  function wait(work: Work<unknown>, error: Error): void {
+    const now = performance.now();
+    const isFirst = waiting.size === 0;
+    waiting.add(work);
+    if (isFirst) lostAt = now;
+    else if (now < remindAt) return;
+    remindAt = now + ingestBounds.followRemindMs;
+    const soFar = isFirst ? '' : ` This has lasted for ${inWords(now - lostAt)}.`;
+    const free = error instanceof StoreLocked ? 'it is free' : 'the database returns';
+    const limit = stop.signal.aborted ? `for up to ${inWords(stoppedMs)}` : `until ${free}`;
+    report(`${error.message}${soFar} Retrying ${limit}.`);
   }
 
   return async (work) => {
-    const timeUp = new AbortController();
-    const forMs = timeLeft();
-    const timer = setTimeout(() => timeUp.abort(), forMs);
-    const timers = [timer];
-    const shorten = () => timers.push(setTimeout(() => timeUp.abort(), timeLeft()));
-    stop.signal.addEventListener('abort', shorten);
-    // A frozen server does not answer at all, not even with an error.
-    const { promise: silence, reject } = Promise.withResolvers<never>();
-    timeUp.signal.addEventListener('abort', () =>
-      reject(new StoreUnavailable('The database does not answer, or another import locks it.')),
-    );
-    try {
-      for (;;) {
-        try {
-          const result = await Promise.race([work(), silence]);
-          if (isWaiting) answering();
-          isWaiting = false;
-          return result;
-        } catch (error) {
-          if (!isOutage(error) || timeUp.signal.aborted) throw error;
-          const isLocked = error instanceof StoreLocked;
-          // Another import ends at some time. Until then a feed waits, unless it is stopped.
-          if (isLocked && !stop.signal.aborted) timer.refresh();
-          if (!isWaiting) waiting(error.message, isLocked ? undefined : forMs);
-          isWaiting = true;
-          await wait(ingestBounds.followRetryMs, undefined, { signal: timeUp.signal }).catch(() => {
-            throw error;
-          });
+    for (;;) {
+      try {
+        const result = await attempt(work);
+        hasAnswered = true;
+        if (waiting.delete(work) && waiting.size === 0) {
+          const lasted = inWords(performance.now() - lostAt);
+          report(`The database answers again, after ${lasted}. The import continues.`);
         }
+        return result;
+      } catch (error) {
+        // Before the first answer, this is a wrong setting or a missing privilege, and no line was read.
+        const isFault = !isOutage(error) || (error instanceof OperatorError && !hasAnswered);
+        if (!isFault && performance.now() < endsAt) {
+          wait(work, error);
+          await new Promise((resolve) => setTimeout(resolve, ingestBounds.followRetryMs));
+          if (performance.now() < endsAt) continue;
+        }
+        waiting.delete(work);
+        throw error;
       }
-    } finally {
-      stop.signal.removeEventListener('abort', shorten);
-      for (const timer of timers) clearTimeout(timer);
     }
   };
 }

@@ -45,3 +45,12 @@ export function parseDuration(text: string): number | undefined {
   const parts = duration.exec(text);
   return parts === null ? undefined : Number(parts[1]) * unitMs[parts[2] as keyof typeof unitMs];
 }
+
+/** A duration in one whole unit, for a sentence: `5 s`, `90 s`, `10 min`, `36 h`, `3 days`. */
+export function inWords(ms: number): string {
+  const units = [unitMs.s, unitMs.m, unitMs.h, unitMs.d].map((unit) => Math.round(ms / unit));
+  const [seconds = 0, minutes = 0, hours = 0, days] = units;
+  if (seconds < 120) return `${Math.max(seconds, 1)} s`;
+  if (minutes < 120) return `${minutes} min`;
+  return hours < 48 ? `${hours} h` : `${days} days`;
+}

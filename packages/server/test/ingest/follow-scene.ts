@@ -6,6 +6,7 @@ import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import type { ImportFault } from '../../src/ingest/faults.ts';
 import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { createRetry, type RetryOptions } from '../../src/ingest/retry.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
 import type { ImportResult, ImportRun, ImportWrite, Store } from '../../src/store/port.ts';
@@ -39,9 +40,14 @@ export async function openScene(t: TestContext) {
     kind: 'brands',
     partnerId: 'acme',
     stop,
+    retry: createRetry({ stop, report: (sentence) => assert.fail(sentence) }),
     rejected: (line, errors) => rejected.push([line, errors]),
-    waiting: () => assert.fail('there is no outage'),
-    answering: () => assert.fail('there was no outage'),
+  };
+  /** The options of a feed that may lose its database, and what it reports. */
+  const withOutages = (changes: Partial<RetryOptions> = {}) => {
+    const reported: string[] = [];
+    const retry = createRetry({ stop, report: (sentence) => reported.push(sentence), ...changes });
+    return { options: { ...options, retry }, reported };
   };
   return {
     database,
@@ -49,6 +55,7 @@ export async function openScene(t: TestContext) {
     rejected,
     names: async () => (await brandsOf(database.store)).map(({ name }) => name),
     options,
+    withOutages,
     follow: (changes?: Partial<FollowOptions>) =>
       followRecords(writer, readJsonLines(feed.chunks), { ...options, ...changes }),
   };
@@ -64,4 +71,16 @@ export function withWrite(
     return { ...run, write: (how) => write(run, how) };
   };
   return { ...store, beginImport };
+}
+
+/** A store whose first write waits until `open` is called. `asked` resolves when the write starts. */
+export function gated(store: Store) {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const slow = withWrite(store, async (run, how) => {
+    asked.resolve();
+    await gate.promise;
+    return run.write(how);
+  });
+  return { slow, asked: asked.promise, open: gate.resolve };
 }

@@ -4,6 +4,7 @@ import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { ingestBounds } from '../../src/bounds/ingest.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import type { Reading } from '../../src/ingest/record-check.ts';
+import { createRetry } from '../../src/ingest/retry.ts';
 import type { ImportRow, Store } from '../../src/store/port.ts';
 import { brand, importFrom, openEmpty } from './import-into.ts';
 
@@ -32,9 +33,10 @@ const ways = {
   'a file': (store: Store, count: number) => importFrom(store, () => longRecords(count)),
   'a feed': (store: Store, count: number) => {
     const fail = () => assert.fail('nothing to report');
-    const listeners = { rejected: fail, waiting: fail, answering: fail };
-    const options = { kind: 'brands', partnerId: 'acme', stop: new AbortController() } as const;
-    return followRecords(store, longRecords(count), { ...options, ...listeners });
+    const stop = new AbortController();
+    const retry = createRetry({ stop, report: fail });
+    const options = { kind: 'brands', partnerId: 'acme', stop, retry, rejected: fail } as const;
+    return followRecords(store, longRecords(count), options);
   },
 };
 

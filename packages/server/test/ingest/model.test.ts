@@ -12,6 +12,7 @@ import { exportAll, fillModelWorld, steadyPartner } from '../../../testkit/model
 import { followRecords } from '../../src/ingest/follow.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import type { Reading } from '../../src/ingest/record-check.ts';
+import { createRetry } from '../../src/ingest/retry.ts';
 import { parseDatabaseUrl } from '../../src/store/address.ts';
 import { openStore } from '../../src/store/engines.ts';
 import { type Store, StoreUnavailable } from '../../src/store/port.ts';
@@ -81,7 +82,10 @@ function readsOf(store: Store): Reads {
   };
 }
 
-const followOptions = { rejected: () => {}, waiting: () => {}, answering: () => {} };
+function followOptions() {
+  const stop = new AbortController();
+  return { stop, retry: createRetry({ stop, report: () => {} }), rejected: () => {} };
+}
 
 async function openFollowers(t: TestContext, url: string, chance: Chance): Promise<Delivery['follow']> {
   const stores = await Promise.all(
@@ -98,7 +102,7 @@ async function openFollowers(t: TestContext, url: string, chance: Chance): Promi
     try {
       const report = isFile
         ? await importRecords(store, readings, { kind, pace: 'fast', skipInvalid: false, dryRun: false })
-        : await followRecords(store, readings(), { ...followOptions, kind, stop: new AbortController() });
+        : await followRecords(store, readings(), { ...followOptions(), kind });
       assert.deepEqual([report.read, report.rejected], [lines.length, []]);
       return true;
     } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { normalizeTime } from '../../src/lib/times.ts';
+import { inWords, normalizeTime } from '../../src/lib/times.ts';
 
 const digits = (count: number) =>
   fc.nat(10 ** count - 1).map((number) => String(number).padStart(count, '0'));
@@ -30,5 +30,13 @@ test('accepts a time exactly if it exists in the calendar', () => {
       assert.equal(normalizeTime(text), exists && !text.startsWith('0000') ? text : undefined);
     }),
     { numRuns: 5_000 },
+  );
+});
+
+test('writes durations in one whole unit', () => {
+  const seconds = [0.1, 4.997, 90, 119.6, 600, 7_000, 7_200, 172_000, 259_200];
+  assert.deepEqual(
+    seconds.map((count) => inWords(count * 1_000)),
+    ['1 s', '5 s', '90 s', '2 min', '10 min', '117 min', '2 h', '2 days', '3 days'],
   );
 });

@@ -26,15 +26,8 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
   const { records, audit, opsPort } = choices;
   const status = createFeedStatus();
   const stop = new AbortController();
-  const options = {
-    stop,
-    waiting: (reason: string, forMs: number | undefined) => {
-      const limit = forMs === undefined ? 'until it is free' : `for up to ${forMs / 1_000} s`;
-      output.remark(`${reason} Retrying ${limit}.`);
-    },
-    answering: () => output.remark('The database answers again. The import continues.'),
-  };
-  const addAudit = auditing(store, audit, createRetry(options), status);
+  const retry = createRetry({ stop, report: output.remark });
+  const addAudit = auditing(store, audit, retry, status);
   await using opened = new AsyncDisposableStack();
   opened.defer(onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs)));
   if (opsPort !== undefined) opened.defer(await serveMetrics(store, opsPort, records.kind, status, output));
@@ -43,16 +36,21 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
     const timer = setInterval(work, ms);
     opened.defer(() => clearInterval(timer));
   };
-  repeat(
-    ingestBounds.followAuditMs,
-    () => void addAudit('hour').catch(({ message }) => output.remark(message)),
-  );
+  let isAdding = false;
+  repeat(ingestBounds.followAuditMs, async () => {
+    // One entry at a time: an outage may last for hours.
+    if (isAdding) return;
+    isAdding = true;
+    await addAudit('hour').catch(({ message }) => output.remark(message));
+    isAdding = false;
+  });
   repeat(ingestBounds.followLagMs, () => remarkLag(status, output));
 
   const lines = readJsonLines(bytesOf(standardInput, { stop: stop.signal }));
   const following = followRecords(store, lines, {
     ...records,
-    ...options,
+    stop,
+    retry,
     status,
     warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
     rejected: (line, errors) => remarkFaults(output, '', line, errors),

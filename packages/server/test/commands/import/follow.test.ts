@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import {
   assertFailed,
   type CommandLine,
@@ -59,6 +60,50 @@ test('handles signals while the embedded database is locked: the second ends it 
   const signals = setInterval(() => child.kill('SIGTERM'), 100);
   assert.deepEqual(await ended, [null, 'SIGTERM']);
   clearInterval(signals);
+});
+
+/** A feed that has written one brand and then lost its database, with one more line to write. */
+async function loseDatabase(t: TestContext) {
+  const line = await withPartners(t, ['acme']);
+  const child = spawnCommand([...followBrands, '--database', line.database]);
+  t.after(() => child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => (said.stdout += text));
+  child.stderr.on('data', (text) => (said.stderr += text));
+  const ended = once(child, 'close');
+  child.stdin.write(brandLine('a'));
+  await until(20_000, async () => (await countBrands(line)) === 1);
+  const away = `${line.databasePath}-away`;
+  renameSync(line.databasePath, away);
+  child.stdin.end(brandLine('b'));
+  const lost = /^\S*test\.db was removed or moved\. [^\n]* Retrying until the database returns\.\n/;
+  await until(20_000, () => lost.test(said.stderr));
+  return { line, child, said, ended, restore: () => renameSync(away, line.databasePath) };
+}
+
+test('waits for a lost database, also after its input has ended, and reports its return', async (t) => {
+  const { line, said, ended, restore } = await loseDatabase(t);
+  restore();
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(said.stdout, '2 read, 2 written, 0 unchanged, 0 stale, 0 deleted, 0 rejected.\n');
+  assert.match(said.stderr, /returns\.\nThe database answers again, after \d+ s\. The import continues\.\n$/);
+  assert.equal(await countBrands(line), 2);
+});
+
+test('stopped without its database, it ends with status 1 and says what to send again', async (t) => {
+  const { child, said, ended } = await loseDatabase(t);
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [1, null]);
+  assert.equal(said.stdout, '');
+  const [, stopping, ...failure] = said.stderr.split('\n');
+  assert.equal(stopping, 'Stopping. Retrying for up to 5 s.');
+  assert.match(failure.join('\n'), /moved\. .* Lines up to 1 were written\. Send all later lines again\.\n$/);
+});
+
+test('does not start without its database, and reads no line', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  renameSync(line.databasePath, `${line.databasePath}-away`);
+  assertFailed(await line.run(followBrands, { input: brandLine('a') }), 1, /test\.db does not exist\./);
 });
 
 test('ends with the feed; --json prints one document, and bad lines are on standard error', async (t) => {

@@ -39,8 +39,8 @@ export interface FollowOptions extends RecordOptions {
   readonly stop: AbortController;
   readonly retry: Retry;
   readonly status?: FeedStatus;
-  /** Called for each line that is skipped. */
-  rejected(line: number, errors: readonly ImportFault[]): void;
+  /** Called for each line that is skipped. The id may be anything that the line has in its place. */
+  rejected(line: number, errors: readonly ImportFault[], id: unknown): void;
 }
 
 /**
@@ -55,23 +55,27 @@ export async function followRecords(
   const { retry, stop, status = createFeedStatus() } = options;
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
   const rejected = collectFaultyLines();
-  function reject(line: number, errors: readonly ImportFault[]): void {
-    options.rejected(line, errors);
+  function reject(line: number, errors: readonly ImportFault[], id: unknown): void {
+    options.rejected(line, errors, id);
     status.counts.rejected += 1;
     rejected.add({ line, errors });
   }
   const commits = await openCommits(store, options.kind, retry, stop, (result, rows) => {
     status.committed(result, rows);
-    for (const refused of result.rejected) reject(refused.line, faultsOfRefused(refused));
+    for (const refused of result.rejected) {
+      const row = rows.find(({ line }) => line === refused.line);
+      reject(refused.line, faultsOfRefused(refused), row?.id);
+    }
   });
   let read = 0;
   let broken: unknown;
   try {
     for await (const some of readings) {
-      for (const { line, row, faults } of await check(some)) {
+      const checked = await check(some);
+      for (const [index, { line, row, faults }] of checked.entries()) {
         read += 1;
         await commits.add(line, faults.length === 0 ? row : undefined);
-        if (faults.length > 0) reject(line, faults);
+        if (faults.length > 0) reject(line, faults, idOf(some[index]!));
       }
     }
   } catch (error) {
@@ -83,6 +87,10 @@ export async function followRecords(
   if (failure ?? broken) throw withLine(failure ?? broken, line);
   const { rejected: _, ...counts } = status.counts;
   return { read, ...counts, ...rejected.report() };
+}
+
+function idOf(reading: Reading): unknown {
+  return 'value' in reading ? (reading.value as { id?: unknown } | null)?.id : undefined;
 }
 
 /** Adds where the sender must continue. */

@@ -53,7 +53,7 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
     retry,
     status,
     warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
-    rejected: (line, errors) => remarkFaults(output, '', line, errors),
+    rejected: (line, errors, id) => remarkFaults(output, '', line, errors, id),
   });
   // The failure of the feed is reported, and not that of its last entry.
   const report = await following.catch(async (error) => {

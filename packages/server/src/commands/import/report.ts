@@ -1,17 +1,29 @@
 /** The messages of an import on a terminal. */
+import { echoedCharacters } from '@partner-network/contract/limits';
 import type { Output } from '../../command-line/output.ts';
 import type { ImportFault } from '../../ingest/faults.ts';
 import type { ImportReport } from '../../ingest/import.ts';
+import { findPersonalKey } from '../../ingest/personal-data/personal-data.ts';
+import { echo } from '../../lib/text.ts';
 
 export function remarkFaults(
   output: Output,
   prefix: '' | 'warning: ',
   line: number,
   errors: readonly ImportFault[],
+  id?: unknown,
 ): void {
+  const where = `${prefix}line ${line}${shownId(id)}`;
   for (const { field, code, detail } of errors) {
-    output.remark(`${prefix}line ${line}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
+    output.remark(`${where}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
   }
+}
+
+/** The id of a rejected line was perhaps never checked, so it is printed under the rule for names. */
+function shownId(id: unknown): string {
+  if (typeof id !== 'string' || id === '') return '';
+  const isPersonal = findPersonalKey(id) !== undefined;
+  return ` (id ${isPersonal ? '[personal data]' : echo(id, echoedCharacters)})`;
 }
 
 /** Prints the first lines, and how many more there are: "… and 3 more rejected lines." */

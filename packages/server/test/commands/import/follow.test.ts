@@ -10,6 +10,7 @@ import {
   withPartners,
 } from '../../../../testkit/fixtures/run.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
+import { newApiKey } from '../../../src/auth/api-key.ts';
 
 const followBrands = ['import', 'brands', '-', '--partner', 'acme', '--follow'];
 
@@ -117,6 +118,40 @@ test('ends with the feed; --json prints one document, and bad lines are on stand
   );
   assert.deepEqual([rejected.length, rejected[0].line], [1, 2]);
   assert.match(stderr, /^line 2: name: EXPECTED_STRING: Set this field to a string\.\n$/);
+});
+
+test('names the id of a rejected line if it is safe to print', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const key = newApiKey('production');
+  const ids = ['BRAND_3', 'a\u001b[2J\nb', 'x'.repeat(300), 'jane@example.com', key, '', 7, null];
+  const input = ids.map((id) => `${JSON.stringify({ id, name: '', reference_id: 'r' })}\n`).join('');
+  const { stderr } = await line.run(followBrands, { input: `${input}nonsense\n` });
+  const named = stderr.matchAll(/^(line \d+[^:]*): name: VALUE_EMPTY: Set this field to a value/gm);
+  assert.deepEqual(
+    [...named].map(([, where]) => where),
+    [
+      'line 1 (id BRAND_3)',
+      'line 2 (id a\ufffd[2J\ufffdb)',
+      `line 3 (id ${'x'.repeat(64)})`,
+      'line 4 (id [personal data])',
+      'line 5 (id [key])',
+      'line 6',
+      'line 7',
+      'line 8',
+    ],
+  );
+  assert.match(stderr, /^line 9: INVALID_JSON: /m);
+  assert.doesNotMatch(stderr, /jane|\u001b/);
+});
+
+test('names the id of a line that the database rejects', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const grant = (partner_id: string) => ({ id: 'GRANT_1', partner_id, customer_id: 'alice' });
+  const other = { ...grant('acme'), id: 'GRANT_2' };
+  const input = [grant('acme'), other, grant('zenith')].map((one) => `${JSON.stringify(one)}\n`).join('');
+  const { status, stderr } = await line.run(['import', 'grants', '-', '--follow'], { input });
+  assert.equal(status, 0);
+  assert.match(stderr, /^line 3 \(id GRANT_1\): partner_id: IMMUTABLE_FIELD: [^\n]*\n$/);
 });
 
 test('follows only standard input and JSON Lines, and not with --dry-run', async (t) => {

@@ -3,7 +3,6 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, parse } from 'node:path';
-import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
@@ -21,13 +20,21 @@ export function sourceName(file: string): string {
   return isPersonal ? '[personal data]' : name;
 }
 
+/** The bytes of a file. After a stop it fails, when it has given all bytes that were read by then. */
 export async function* bytesOf(
   file: string,
   { taken, stop }: { taken?(bytes: number): void; stop?: AbortSignal } = {},
 ): AsyncGenerator<Uint8Array> {
+  stop?.throwIfAborted();
   const highWaterMark = ingestBounds.importReadBytes;
   const stream = file === standardInput ? process.stdin : createReadStream(file, { highWaterMark });
-  if (stop !== undefined) addAbortSignal(stop, stream);
+  let rest: Uint8Array | null = null;
+  // The next reader of a pipe would not get these bytes.
+  const onStop = () => {
+    rest = stream.read();
+    stream.destroy(stop!.reason);
+  };
+  stop?.addEventListener('abort', onStop);
   try {
     for await (const chunk of stream) {
       taken?.(chunk.length);
@@ -35,6 +42,7 @@ export async function* bytesOf(
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (rest !== null) yield rest;
     if (code === undefined || stop?.aborted) throw error;
     const known: Record<string, string> = {
       ENOENT: 'the file does not exist. Check the path',
@@ -42,6 +50,8 @@ export async function* bytesOf(
       EACCES: 'this user may not read it. Change its permissions',
     };
     throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
+  } finally {
+    stop?.removeEventListener('abort', onStop);
   }
 }
 

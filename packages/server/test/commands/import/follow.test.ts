@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import {
@@ -61,6 +63,52 @@ test('handles signals while the embedded database is locked: the second ends it 
   const signals = setInterval(() => child.kill('SIGTERM'), 100);
   assert.deepEqual(await ended, [null, 'SIGTERM']);
   clearInterval(signals);
+});
+
+test('a stop loses no line that was read: each is written, or still in the pipe', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const pipe = join(line.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  t.after(() => closeSync(fd));
+  // Reads and writes, so that the input has no end.
+  const runner = ['/bin/sh', '-c', 'exec "$@" <> "$0"', pipe];
+  const child = spawnCommand([...followBrands, '--database', line.database], { runner });
+  t.after(() => child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => (said.stdout += text));
+  child.stderr.on('data', (text) => (said.stderr += text));
+  const ended = once(child, 'close');
+  let sent = 0;
+  const send = () => {
+    writeSync(fd, brandLine(`b${sent}`));
+    sent += 1;
+  };
+  send();
+  await until(20_000, async () => (await countBrands(line)) === 1);
+  const other = new DatabaseSync(line.databasePath);
+  t.after(() => other.close());
+  other.exec('begin immediate');
+  // The pipe has room for 1,300 lines. The feed reads as many, and as many more while it waits.
+  await until(20_000, () => {
+    try {
+      while (sent < 3_000) send();
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'EAGAIN');
+    }
+    return sent === 3_000;
+  });
+  await until(20_000, () => said.stderr.includes('Retrying until it is free.'));
+  child.kill('SIGTERM');
+  await until(20_000, () => said.stderr.includes('Stopping.'));
+  other.exec('rollback');
+  assert.deepEqual(await ended, [0, null]);
+  // An empty pipe could not be read.
+  send();
+  const left = Buffer.alloc(1024 * 1024);
+  const lines = left.toString('utf8', 0, readSync(fd, left)).trimEnd().split('\n');
+  const read = sent - lines.length;
+  assert.match(said.stdout, new RegExp(`^${read} read, ${read} written, `));
 });
 
 /** A feed that has written one brand and then lost its database, with one more line to write. */

@@ -22,7 +22,7 @@ const server = 'packages/server';
 
 const sources = 'packages/{contract,client,server}/src/**/*.ts';
 /**
- * What the program reads at run time, what the pages at /docs show, and the unit for systemd. By their kinds,
+ * What the program reads at run time, what the pages at /docs show, and the units for systemd. By their kinds,
  * because a checkout may have other files beside them, such as settings with passwords.
  */
 const read = [
@@ -31,7 +31,7 @@ const read = [
   `${server}/assets/*.png`,
   `${server}/assets/reference/*.{br,css,html,js,json,svg,txt}`,
   'docs/*/partners/*.{md,json}',
-  'deploy/*.service',
+  'deploy/*.{service,socket}',
 ];
 
 /**

@@ -59,7 +59,12 @@ function script(): string {
   const blocks = shellBlocks(page).map((block) =>
     block.replace(/'([^']*)pn_live_PASTE_YOUR_KEY'/, '"$1$key"'),
   );
-  return blocks.map((block) => `echo "== block"\n${paste}\n${block}\necho "status $?"\n${state}`).join('\n');
+  // The next block shows what was written.
+  const written = 'until curl -s 127.0.0.1:9091/metrics | grep -q \'"written"} 1\'; do sleep 0.1; done';
+  const after = (block: string) => (block.includes('tee /run/') ? `${state}\n${written}` : state);
+  return blocks
+    .map((block) => `echo "== block"\n${paste}\n${block}\necho "status $?"\n${after(block)}`)
+    .join('\n');
 }
 
 const running = /status 0\nResult=success\nActiveState=active\n$/;
@@ -75,6 +80,10 @@ const expected = [
   /^The instance at \S+ is ready\.\n\{"brands":\[\]\}.*✓ privileges.*✓ receipts/s,
   /"msg":"started"\}\n.*"operation":"listBrands",.*"status":200,/s,
   running,
+  /The instance at \S+:9091 is ready\.\nstatus 0\n/,
+  running,
+  /Active: active \(running\).*Metrics at \S+\..*^partner_network_import_lines_total\{outcome="written"\} 1$/ms,
+  /Removed .*\nstatus 0\n/,
   new RegExp(`before-upgrade\\.db, \\d+ bytes\n.* already has the current schema, .*${running.source}`, 's'),
   stopped,
   stopped,

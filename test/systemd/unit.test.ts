@@ -1,23 +1,30 @@
-/** The unit of systemd. `npm run tests:long` also boots systemd and follows the guide with it. */
+/** The units of systemd. `npm run tests:long` also boots systemd and follows the guide with it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { httpBounds } from '../../packages/server/src/bounds/http.ts';
+import { ingestBounds } from '../../packages/server/src/bounds/ingest.ts';
 import { postgresBounds } from '../../packages/server/src/bounds/postgres.ts';
 import { receiptsBounds } from '../../packages/server/src/bounds/receipts.ts';
 import { tracingBounds } from '../../packages/server/src/bounds/tracing.ts';
 import { parseLine } from '../../packages/server/src/command-line/parse.ts';
+import {
+  importBalances,
+  importBrands,
+  importGrants,
+} from '../../packages/server/src/commands/import/import.ts';
 import { ready } from '../../packages/server/src/commands/ready.ts';
 import { serveSettings } from '../../packages/server/src/serve/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { read } from '../sources.ts';
+import { files, read } from '../sources.ts';
 
 const unit = read('deploy/partner-network.service');
-const setTo = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+const feed = read('deploy/partner-network-feed@.service');
+const setTo = (name: string, text = unit) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
 
 const [analyze] = programsOnPath(['systemd-analyze']);
 const needsSystemd = { skip: analyze === undefined && 'systemd-analyze is not installed' };
@@ -27,13 +34,39 @@ function analyzed(...words: string[]) {
   return { status, said: stdout + stderr };
 }
 
-test('systemd finds no fault in the unit, and rates its exposure at 2.5 or less', needsSystemd, (t) => {
-  const file = join(temporaryFolder(t), 'partner-network.service');
-  writeFileSync(file, unit.replaceAll(/(?<=^Exec\w+=)partner-network /gm, `${executable} `));
-  assert.deepEqual(analyzed('verify', file), { status: 0, said: '' });
-  const { status, said } = analyzed('security', '--offline=true', '--threshold=25', file);
-  assert.equal(status, 0, said);
-  assert.match(said, /Overall exposure level for partner-network\.service: [\d.]+ OK/);
+test('systemd finds no fault in the units, and rates their exposure at 2.5 or less', needsSystemd, (t) => {
+  const folder = temporaryFolder(t);
+  const units = files.filter((name) => /^deploy\/.*\.(service|socket)$/.test(name));
+  const copies = units.map((name) => {
+    const copy = join(folder, basename(name));
+    writeFileSync(copy, read(name).replaceAll(/(?<=^Exec\w+=)partner-network /gm, `${executable} `));
+    return copy;
+  });
+  assert.equal(copies.length, 3);
+  assert.deepEqual(analyzed('verify', ...copies), { status: 0, said: '' });
+  for (const copy of copies.filter((name) => name.endsWith('.service'))) {
+    const { status, said } = analyzed('security', '--offline=true', '--threshold=25', copy);
+    assert.equal(status, 0, said);
+    assert.match(said, /Overall exposure level for partner-network\S*\.service: [\d.]+ OK/);
+  }
+});
+
+test('a feed has the same limits of access as the service', () => {
+  const accessOf = (text: string) => /^# Without MemoryDenyWriteExecute.*/ms.exec(text)?.[0];
+  assert.equal(accessOf(feed), accessOf(unit));
+});
+
+test('the unit of a feed runs a command that exists, and gives it enough time to stop', () => {
+  const words = setTo('ExecStart', feed).split(' ');
+  assert.deepEqual(words.slice(0, 3), ['partner-network', 'import', '%i']);
+  assert.equal(words.at(-1), '$FEED_FLAGS');
+  for (const command of [importBrands, importBalances, importGrants]) {
+    assert.deepEqual(parseLine(command, [...words.slice(3, -1), '--ops-port', '9091']).problems, []);
+  }
+  const { followCommitMs, followStoppedMs, followRetryMs } = ingestBounds;
+  // The end of the retries, the last audit entry, and the connections of the import and of the pools.
+  const stopMs = followCommitMs + followStoppedMs + 2 * followRetryMs + 4 * postgresBounds.postgresCloseMs;
+  assert.ok(Number(setTo('TimeoutStopSec', feed)) >= stopMs / 1_000);
 });
 
 test('the unit gives a service that drains enough time to stop', () => {

@@ -22,8 +22,8 @@ const server = 'packages/server';
 
 const sources = 'packages/{contract,client,server}/src/**/*.ts';
 /**
- * What the program reads at run time, what the pages at /docs show, and the units for systemd. By their kinds,
- * because a checkout may have other files beside them, such as settings with passwords.
+ * What the program reads at run time, what the pages at /docs show, and the units for systemd. By their
+ * kinds, because a checkout may have other files beside them, such as settings with passwords.
  */
 const read = [
   `${server}/src/**/*.lua`,

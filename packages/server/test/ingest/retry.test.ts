@@ -26,7 +26,7 @@ function openRetry(t: TestContext) {
   return { retry, stop, reported, pass };
 }
 
-test('retries for hours, reports the loss and the return once, and a reminder every 10 minutes', async (t) => {
+test('retries for hours; reports the loss, the return, and a reminder every 10 minutes', async (t) => {
   const { retry, reported, pass } = openRetry(t);
   let isGone = true;
   const work = async () => (isGone ? Promise.reject(new StoreUnavailable('It is gone.')) : 'done');
@@ -63,7 +63,7 @@ test('a frozen server is noticed after 30 s, and each attempt is abandoned', asy
   ]);
 });
 
-test('work that succeeds does not end the outage of other work, and two outages are reported as one', async (t) => {
+test('work that succeeds does not end the outage of other work, which is reported once', async (t) => {
   const { retry, reported, pass } = openRetry(t);
   let isLocked = true;
   const locked = async () => {

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestDatabase } from '../../../testkit/fixtures/database.ts';
+import { migratedDatabase, type TestDatabase } from '../../../testkit/fixtures/database.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import { OperatorError } from '../../src/lib/operator-error.ts';
+import { parseDatabaseUrl } from '../../src/store/address.ts';
+import { openStore } from '../../src/store/engines.ts';
 import { type ImportRun, type Store, StoreUnavailable } from '../../src/store/port.ts';
 import { gated, openScene, withWrite } from './follow-scene.ts';
-import { brand } from './import-into.ts';
+import { brand, brandsOf } from './import-into.ts';
 
 const answersAgain = /^The database answers again, after \d+ s\. The import continues\.$/;
 
@@ -170,6 +174,27 @@ test('abandons an attempt that gets no answer, lets go of its connection, and ma
   assert.match(reported[1]!, answersAgain);
   assert.equal(ended[0], runs[0]);
   assert.equal(new Set(ended).size, runs.length);
+});
+
+test('gets past connections to Postgres that a firewall has silently cut', async (t) => {
+  const url = new URL(await migratedDatabase(t));
+  const proxy = await startProxy(t, Number(url.port));
+  [url.hostname, url.port] = ['127.0.0.1', String(proxy.port)];
+  const store = await openStore(parseDatabaseUrl(url.href)!, 'sandbox', 'feed');
+  t.after(() => store.close());
+  const { feed, withOutages } = await openScene(t);
+  const { options, reported } = withOutages({ answerMs: 2_000 });
+  await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
+  const following = followRecords(store, readJsonLines(feed.chunks), options);
+  await feed.send(brand(1));
+  await until(10_000, async () => (await brandsOf(store)).length === 1);
+  proxy.swallow();
+  await feed.send(brand(2));
+  await feed.end();
+  assert.equal((await following).written, 2);
+  assert.match(reported[0]!, /^The database does not answer, /);
+  assert.match(reported.at(-1)!, answersAgain);
+  assert.equal((await brandsOf(store)).length, 2);
 });
 
 test('begins no new run when it is stopped while it waits for an answer', async (t) => {

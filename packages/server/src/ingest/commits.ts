@@ -54,10 +54,10 @@ export async function openCommits(
 
   return {
     /** Takes a line, with its row if it is valid. Resolves when the next line may come. */
-    add: async (lineOfRow: number, row?: ImportRow): Promise<void> => {
+    add: async (lineOfRow: number, row?: ImportRow, text?: string): Promise<void> => {
       line = lineOfRow;
       if (row === undefined) return;
-      batch.add(row);
+      batch.add(row, text);
       while (batch.isFull() && failure === undefined) await commit();
       if (!batch.isEmpty()) timer ??= setTimeout(commit, ingestBounds.followCommitMs);
     },

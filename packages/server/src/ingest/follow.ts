@@ -4,6 +4,7 @@ import { openCommits } from './commits.ts';
 import { collectFaultyLines, faultsOfRefused, type ImportFault } from './faults.ts';
 import type { ImportReport } from './import.ts';
 import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
+import type { RejectedFile } from './rejected-file.ts';
 import { isOutage, type Retry } from './retry.ts';
 
 /** What a feed has done so far. */
@@ -39,6 +40,8 @@ export interface FollowOptions extends RecordOptions {
   readonly stop: AbortController;
   readonly retry: Retry;
   readonly status?: FeedStatus;
+  /** Gets each line that is skipped. */
+  readonly rejectedFile?: RejectedFile | undefined;
   /** Called for each line that is skipped. The id may be anything that the line has in its place. */
   rejected(line: number, errors: readonly ImportFault[], id: unknown): void;
 }
@@ -55,8 +58,11 @@ export async function followRecords(
   const { retry, stop, status = createFeedStatus() } = options;
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
   const rejected = collectFaultyLines();
-  function reject(line: number, errors: readonly ImportFault[], id: unknown): void {
+  /** The texts of lines that are not committed yet, if they are needed. */
+  const texts = new Map<number, string | undefined>();
+  function reject(line: number, errors: readonly ImportFault[], id: unknown, text?: string): void {
     options.rejected(line, errors, id);
+    options.rejectedFile?.add(line, errors, text);
     status.counts.rejected += 1;
     rejected.add({ line, errors });
   }
@@ -64,18 +70,20 @@ export async function followRecords(
     status.committed(result, rows);
     for (const refused of result.rejected) {
       const row = rows.find(({ line }) => line === refused.line);
-      reject(refused.line, faultsOfRefused(refused), row?.id);
+      reject(refused.line, faultsOfRefused(refused), row?.id, texts.get(refused.line));
     }
+    for (const { line } of rows) texts.delete(line as number);
   });
   let read = 0;
   let broken: unknown;
   try {
     for await (const some of readings) {
       const checked = await check(some);
-      for (const [index, { line, row, faults }] of checked.entries()) {
+      for (const [index, { line, row, text, faults }] of checked.entries()) {
         read += 1;
-        await commits.add(line, faults.length === 0 ? row : undefined);
-        if (faults.length > 0) reject(line, faults, idOf(some[index]!));
+        if (faults.length > 0) reject(line, faults, idOf(some[index]!), text);
+        else if (options.rejectedFile !== undefined) texts.set(line, text);
+        await commits.add(line, faults.length === 0 ? row : undefined, text);
       }
     }
   } catch (error) {

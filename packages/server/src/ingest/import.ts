@@ -148,7 +148,7 @@ async function importOn(
         // Nothing will be written: release the database and only check the rest.
         if (isFirst && !isStaging()) await run.end();
       } else if (isStaging()) {
-        batch.add(row);
+        batch.add(row, text);
         if (batch.isFull()) await run.stage(batch.take());
       }
     }

@@ -49,16 +49,16 @@ export async function importFile(
   const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
   opened.defer(() => rejectedFile?.close());
   const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
-  // A pipe can be read only once, and the text of a line that the store refuses is read again.
-  const isRead = rejectedFile === undefined || size !== undefined;
-  const input = isRead ? file : await spooled(file, opened, stop.signal);
-  // CSV is loaded only if it is used.
-  const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
-  const source = () => {
-    const chunks = bytesOf(input, { taken: progress.bytes, stop: stop.signal });
-    return readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
-  };
   try {
+    // A pipe can be read only once, and the text of a line that the store refuses is read again.
+    const isSpooled = rejectedFile !== undefined && size === undefined;
+    const input = isSpooled ? await spooled(file, opened, stop.signal) : file;
+    // CSV is loaded only if it is used.
+    const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
+    const source = () => {
+      const chunks = bytesOf(input, { taken: progress.bytes, stop: stop.signal });
+      return readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
+    };
     const report = await importRecords(store, source, {
       ...choices,
       pace: size === undefined ? 'slow' : 'fast',
@@ -90,8 +90,9 @@ export async function importFile(
       throw new OperatorError(`${error.message} Import the file again: then it is.${kept}`, { cause: error });
     }
     undo?.remove();
-    if (!(error instanceof Interrupted)) throw error;
-    progress.clear();
+    const isInterrupted =
+      error instanceof Interrupted || (stop.signal.aborted && error === stop.signal.reason);
+    if (!isInterrupted) throw error;
     throw new InterruptedError('Interrupted: nothing was written.', signal!);
   } finally {
     progress.clear();

@@ -6,6 +6,7 @@ import { startHealth } from '../../http/operations/health.ts';
 import { createFeedStatus, type FeedStatus, followRecords } from '../../ingest/follow.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import type { RecordOptions } from '../../ingest/record-check.ts';
+import { openRejectedFile } from '../../ingest/rejected-file.ts';
 import { createRetry, type Retry } from '../../ingest/retry.ts';
 import { onStop } from '../../lib/signals.ts';
 import { createLog } from '../../observability/log.ts';
@@ -17,18 +18,21 @@ import { remarkFaults, summaryOf } from './report.ts';
 interface FollowChoices {
   readonly records: RecordOptions;
   readonly audit: ImportAudit;
+  readonly rejectedPath: string | undefined;
   /** The port of the metrics. Undefined: none are served. */
   readonly opsPort: number | undefined;
 }
 
 /** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */
 export async function follow(store: Store, choices: FollowChoices, output: Output): Promise<Report> {
-  const { records, audit, opsPort } = choices;
+  const { records, audit, opsPort, rejectedPath } = choices;
   const status = createFeedStatus();
   const stop = new AbortController();
   const retry = createRetry({ stop, report: output.remark });
   const addAudit = auditing(store, audit, retry, status);
   await using opened = new AsyncDisposableStack();
+  const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
+  opened.defer(() => rejectedFile?.close());
   opened.defer(onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs)));
   if (opsPort !== undefined) opened.defer(await serveMetrics(store, opsPort, records.kind, status, output));
   await addAudit('start');
@@ -52,6 +56,7 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
     stop,
     retry,
     status,
+    rejectedFile,
     warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
     rejected: (line, errors, id) => remarkFaults(output, '', line, errors, id),
   });

@@ -63,14 +63,16 @@ function importing(kind: ImportKind): Command {
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
       const audit = { ...by, target: partner ?? kind, source: sourceName(file), startedMs: Date.now() };
-      if (values.follow) return follow(store, { records, audit, opsPort: values['ops-port'] }, output);
+      const rejectedPath = values['rejected-file'];
+      const feed = { records, audit, rejectedPath, opsPort: values['ops-port'] };
+      if (values.follow) return follow(store, feed, output);
       const { json, overwrite, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
       const warnings = collectFaultyLines(shownLines);
       const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
       const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
-      const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath: values['rejected-file'] };
+      const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath };
       const outcome = await importFile(store, files, { ...choices, warnings }, output);
       const { stop, ...report } = outcome;
       // With --json, warnings are still printed here: the document has no place for them.

@@ -115,7 +115,7 @@ function createRun(
     }
   }
   const query: Query = (text, values) => tracked(connection.query(text, values)).catch(translate);
-  const checkOrder = createOrderCheck(kind);
+  let checkOrder = createOrderCheck(kind);
   let merge: KindWrites;
   const undo = undoFileOf(undoFile);
   const startedAt = toTime(Date.now());
@@ -173,11 +173,11 @@ function createRun(
     return true;
   }
 
-  async function send({ lines, tails, isSorted, deletions: deleting }: Batch): Promise<void> {
+  async function send({ lines, tails, numbers, isSorted, deletions: deleting }: Batch): Promise<void> {
     isDirect &&= deleting === 0 && (await place(lines));
     if (isDirect) return;
     if (placed > 0 && !isSorted) throw new StartOver();
-    const whole = lines.map((line, index) => `${line}${tails[index]}\n`).join('');
+    const whole = lines.map((line, index) => `${line}${tails[index]}\t${numbers[index]}\n`).join('');
     await tracked(copy(connection, 'copy staged from stdin', whole)).catch(translate);
     staged += lines.length;
     deletions += deleting;
@@ -239,9 +239,8 @@ function createRun(
       for (const row of rows) {
         const line = copyLine(row, lineColumns);
         batch.lines.push(line);
-        batch.tails.push(
-          `${kind === 'grants' ? '' : tailOf(row)}\t${row.line ?? staged + batch.lines.length}`,
-        );
+        batch.tails.push(kind === 'grants' ? '' : tailOf(row));
+        batch.numbers.push(row.line ?? staged + batch.lines.length);
         batch.characters += line.length;
         if (row.deleted_at !== undefined) batch.deletions += 1;
         if (owners.size <= ingestBounds.importNamedOwners) owners.add(row[owner] as string);
@@ -279,6 +278,8 @@ function createRun(
         staged = 0;
         deletions = 0;
         owners.clear();
+        checkOrder = createOrderCheck(kind);
+        batch = newBatch(true);
       }
       placed = 0;
       isBegun = false;
@@ -301,6 +302,8 @@ interface Batch {
   readonly lines: string[];
   /** What a line has in the temporary table in addition. */
   readonly tails: string[];
+  /** The numbers of the lines in the file. */
+  readonly numbers: unknown[];
   /** Whether these rows and all before them are in the order of the table. */
   isSorted: boolean;
   characters: number;
@@ -308,7 +311,7 @@ interface Batch {
 }
 
 function newBatch(isSorted: boolean): Batch {
-  return { lines: [], tails: [], isSorted, characters: 0, deletions: 0 };
+  return { lines: [], tails: [], numbers: [], isSorted, characters: 0, deletions: 0 };
 }
 
 /** The columns `is_timed` and `deleted_at`. */

@@ -16,6 +16,7 @@ import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imp
 import { translated } from '../engine.ts';
 import { startThread } from '../thread-call.ts';
 import type { Segment, SegmentForm } from './kind-writes.ts';
+import { createRepeatCheck } from './repeat-check.ts';
 import { createSigns } from './signs.ts';
 import { createImportWrites, type WriteRequest } from './writes.ts';
 
@@ -36,7 +37,7 @@ const lockedByOther = 'Waiting for another command, such as an import, that lock
 export function createImports(db: DatabaseSync, path: string, requireFiles: () => void): Imports {
   return {
     beginImport: async (kind, { onWait, ...options } = {}) => {
-      const checkOrder = createOrderCheck(kind);
+      let order = createOrder(kind);
       const startedAt = toTime(Date.now());
       const signs = createSigns();
       const begin = () => db.exec('begin immediate');
@@ -74,7 +75,7 @@ export function createImports(db: DatabaseSync, path: string, requireFiles: () =
 
       return {
         stage: async (rows) => {
-          waiting.push(...segmentsOf(rows, kind, checkOrder(rows)));
+          waiting.push(...segmentsOf(rows, kind, order(rows)));
           batches += 1;
           if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt, signs.shared);
           if (writer !== undefined) await opened();
@@ -90,6 +91,7 @@ export function createImports(db: DatabaseSync, path: string, requireFiles: () =
             await commit();
           }
           requireFiles();
+          if (options.mode === 'keep') order = createOrder(kind);
           return result;
         },
         prevent: signs.prevent,
@@ -139,6 +141,26 @@ function writesInThread(
   };
 }
 
+type Order = Pick<Segment, 'isSorted' | 'mayRepeat'>;
+
+/** Returns a function that says whether these rows and all before them are sorted, and may repeat an id. */
+function createOrder(kind: ImportKind): (rows: readonly ImportRow[]) => Order {
+  const [owner = '', id = ''] = importColumns[kind].identity;
+  const checkOrder = createOrderCheck(kind);
+  const keys = createRepeatCheck();
+  let isSorted = true;
+  let count = 0;
+  return (rows) => {
+    const wasSorted = isSorted;
+    isSorted = checkOrder(rows);
+    // Sorted rows are not hashed. Those before the first unsorted ones are unknown, unless there are none.
+    if (wasSorted && !isSorted && count > 0) keys.giveUp();
+    if (!isSorted) for (const row of rows) keys.add(row[owner] as string, row[id] as string);
+    count += rows.length;
+    return { isSorted, mayRepeat: keys.mayRepeat() };
+  };
+}
+
 function formOf(row: ImportRow, kind: ImportKind): SegmentForm {
   if (kind === 'grants') return 'grant';
   if (row.deleted_at !== undefined) return 'deletion';
@@ -146,7 +168,7 @@ function formOf(row: ImportRow, kind: ImportKind): SegmentForm {
 }
 
 /** Splits rows where their form changes, or where the number of the line is not the next one. */
-function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, isSorted: boolean): Segment[] {
+function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, order: Order): Segment[] {
   const { identity, all } = importColumns[kind];
   const columnsOf = {
     timed: all,
@@ -162,7 +184,7 @@ function segmentsOf(rows: readonly ImportRow[], kind: ImportKind, isSorted: bool
     const line = (row.line as number | undefined) ?? null;
     const isNext = last?.form === form && (line === null || line === (last.line ?? 0) + last.rows);
     if (last === undefined || !isNext) {
-      last = { form, values: [], rows: 0, line, isSorted };
+      last = { form, values: [], rows: 0, line, ...order };
       segments.push(last);
     }
     for (const column of columnsOf[form]) last.values.push(row[column] ?? null);

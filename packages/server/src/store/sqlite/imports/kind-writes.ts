@@ -15,6 +15,8 @@ export interface Segment {
   readonly line: number | null;
   /** Whether these rows and all before them are in the order of the table. */
   readonly isSorted: boolean;
+  /** Whether one of these rows and all before them may have the id of another. */
+  readonly mayRepeat: boolean;
 }
 
 /** The outcomes of lines, and the number of records that were deleted because the file does not have them. */

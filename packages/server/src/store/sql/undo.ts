@@ -43,7 +43,9 @@ export function undoFileOf(descriptor: number | undefined) {
     try {
       work();
     } catch (error) {
-      throw new OperatorError(`Cannot write the undo file: ${(error as Error).message}.`);
+      throw new OperatorError(
+        `Cannot write the undo file: ${(error as Error).message}. Nothing was written.`,
+      );
     }
   };
   return {

@@ -101,44 +101,63 @@ export function decidedColumns(kind: RecordKind): readonly string[] {
   return [...importColumns[kind].all, 'deleted_at', 'outcome'];
 }
 
+export interface Decision {
+  readonly overwrites: boolean;
+  /** Whether an id is repeated. */
+  readonly hasRepeats: boolean;
+  /** The current time. */
+  readonly now: string;
+}
+
 /**
- * Decides what the staged lines do, and keeps that in the table `decided`, which has one row for each record.
- * Of the lines of a record the newest counts: the one with the latest time; if times are equal, a deletion
- * rather than an update; then the line further down. All others are stale.
+ * What a line `n` does to the record `stored`:
  *
  *     no record  --update--> written                  --deletion--> unchanged, but remembered
  *     a record   --older line--> stale                --deletion--> deleted
  *                --other content or a newer given time--> written      otherwise unchanged
  *
- * An import that overwrites has no older lines: they count as changes of this moment, `now`.
+ * An import that overwrites has no older lines.
  */
-export function decide(kind: RecordKind, overwrites: boolean, now: string, dialect: Dialect): string {
-  const { identity, content } = importColumns[kind];
-  const own = [...identity, ...content, 'created_at'].map((column) => `n.${column}`).join(', ');
+export function outcomeOf(kind: RecordKind, overwrites: boolean): string {
   const isOlder = (time: string) => (overwrites ? 'false' : `n.${time} < stored.updated_at`);
-  const known = `(n.updated_at < stored.updated_at or n.updated_at <= ${deletedAt(dialect, kind, 'n')})`;
-  const latest = `${dialect.greatest}('${now}', coalesce(stored.created_at, n.created_at))`;
-  const updatedAt = overwrites ? `case when ${known} then ${latest} else n.updated_at end` : 'n.updated_at';
-  const goneAt = overwrites
-    ? `case when n.deleted_at < stored.updated_at then '${now}' else n.deleted_at end`
-    : 'n.deleted_at';
-  return `
-    insert into decided
-    select ${own}, ${updatedAt}, ${goneAt}, case
+  return `case
       when stored.updated_at is null then case when n.deleted_at is null then 'written' else 'unchanged' end
       when n.deleted_at is not null then case when ${isOlder('deleted_at')} then 'stale' else 'deleted' end
       when ${isOlder('updated_at')} then 'stale'
       when ${isChange(kind, 'n', 'stored', 'n.is_timed')} then 'written'
       else 'unchanged'
-    end
-    from (
+    end`;
+}
+
+/**
+ * Decides what the staged lines do, and keeps that in the table `decided`, which has one row for each record.
+ * Of the lines of a record the newest counts: the one with the latest time; if times are equal, a deletion
+ * rather than an update; then the line further down. All others are stale. An older line that overwrites
+ * counts as a change of this moment, `now`.
+ */
+export function decide(kind: RecordKind, decision: Decision, dialect: Dialect): string {
+  const { overwrites, hasRepeats, now } = decision;
+  const { identity, content } = importColumns[kind];
+  const own = [...identity, ...content, 'created_at'].map((column) => `n.${column}`).join(', ');
+  const isKnown = `(n.updated_at < stored.updated_at or n.updated_at <= ${deletedAt(dialect, kind, 'n')})`;
+  const latest = `${dialect.greatest}('${now}', coalesce(stored.created_at, n.created_at))`;
+  const updatedAt = overwrites ? `case when ${isKnown} then ${latest} else n.updated_at end` : 'n.updated_at';
+  const goneAt = overwrites
+    ? `case when n.deleted_at < stored.updated_at then '${now}' else n.deleted_at end`
+    : 'n.deleted_at';
+  const newest = `(
       select *, row_number() over (
         partition by ${identity.join(', ')}
         order by coalesce(deleted_at, updated_at) desc, deleted_at is null, line desc
       ) as place
       from staged
-    ) n ${dialect.joined(dialect.readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
-    where place = 1`;
+    )`;
+  return `
+    insert into decided
+    select ${own}, ${updatedAt}, ${goneAt}, ${outcomeOf(kind, overwrites)}
+    from ${hasRepeats ? newest : 'staged'} n
+    ${dialect.joined(dialect.readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
+    where ${hasRepeats ? 'place = 1' : 'true'}`;
 }
 
 /** Counts the records of each outcome. */

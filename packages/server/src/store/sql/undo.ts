@@ -2,17 +2,25 @@
 import { fsyncSync, writeSync } from 'node:fs';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { recordLine } from './exports.ts';
-import { type Dialect, importColumns, type RecordKind, sameId } from './imports.ts';
+import { type Dialect, importColumns, outcomeOf, type RecordKind, sameId } from './imports.ts';
 import type { Row } from './statement.ts';
 
-/** Selects the records that the decided lines change, in the order of the table: owner, id, old record. */
-export function selectUndo(kind: RecordKind, { joined, readable }: Dialect): string {
+/**
+ * Selects the records that the lines change, in the order of the table: owner, id, old record. The lines are
+ * decided, or staged lines of which none is repeated or overwrites.
+ */
+export function selectUndo(
+  kind: RecordKind,
+  lines: 'decided' | 'staged',
+  isSorted: boolean,
+  { joined, readable }: Dialect,
+): string {
   const [owner, id] = importColumns[kind].identity;
+  const outcome = lines === 'decided' ? 'n.outcome' : outcomeOf(kind, false);
   return `
-    select n.${owner} as owner, n.${id} as id, stored.record
-    from (select ${owner}, ${id} from decided where outcome in ('written', 'deleted')) n
+    select n.${owner} as owner, n.${id} as id, stored.record from ${lines} n
     ${joined(readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
-    order by n.${owner}, n.${id}`;
+    where ${outcome} in ('written', 'deleted') ${isSorted ? '' : 'order by 1, 2'}`;
 }
 
 /** Selects the same of stored records. */

@@ -75,20 +75,25 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
 
   /** Each statement is a round trip: the later ones are left out if no line can be left for them. */
   async function upsertAll(staged: Staged, lines: number) {
-    let written = await upsertRows(true, staged.isSorted);
-    if (written < lines) written += await upsertRows(false, staged.isSorted);
+    const { undo, isSorted } = staged;
+    if (undo !== undefined) {
+      await nodes?.bringStored(staged);
+      await writeUndo(undo, selectUndo(kind, 'staged', isSorted, dialect));
+    }
+    let written = await upsertRows(true, isSorted);
+    if (written < lines) written += await upsertRows(false, isSorted);
     return { written, deleted: 0, stale: written < lines ? await countStale(staged) : 0 };
   }
 
   async function decideAll(staged: Staged, lines: number) {
-    const { overwrites, undo, owned } = staged;
+    const { undo, owned } = staged;
     const now = new Date().toISOString();
     await nodes?.bringStored(staged);
-    await query(`truncate decided; ${decide(kind, overwrites, now, dialect)}`);
+    await query(`truncate decided; ${decide(kind, { ...staged, now }, dialect)}`);
     const { rows } = await query(countOutcomes);
     const of = (name: string) => Number(rows.find(({ outcome }) => outcome === name)?.count ?? 0);
     const [written, deleted] = [of('written'), of('deleted')];
-    if (undo !== undefined) await writeUndo(undo, selectUndo(kind, dialect), written + deleted);
+    if (undo !== undefined) await writeUndo(undo, selectUndo(kind, 'decided', false, dialect));
     const gone = `decided where outcome = 'deleted'`;
     const place = `(select t.ctid from ${kind} t where ${sameId(kind, 't', 'decided')})`;
     const deleting =
@@ -109,10 +114,12 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
   const forgetOld = `
     delete from ${deletionsOf(kind)} where recorded_at < now() - interval '${deletionDays} days'`;
 
-  async function writeUndo(undo: UndoFile, selection: string, count: number): Promise<void> {
+  async function writeUndo(undo: UndoFile, selection: string): Promise<void> {
     const { exportBatchBrands, exportBatchRecords } = storeBounds;
     const size = kind === 'brands' ? exportBatchBrands : exportBatchRecords;
-    for await (const rows of fetched(query, selection, count, size)) undo.write(undoLines(kind, rows));
+    for await (const rows of fetched(query, selection, Number.POSITIVE_INFINITY, size)) {
+      undo.write(undoLines(kind, rows));
+    }
   }
 
   return {
@@ -132,7 +139,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
     deleteMissing: async (at, undo) => {
       const isMissing = `${notStaged(kind)} and updated_at <= '${at}'`;
       await query('set local enable_nestloop = off');
-      if (undo !== undefined) await writeUndo(undo, selectStored(kind, isMissing), Number.POSITIVE_INFINITY);
+      if (undo !== undefined) await writeUndo(undo, selectStored(kind, isMissing));
       const deleted = await count(`
         with gone as (
           delete from ${kind} where ${isMissing} returning ${key}
@@ -148,8 +155,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
       const erased = staged.hasGone && kind === 'balances' ? (await query(dropUntimed(dialect))).rows : [];
       const dropped = staged.hasGone ? await query(dropGone(kind, staged.overwrites, dialect)) : undefined;
       const gone = dropped?.rowCount ?? 0;
-      const isPlain =
-        !staged.hasRepeats && !staged.hasDeletions && !staged.overwrites && staged.undo === undefined;
+      const isPlain = !staged.hasRepeats && !staged.hasDeletions && !staged.overwrites;
       const lines = staged.rows - gone - erased.length;
       const { stale, ...merged } = await (isPlain ? upsertAll : decideAll)(staged, lines);
       const rejected = erased.map(({ line }) => ({

@@ -99,22 +99,23 @@ export function createRecordWrites(
 
   /** Upserts all staged rows in the order of the table: a million rows take a third of the time. */
   function upsertAll(form: SegmentForm): void {
+    if (undo !== undefined) writeUndo(selectUndo(kind, 'staged', isSorted, dialect));
     // SQLite's grammar needs "where true".
     const rows = `select ${all.join(', ')} from staged where true order by ${isSorted ? 'line' : key}`;
     tally.written += Number(db.prepare(upsertOf(form, rows)).run().changes);
   }
 
-  function decideAll(): void {
+  function decideAll(hasRepeats: boolean): void {
     const at = now();
     db.exec('delete from decided');
-    db.exec(decide(kind, overwrites, at, dialect));
+    db.exec(decide(kind, { overwrites, hasRepeats, now: at }, dialect));
     const counts = Object.fromEntries(
       db
         .prepare(countOutcomes)
         .all()
         .map(({ outcome, count }) => [outcome, Number(count)]),
     );
-    if (undo !== undefined) writeUndo(selectUndo(kind, dialect));
+    if (undo !== undefined) writeUndo(selectUndo(kind, 'decided', false, dialect));
     db.exec(`delete from ${kind} where (${key}) in (select ${key} from decided where outcome = 'deleted')`);
     db.exec(writeDecided(kind, (column) => column));
     db.exec(rememberDecided(kind, at, dialect));
@@ -197,9 +198,10 @@ export function createRecordWrites(
     move: () => {
       const rejected = hasAnyGone() ? drop() : [];
       const [form] = forms;
-      const isPlain = forms.size === 1 && form !== 'deletion' && !overwrites && undo === undefined;
-      if (isPlain && !hasRepeats()) upsertAll(form!);
-      else decideAll();
+      const isPlain = forms.size === 1 && form !== 'deletion' && !overwrites;
+      const isRepeated = hasRepeats();
+      if (isPlain && !isRepeated) upsertAll(form!);
+      else decideAll(isRepeated);
       return rejected;
     },
   };

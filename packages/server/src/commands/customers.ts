@@ -20,7 +20,7 @@ export const eraseCustomer = changing('customers erase', {
       value: { customer_id: id, balances, grants },
       text:
         `Erased customer ${id}: deleted ${counted(balances, 'balance')} and ${counted(grants, 'grant')}. ` +
-        'Late updates do not bring them back, but a line without updated_at counts as new. ' +
+        'Late updates do not bring them back, and lines without updated_at are rejected. ' +
         'Receipts stay until they are pruned.',
     };
   },

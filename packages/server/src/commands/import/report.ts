@@ -48,7 +48,8 @@ export function remarkFormat(output: Output, { read, rejected, rejected_count }:
 export function remarkStale(output: Output, { read, stale }: ImportReport): void {
   if (stale * 2 > read)
     output.remark(
-      `${stale} of ${read} lines are stale: newer records are stored. To replace them, pass --overwrite.`,
+      `${stale} of ${read} lines are stale: the database or the file has something newer. ` +
+        'If the stored records are wrong, pass --overwrite.',
     );
 }
 

@@ -61,15 +61,44 @@ export function createDrill(clone: Clone) {
       return made;
     },
 
-    importData: async (imports: Page, feeds: Page) => {
+    importData: async (imports: Page, feeds: Page, exports: Page) => {
       await imports.next(/^2 read, 2 written/);
       await imports.next(/^1 read, 1 written/);
-      await imports.next(/^2 read, 1 written, 0 unchanged, 0 stale, 1 deleted/);
+      await imports.next(/^1 read, 1 written.*\n1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/);
       await imports.next(/^2 read, 0 would be written, 2 unchanged, 0 stale, 2 would be deleted/);
       await imports.next(/^2 read, 2 would be/);
       imports.end();
-      await feeds.next(/^2 read, 2 written/);
+      // Both lines are usually in one commit: then the older line is stale.
+      await feeds.next(/^2 read, [12] written/);
       feeds.end();
+      await exports.next(/^$/);
+      exports.end();
+      assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
+    },
+
+    /** Takes imports back. On Postgres, `settings` names the database, and its records are newer. */
+    takeBack: async (page: Page, settings = '') => {
+      const time = settings === '' ? '2025-07-01T08:00:00Z' : new Date().toISOString();
+      const backup = 'backups/before-take-back.db';
+      if (settings === '') await clone.run(`mkdir -p -m 700 backups; npx partner-network backup ${backup}`);
+      const adapt = (block: string) =>
+        [settings, block]
+          .join('\n')
+          .replaceAll('2025-07-01T08:00:00Z', time)
+          .replaceAll('PARTNER_OTHER', 'PARTNER_CHECK')
+          .replaceAll('backups/2027-01-31.db', backup);
+      await page.next(/^2 read, 2 written/, adapt);
+      await page.next(/^2 read, 1 would be written, 0 unchanged, 0 stale, 1 would be deleted/, adapt);
+      await page.next(/^2 read, 1 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
+      await page.next(/^$/, adapt);
+      await page.next(/^2 read, 1 written, 1 unchanged, 0 stale, 0 deleted/, adapt);
+      await page.next(/^1 read, 1 written/, adapt);
+      await page.next(/^1 read, .* 1 deleted, .*\n1 read, 1 written/, adapt);
+      await page.next(/^1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
+      await page.next(/^1 read, 0 would be written, 1 unchanged.*\n1 read, 0 written, 1 unchanged/, adapt);
+      await page.next(/^1 read, [01] written/, adapt);
+      await page.next(/undo\.jsonl/, adapt);
+      page.end();
     },
 
     checkDeployment: async (page: Page) => {

@@ -109,12 +109,10 @@ test('conformance.md, check-images.md, doctor.md and incidents.md report what is
   incidents.end();
 });
 
-test('import.md, feeds.md and export.md import and export data while the service runs', async () => {
-  await drill.importData(pageOf('import.md'), pageOf('feeds.md'));
-  const exports = pageOf('export.md');
-  await exports.next(/^$/);
-  exports.end();
-  assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
+test('import.md, feeds.md, export.md and take-back.md change data while the service runs', async () => {
+  await drill.importData(pageOf('import.md'), pageOf('feeds.md'), pageOf('export.md'));
+  await drill.takeBack(pageOf('take-back.md'));
+  assert.match(await drill.call(leaked, balances), /"amount":125050/);
 });
 
 test('observe.md shows health, metrics, and who read which balances', async () => {
@@ -229,6 +227,8 @@ test('move-to-postgres.md moves everything, and every key still works', async ()
   assert.match(await drill.call(working, balances), /"amount":125050/);
   assert.match(await drill.call(leaked, balances), /API_KEY_REVOKED/);
   page.end();
+  opened.delete('take-back.md');
+  await drill.takeBack(pageOf('take-back.md'), `export DATABASE_URL='${postgres}'`);
 });
 
 test('back-up.md restores Postgres, but not keys and grants revoked since', async (t) => {

@@ -53,8 +53,8 @@ test('every flag that a page names exists', async () => {
   assert.deepEqual(flags.filter((flag) => !ours.has(flag)).toSorted(), othersFlags);
 });
 
-/** Variables that the shell commands of a page set for themselves. */
-const shellVariables = ['API_KEY', 'LEAKED_KEY', 'LC_ALL'];
+/** Variables of shell commands on a page, and of the shipped systemd units. */
+const shellVariables = ['API_KEY', 'FEED_FLAGS', 'LEAKED_KEY', 'LC_ALL'];
 
 test('every variable and code that a page names exists', () => {
   const known = new Set([

@@ -112,7 +112,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
         renamePartner: ['partners rename', 'Change the name of a partner'],
       }),
-      ...from(() => import('./keys.ts'), {
+      ...from(() => import('./access/keys.ts'), {
         createKey: [
           'keys create',
           'Create an API key, which is shown only once',
@@ -123,7 +123,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         revokeKey: ['keys revoke', 'Revoke a key for good'],
         rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
       }),
-      ...from(() => import('./grants.ts'), {
+      ...from(() => import('./access/grants.ts'), {
         createGrant: ['grants create', "Let a partner read a customer's balances"],
         listGrants: ['grants list', 'List the grants of a partner or a customer'],
         revokeGrant: [
@@ -133,7 +133,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'partner-network grants revoke --customer CUSTOMER_1 --all',
         ],
       }),
-      ...from(() => import('./customers.ts'), {
+      ...from(() => import('./access/customers.ts'), {
         eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
       }),
     ],

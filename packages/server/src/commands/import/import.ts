@@ -62,7 +62,9 @@ function importing(kind: ImportKind): Command {
       const { 'delete-missing': deletesMissing = false, yes = false } = values as Deletions;
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
-      const audit = { ...by, target: partner ?? kind, source: sourceName(file), startedMs: Date.now() };
+      const details = values.overwrite ? { overwrite: true } : {};
+      const source = { source: sourceName(file), startedMs: Date.now() };
+      const audit = { ...by, details, target: partner ?? kind, ...source };
       const rejectedPath = values['rejected-file'];
       const feed = { records, audit, rejectedPath, opsPort: values['ops-port'] };
       if (values.follow) return follow(store, feed, output);

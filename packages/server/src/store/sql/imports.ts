@@ -67,7 +67,8 @@ export interface Dialect {
 
 /** Selects the time of the erasure of a row's customer, if any. */
 function erasedAt({ readable }: Dialect, row: string): string {
-  return `(select e.erased_at from ${readable('erased_customers')} e where e.customer_id = ${row}.customer_id)`;
+  const table = readable('erased_customers');
+  return `(select e.erased_at from ${table} e where e.customer_id = ${row}.customer_id)`;
 }
 
 /** Selects the time of the remembered deletion of a row's record, if any. */

@@ -29,14 +29,19 @@ export function selectStored(kind: RecordKind, condition: string): string {
   return `select ${owner} as owner, ${id} as id, record from ${kind} where ${condition} order by 1, 2`;
 }
 
+/**
+ * The time of deletions in an undo file. Older than every record, so that they have an effect with
+ * --overwrite only: an undo file of an import that was never committed does no harm.
+ */
+const longAgo = '0001-01-01T00:00:00.000Z';
+
 /** Turns these rows into lines for an import with --overwrite. */
 export function undoLines(kind: RecordKind, rows: readonly Row[]): string {
   const [owner] = importColumns[kind].identity;
-  const now = new Date().toISOString();
   return rows
     .map((row) =>
       row.record === null
-        ? `${JSON.stringify({ [owner!]: row.owner, id: row.id, deleted_at: now })}\n`
+        ? `${JSON.stringify({ [owner!]: row.owner, id: row.id, deleted_at: longAgo })}\n`
         : `${recordLine(kind, row.owner, row.record)}\n`,
     )
     .join('');

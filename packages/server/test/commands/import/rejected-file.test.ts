@@ -40,7 +40,7 @@ for (const engine of engines) {
     ]);
   });
 
-  test(`keeps lines that the stored records do not allow, from a file, a pipe and a feed, on ${engine}`, async (t) => {
+  test(`keeps lines of a file, a pipe and a feed that the store refuses, on ${engine}`, async (t) => {
     const line = await openLine(t, engine);
     await line.imported('balances', line.write('first.jsonl', [balance('a', 1)]));
     await line.store.eraseCustomer('alice', byTest);

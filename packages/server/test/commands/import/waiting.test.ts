@@ -58,7 +58,8 @@ for (const engine of engines) {
     assert.equal(await waiting.ended, null);
     assert.match(waiting.texts().stderr, /\nInterrupted: nothing was written\.\n$/);
     if (engine === 'postgres') {
-      const left = `select from pg_stat_activity where application_name = 'partner-network: an import of balances'
+      const left = `select from pg_stat_activity
+        where application_name = 'partner-network: an import of balances'
         and datname = current_database() and wait_event_type = 'Lock'`;
       await until(5_000, async () => (await line.execute(left)) === 0);
     }

@@ -8,6 +8,7 @@ import { auditTests } from './audit.ts';
 import { cursorKeyTests } from './cursor-keys.ts';
 import { exportTests } from './exports.ts';
 import { importTests } from './imports.ts';
+import { newestTests } from './newest.ts';
 import { orderTests } from './order.ts';
 import { pageTests } from './pages.ts';
 import { receiptTests } from './receipts.ts';
@@ -35,7 +36,7 @@ export function storeSuite(name: string, open: OpenStore): void {
 
 /** The promises of imports. `npm run mutate` runs them alone, for every change. */
 export function importSuite(name: string, open: OpenStore): void {
-  suiteOf(name, open, { ...importTests, ...orderTests });
+  suiteOf(name, open, { ...importTests, ...newestTests, ...orderTests });
 }
 
 function suiteOf(name: string, open: OpenStore, tests: StoreTests): void {

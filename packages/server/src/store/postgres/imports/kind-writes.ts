@@ -16,7 +16,7 @@ export interface Staged {
   readonly hasDeletions: boolean;
   readonly overwrites: boolean;
   readonly undo: UndoFile | undefined;
-  /** A condition for the rows of another table that have the keys of the rows: Citus then asks fewer nodes. */
+  /** A condition for the rows of another table that have these keys: Citus then asks fewer nodes. */
   owned(table: string): string;
 }
 

@@ -49,7 +49,8 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
   function upsertRows(isTimed: boolean, isSorted: boolean): Promise<number> {
     // In the order of ids, so that two imports cannot deadlock.
     const order = isSorted ? '' : `order by ${key}`;
-    const rows = `select ${columns.map(storedForm).join(', ')} from staged where is_timed = ${isTimed} ${order}`;
+    const values = columns.map(storedForm).join(', ');
+    const rows = `select ${values} from staged where is_timed = ${isTimed} ${order}`;
     // A sequence counts the stale lines. The nodes of Citus do not have it.
     const stale = nodes === undefined ? `nextval('stale') < 0` : 'false';
     const upserting = upsert(

@@ -153,7 +153,7 @@ function createOrder(kind: ImportKind): (rows: readonly ImportRow[]) => Order {
   return (rows) => {
     const wasSorted = isSorted;
     isSorted = checkOrder(rows);
-    // Sorted rows are not hashed. Those before the first unsorted ones are unknown, unless there are none.
+    // Sorted rows are not hashed, so rows before the first unsorted ones are unknown.
     if (wasSorted && !isSorted && count > 0) keys.giveUp();
     if (!isSorted) for (const row of rows) keys.add(row[owner] as string, row[id] as string);
     count += rows.length;

@@ -89,7 +89,7 @@ export function createImportWrites(
         }
       }),
     countMissing: (): Missing => attempt(db, writes.countMissing),
-    /** Commits or rolls back, unless `holds` is true and rejected lines are left out: then `commit` follows. */
+    /** Commits or rolls back. With `holds`, it does not commit if lines are rejected: `commit` follows. */
     write: ({ mode, skipsRejected = false, audit, holds = false }: WriteRequest): ImportResult =>
       attempt(db, () => {
         begin();

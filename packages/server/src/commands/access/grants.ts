@@ -1,10 +1,10 @@
 import { lengths } from '@partner-network/contract/limits';
-import { counted } from '../command-line/amounts.ts';
-import { expiresAt, flag, oneOf, optional, plainText, required } from '../command-line/options.ts';
-import { newId } from '../lib/ids.ts';
-import { OperatorError } from '../lib/operator-error.ts';
-import { toTime } from '../lib/times.ts';
-import { type Grant, grantStatuses, type Store } from '../store/port.ts';
+import { counted } from '../../command-line/amounts.ts';
+import { expiresAt, flag, oneOf, optional, plainText, required } from '../../command-line/options.ts';
+import { newId } from '../../lib/ids.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { toTime } from '../../lib/times.ts';
+import { type Grant, grantStatuses, type Store } from '../../store/port.ts';
 import {
   changing,
   customerId,
@@ -17,7 +17,7 @@ import {
   remarkPastExpiry,
   requirePartner,
   waitingFor,
-} from './database.ts';
+} from '../database.ts';
 
 export const createGrant = changing('grants create', {
   options: {

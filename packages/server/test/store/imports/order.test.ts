@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createOrderCheck } from '../../src/store/sql/imports.ts';
+import { createOrderCheck } from '../../../src/store/sql/imports.ts';
 
 const isInOrder = (ids: readonly string[]) =>
   createOrderCheck('balances')(ids.map((id) => ({ customer_id: 'alice', id })));

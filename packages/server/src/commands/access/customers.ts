@@ -1,7 +1,7 @@
-import { counted } from '../command-line/amounts.ts';
-import { confirm, yes } from '../command-line/confirm.ts';
-import { ConclusiveError } from '../lib/operator-error.ts';
-import { changing, customerId, waitingFor } from './database.ts';
+import { counted } from '../../command-line/amounts.ts';
+import { confirm, yes } from '../../command-line/confirm.ts';
+import { ConclusiveError } from '../../lib/operator-error.ts';
+import { changing, customerId, waitingFor } from '../database.ts';
 
 export const eraseCustomer = changing('customers erase', {
   ifFailed: 'Assume that nothing was erased until this command succeeds.',

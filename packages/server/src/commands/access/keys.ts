@@ -1,9 +1,9 @@
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
-import { digestOfKey, environmentOfKey, newApiKey } from '../auth/api-key.ts';
-import { authBounds } from '../bounds/auth.ts';
-import type { Report } from '../command-line/command.ts';
+import { digestOfKey, environmentOfKey, newApiKey } from '../../auth/api-key.ts';
+import { authBounds } from '../../bounds/auth.ts';
+import type { Report } from '../../command-line/command.ts';
 import {
   defaulted,
   durationMs,
@@ -13,11 +13,11 @@ import {
   plainText,
   repeated,
   required,
-} from '../command-line/options.ts';
-import { newId } from '../lib/ids.ts';
-import { ConclusiveError, OperatorError } from '../lib/operator-error.ts';
-import { toTime } from '../lib/times.ts';
-import type { ApiKey, Store } from '../store/port.ts';
+} from '../../command-line/options.ts';
+import { newId } from '../../lib/ids.ts';
+import { ConclusiveError, OperatorError } from '../../lib/operator-error.ts';
+import { toTime } from '../../lib/times.ts';
+import type { ApiKey, Store } from '../../store/port.ts';
 import {
   changing,
   isPast,
@@ -28,8 +28,8 @@ import {
   requireKey,
   requirePartner,
   waitingFor,
-} from './database.ts';
-import { firstTextOf, standardInput } from './import/input.ts';
+} from '../database.ts';
+import { firstTextOf, standardInput } from '../import/input.ts';
 
 /** More than a key has, in bytes. The rest of a longer input is not read. */
 const longestInput = 1_024;

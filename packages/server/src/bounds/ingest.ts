@@ -25,8 +25,8 @@ export const ingestBounds = {
   deleteFreelyFraction: 5,
   /** Milliseconds that a time may be ahead of the clock: a typo of 2099 must not freeze a record. */
   importClockAheadMs: 5 * 60_000,
-  /** Milliseconds after which an import reports that it waits for another command, and then again. */
-  waitReportMs: 1_000,
+  /** Milliseconds from the first sign of a wait, up to 750 ms late, to its report, and to the next one. */
+  waitReportMs: 500,
   waitReportAgainMs: 10_000,
   /** Milliseconds without a sign of waiting after which the next one begins a new wait. */
   waitGapMs: 2_000,

@@ -6,7 +6,7 @@
  *     staging  --the store asks for it--> staging        from the first line, in the slower way
  *     staging or checking --all read--> nothing written  after a rejected line or a cut
  *     writing  --committed, or tried in a dry run--> done
- *     any      --stop, before the commit--> Interrupted  nothing written
+ *     any      --stop, before the commit--> nothing written, rejects with the reason of the stop
  *
  * `follow.ts` imports a feed instead, which is committed as it comes.
  */
@@ -52,9 +52,6 @@ export interface ImportOptions
   onWriting?(records: number): void;
 }
 
-/** The import was stopped before its commit. */
-export class Interrupted extends Error {}
-
 export interface ImportReport extends ImportCounts {
   readonly read: number;
   readonly rejected_count: number;
@@ -86,7 +83,7 @@ export async function importRecords(
     ...(onWait && { onWait }),
   });
   const { promise: interruption, reject } = Promise.withResolvers<never>();
-  const interrupt = () => run.prevent() && reject(new Interrupted());
+  const interrupt = () => run.prevent() && reject(stop!.reason);
   stop?.addEventListener('abort', interrupt);
   if (stop?.aborted) interrupt();
   try {
@@ -102,19 +99,15 @@ export async function importRecords(
   return importRecords(store, source, { ...options, pace: 'slow' });
 }
 
+type Skipping = Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>;
+
 /** Whether nothing was written because of faults of the input. */
-export function hasFailed(
-  { rejected_count, stop }: Outcome,
-  { skipInvalid, deleteMissing }: Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>,
-): boolean {
-  return stop !== undefined || (rejected_count > 0 && !skips({ skipInvalid, deleteMissing }));
+export function hasFailed({ rejected_count, stop }: Outcome, options: Skipping): boolean {
+  return stop !== undefined || (rejected_count > 0 && !skips(options));
 }
 
 /** What a file does not contain is known only if all of it is valid. */
-function skips({
-  skipInvalid,
-  deleteMissing,
-}: Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>): boolean {
+function skips({ skipInvalid, deleteMissing }: Skipping): boolean {
   return skipInvalid && deleteMissing === undefined;
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { OperatorError } from '../lib/operator-error.ts';
 import type { ImportFault } from './faults.ts';
 
@@ -18,15 +18,21 @@ export function openRejectedFile(path: string) {
   }
   // Records may be confidential, so only this user can read them.
   const descriptor = attempt(() => openSync(path, 'a', 0o600));
-  const before = fstatSync(descriptor).size;
+  let added = 0;
+  let skipped = 0;
   return {
-    add: (line: number, errors: readonly ImportFault[], text = ''): void =>
-      attempt(() => {
-        const bytes = Buffer.from(`${JSON.stringify({ line, errors, record: text })}\n`);
-        for (let sent = 0; sent < bytes.length; ) sent += writeSync(descriptor, bytes, sent);
-      }),
-    /** Removes the lines of this import. */
-    startOver: (): void => attempt(() => ftruncateSync(descriptor, before)),
+    add: (line: number, errors: readonly ImportFault[], text = ''): void => {
+      if (skipped > 0) skipped -= 1;
+      else {
+        const record = `${JSON.stringify({ line, errors, record: text })}\n`;
+        attempt(() => writeFileSync(descriptor, record));
+        added += 1;
+      }
+    },
+    /** The input is read again: its first rejected lines are in the file already. */
+    startOver: (): void => {
+      skipped = added;
+    },
     close: (): void => closeSync(descriptor),
   };
 }

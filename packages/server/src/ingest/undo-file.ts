@@ -15,14 +15,27 @@ export function openUndoFile(path: string) {
   };
 }
 
+/** The name of a new file must survive a power failure, too. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
 function create(path: string): number {
   try {
     // Only this user can read it: it holds records.
     const descriptor = openSync(path, 'wx', 0o600);
-    // The name must survive a power failure, too.
-    const folder = openSync(dirname(path), 'r');
-    fsyncSync(folder);
-    closeSync(folder);
+    try {
+      syncFolder(dirname(path));
+    } catch (error) {
+      closeSync(descriptor);
+      unlinkSync(path);
+      throw error;
+    }
     return descriptor;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

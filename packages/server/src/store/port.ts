@@ -157,7 +157,7 @@ export interface ImportRun {
 
 /**
  * A fast import has written rows to the table, and a later row may have the id of one of them. Only a
- * comparison of all lines shows which is the newest. Nothing is written.
+ * comparison of all lines shows which is the newest. The transaction is rolled back.
  */
 export class StartOver extends Error {}
 
@@ -182,7 +182,7 @@ export interface ImportBegin {
   readonly overwrites?: boolean;
   /** Descriptor of a file that gets lines that take the import back. It is on disk before the commit. */
   readonly undoFile?: number | undefined;
-  /** Called twice a second while the import waits for another command, with a sentence about it. */
+  /** Called repeatedly while the import waits for another command, with a sentence about it. */
   onWait?(what: string): void;
 }
 

@@ -3,7 +3,7 @@ import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
 import type { collectFaultyLines } from '../../ingest/faults.ts';
-import { hasFailed, type ImportOptions, Interrupted, importRecords } from '../../ingest/import.ts';
+import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import { openRejectedFile } from '../../ingest/rejected-file.ts';
@@ -86,32 +86,26 @@ export async function importFile(
   } catch (error) {
     if (error instanceof UncertainCommit) {
       undo?.keep();
-      const kept = undoPath === undefined ? '' : ` ${undoPath} would take it back, and is kept.`;
-      throw new OperatorError(`${error.message} Import the file again: then it is.${kept}`, { cause: error });
+      const kept = undoPath === undefined ? '' : ` The undo file ${undoPath} is kept: name a new one.`;
+      throw new OperatorError(`${error.message} Import the file again to be sure.${kept}`, { cause: error });
     }
     undo?.remove();
-    const isInterrupted =
-      error instanceof Interrupted || (stop.signal.aborted && error === stop.signal.reason);
-    if (!isInterrupted) throw error;
+    if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
     throw new InterruptedError('Interrupted: nothing was written.', signal!);
   } finally {
     progress.clear();
   }
 }
 
-/** Returns a function that is called while an import waits. Reports that after a second, then less often. */
-function reportWaits(remark: (text: string) => void, now = () => performance.now()) {
+/** Returns a function to call while an import waits. It reports a wait after a second, then every 10. */
+function reportWaits(remark: (text: string) => void) {
   const { waitReportMs, waitReportAgainMs, waitGapMs } = ingestBounds;
-  let since = Number.NEGATIVE_INFINITY;
   let calledAt = Number.NEGATIVE_INFINITY;
   let reportAt = 0;
   return (what: string) => {
-    const at = now();
+    const at = performance.now();
     // A new wait.
-    if (at - calledAt > waitGapMs) {
-      since = at;
-      reportAt = since + waitReportMs;
-    }
+    if (at - calledAt > waitGapMs) reportAt = at + waitReportMs;
     calledAt = at;
     if (at < reportAt) return;
     reportAt = at + waitReportAgainMs;

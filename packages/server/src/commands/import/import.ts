@@ -2,7 +2,15 @@ import { commandLineBounds } from '../../bounds/command-line.ts';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Command } from '../../command-line/command.ts';
 import { confirm } from '../../command-line/confirm.ts';
-import { defaulted, flag, oneOf, optional, plainText, wholeNumber } from '../../command-line/options.ts';
+import {
+  addedIn,
+  defaulted,
+  flag,
+  oneOf,
+  optional,
+  plainText,
+  wholeNumber,
+} from '../../command-line/options.ts';
 import { collectFaultyLines } from '../../ingest/faults.ts';
 import { hasFailed } from '../../ingest/import.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
@@ -24,6 +32,8 @@ const stopReasons = {
 };
 
 function importing(kind: ImportKind): Command {
+  // Grants have these flags for the sake of the advice.
+  const forRecords = (help: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : help);
   return changing(`import ${kind}`, {
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
     options: {
@@ -43,9 +53,17 @@ function importing(kind: ImportKind): Command {
         'delete-missing': flag('delete what the file does not contain; not with --follow'),
         yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
       }),
-      overwrite: flag('replace newer records too: to apply an undo file, or a file with older times'),
-      'undo-file': optional('PATH', path, 'new file that takes this import back: import it with --overwrite'),
-      'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
+      ...addedIn('0.2.0', {
+        overwrite: flag(
+          forRecords('replace newer records too: for an undo file, or a file with older times'),
+        ),
+        'undo-file': optional(
+          'PATH',
+          path,
+          forRecords('new file that takes this import back with --overwrite'),
+        ),
+        'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
+      }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
     },

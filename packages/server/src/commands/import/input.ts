@@ -20,7 +20,7 @@ export function sourceName(file: string): string {
   return isPersonal ? '[personal data]' : name;
 }
 
-/** The bytes of a file. After a stop it fails, when it has given all bytes that were read by then. */
+/** The bytes of a file. After a stop, it yields the bytes that were already read, and then fails. */
 export async function* bytesOf(
   file: string,
   { taken, stop }: { taken?(bytes: number): void; stop?: AbortSignal } = {},
@@ -29,7 +29,7 @@ export async function* bytesOf(
   const highWaterMark = ingestBounds.importReadBytes;
   const stream = file === standardInput ? process.stdin : createReadStream(file, { highWaterMark });
   let rest: Uint8Array | null = null;
-  // The next reader of a pipe would not get these bytes.
+  // These bytes have left the pipe: no later reader can get them.
   const onStop = () => {
     rest = stream.read();
     stream.destroy(stop!.reason);
@@ -55,7 +55,7 @@ export async function* bytesOf(
   }
 }
 
-/** Copies an input that can be read only once into a temporary file, which is removed with the others. */
+/** Copies an input that can be read only once into a temporary file, which `opened` removes. */
 export async function spooled(
   file: string,
   opened: AsyncDisposableStack,

@@ -48,7 +48,7 @@ export function remarkFormat(output: Output, { read, rejected, rejected_count }:
 export function remarkStale(output: Output, { read, stale }: ImportReport): void {
   if (stale * 2 > read)
     output.remark(
-      `${stale} of ${read} lines are stale: the database or the file has something newer. ` +
+      `${stale} of ${read} lines are stale: the database, or another line of the file, is newer. ` +
         'If the stored records are wrong, pass --overwrite.',
     );
 }

@@ -20,6 +20,9 @@ export type Verdict =
 
 const stale: Verdict = { outcome: 'stale' };
 
+/** Why a line without a time is rejected. */
+export const customerErased = { code: 'CUSTOMER_ERASED', field: 'customer_id' } as const;
+
 /**
  * The states of a grant:
  *
@@ -39,7 +42,7 @@ export function judge(stored: StoredGrant | undefined, line: GrantLine, erasedAt
   const isFinal = line.status !== undefined && line.status !== 'ACTIVE';
   if (stored !== undefined && line.partner_id !== stored.partner_id) return immutable('partner_id');
   if (erasedAt !== undefined && !line.isTimed && !(isFinal && stored !== undefined)) {
-    return { outcome: 'rejected', code: 'CUSTOMER_ERASED', field: 'customer_id' };
+    return { outcome: 'rejected', ...customerErased };
   }
   if (stored === undefined) {
     if (erasedAt !== undefined && erasedAt >= line.updated_at) return stale;

@@ -1,5 +1,5 @@
 /** Grants, and the erasure of a customer, in SQL that both engines understand. */
-import { toTime } from '../../lib/times.ts';
+import { latestTimeMs, toTime } from '../../lib/times.ts';
 import type { Accounts, Erasure, Grant } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import {
@@ -121,16 +121,13 @@ export function createGrants(
   };
 }
 
-/** No time is later. */
-const endOfTime = '9999-12-31T23:59:59.999Z';
-
 /**
  * Deletes the records and remembered deletions of a customer that are not newer than `until`. Returns the
  * numbers of records, and the times of everything deleted.
  */
 function* deletion(
   customerId: string,
-  until = endOfTime,
+  until = toTime(latestTimeMs),
 ): Generator<BoundStatement, Erasure & { readonly times: readonly Row[] }, readonly Row[]> {
   const gone = (table: string, time: string): BoundStatement => {
     const text = `delete from ${table} where customer_id = $1 and ${time} <= $2 returning ${time} as at`;

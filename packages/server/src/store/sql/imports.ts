@@ -11,7 +11,7 @@ export const importColumns: Readonly<Record<ImportKind, ReturnType<typeof column
   grants: columns(['customer_id', 'id'], ['partner_id', 'action', 'status', 'expires_at']),
 };
 
-/** The columns of a staged grant, all of them text, after the number of its line. */
+/** The columns of a staged grant besides the number of its line. All are text. */
 export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
 
 /** Brands and balances are replaced and deleted by SQL. Grants are judged one by one: see consent.ts. */

@@ -1,5 +1,5 @@
 /** What takes an import back: the old content of changed records, and deletions of new ones. */
-import { fsyncSync, writeSync } from 'node:fs';
+import { fsyncSync, writeFileSync } from 'node:fs';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { recordLine } from './exports.ts';
 import { type Dialect, importColumns, outcomeOf, type RecordKind, sameId } from './imports.ts';
@@ -62,11 +62,7 @@ export function undoFileOf(descriptor: number | undefined) {
     }
   };
   return {
-    write: (lines: string) =>
-      attempt(() => {
-        const bytes = Buffer.from(lines);
-        for (let sent = 0; sent < bytes.length; ) sent += writeSync(descriptor, bytes, sent);
-      }),
+    write: (lines: string) => attempt(() => writeFileSync(descriptor, lines)),
     sync: () => attempt(() => fsyncSync(descriptor)),
   };
 }

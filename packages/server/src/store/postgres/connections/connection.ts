@@ -68,8 +68,8 @@ export class Connection extends pg.Client {
   }
 
   /**
-   * Asks the server to cancel the running statement, and waits until it has done so. Without it, a statement
-   * continues after its connection was closed, and keeps its locks. Never rejects.
+   * Asks the server to cancel the running statement, and waits until the server has taken the request.
+   * Without it, a statement continues after its connection was closed, and keeps its locks. Never rejects.
    */
   async cancel(): Promise<void> {
     const { processID, secretKey } = this as unknown as { processID: number; secretKey: number };

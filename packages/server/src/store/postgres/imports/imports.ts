@@ -41,7 +41,7 @@ const writeSettings = `set local work_mem = '64MB'; set local citus.max_intermed
 const feedSettings = `set local lock_timeout = ${postgresBounds.feedLockMs}`;
 
 const lostDuringCommit =
-  'The connection was lost during the commit: nobody knows whether the import was written.';
+  'The connection was lost during the commit, so it is unknown whether the import was written.';
 
 const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
 

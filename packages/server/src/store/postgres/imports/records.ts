@@ -1,4 +1,5 @@
 import { storeBounds } from '../../../bounds/store.ts';
+import { customerErased } from '../../sql/consent.ts';
 import {
   countMissing,
   countOutcomes,
@@ -147,7 +148,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
         ), remembered as (
           ${remember(kind, `select ${key}, '${at}'::timestamptz, now() from gone`, dialect)}
         ) select count(*) from gone`);
-      await query('set local enable_nestloop to default');
+      await query(`${forgetOld}; set local enable_nestloop to default`);
       return deleted;
     },
     write: async (staged) => {
@@ -161,8 +162,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
       const { stale, ...merged } = await (isPlain ? upsertAll : decideAll)(staged, lines);
       const rejected = erased.map(({ line }) => ({
         line: Number(line),
-        code: 'CUSTOMER_ERASED' as const,
-        field: 'customer_id',
+        ...customerErased,
       }));
       return { ...merged, stale: stale + gone, rejected };
     },

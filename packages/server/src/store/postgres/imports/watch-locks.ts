@@ -9,13 +9,24 @@ const blockers = `
 /** Reports which sessions hold a lock that this session waits for. Returns a function that ends the watch. */
 export function watchLocks(rows: Sql['rows'], connection: Connection, onWait: (what: string) => void) {
   const { processID } = connection as unknown as { processID: number };
-  const timer = setInterval(async () => {
+  let isLooking = false;
+  let hasEnded = false;
+
+  async function look(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
     // Without an answer the import itself reports the outage.
     const found = await rows(blockers, processID).catch(() => []);
+    isLooking = false;
     const names = found.map(({ pid, application_name }) => `${application_name || 'a session'} (pid ${pid})`);
-    if (names.length > 0)
-      onWait(`Waiting for a lock that is held on the database server by ${names.join(', ')}.`);
-  }, postgresBounds.lockWatchMs);
+    if (names.length === 0 || hasEnded) return;
+    onWait(`Waiting for a lock that is held on the database server by ${names.join(', ')}.`);
+  }
+
+  const timer = setInterval(look, postgresBounds.lockWatchMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    hasEnded = true;
+    clearInterval(timer);
+  };
 }

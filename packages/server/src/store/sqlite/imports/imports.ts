@@ -85,14 +85,18 @@ export function createImports(db: DatabaseSync, path: string, requireFiles: () =
           requireFiles();
           const { write, commit } = await opened();
           const holds = onRejected !== undefined && options.mode === 'keep' && options.skipsRejected === true;
-          const result = await unlocked(() => write({ ...options, holds }));
-          if (holds && result.rejected.length > 0) {
-            await onRejected(result.rejected);
-            await commit();
+          try {
+            const result = await unlocked(() => write({ ...options, holds }));
+            if (holds && result.rejected.length > 0) {
+              await onRejected(result.rejected);
+              await commit();
+            }
+            requireFiles();
+            if (options.mode === 'keep') order = createOrder(kind);
+            return result;
+          } finally {
+            signs.endCommit();
           }
-          requireFiles();
-          if (options.mode === 'keep') order = createOrder(kind);
-          return result;
         },
         prevent: signs.prevent,
         end: async () => {

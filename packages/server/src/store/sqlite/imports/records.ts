@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { storeBounds } from '../../../bounds/store.ts';
 import { toTime } from '../../../lib/times.ts';
 import type { ImportResult, Missing } from '../../port.ts';
+import { customerErased } from '../../sql/consent.ts';
 import {
   countMissing,
   countOutcomes,
@@ -28,7 +29,7 @@ import type { KindWrites, Segment, SegmentForm, Tally, WriteOptions } from './ki
 /** Rows of one insert. A statement with many rows takes half the time per row. */
 const rowsOfStatement = 100;
 
-/** The nearest to the primary key: SQLite looks each row of a left join up by it. */
+/** SQLite looks up each row of a left join by the primary key. */
 const dialect: Dialect = {
   greatest: 'max',
   joined: (table, alias, on) => `left join ${table} ${alias} on ${on}`,
@@ -158,8 +159,7 @@ export function createRecordWrites(
     tally.stale += Number(db.prepare(dropGone(kind, overwrites, dialect)).run().changes);
     return erased.map(({ line }) => ({
       line: Number(line),
-      code: 'CUSTOMER_ERASED',
-      field: 'customer_id',
+      ...customerErased,
     }));
   }
 

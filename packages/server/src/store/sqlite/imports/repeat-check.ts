@@ -4,15 +4,16 @@ import { ingestBounds } from '../../../bounds/ingest.ts';
 const hashed = 12;
 
 /**
- * Finds out whether keys may repeat, in a third of the time in which SQLite does. Keeps a hash of 64 bits for
- * each key, and only for a limited number of keys. Equal hashes need not be equal keys.
+ * Finds out whether keys may repeat, so that SQLite need not sort them: that takes 8 % of the CPU of an unsorted
+ * import, this 4 %. Keeps a hash of 64 bits for each key, for a limited number of keys. Equal hashes need not be
+ * equal keys.
  */
 export function createRepeatCheck() {
   let slots = new Uint32Array(2 * 4_096);
   let count = 0;
   let mayRepeat = false;
 
-  /** Returns false if the hash is there already. A slot with two zeros is empty. */
+  /** Returns false if the hash is there already. A slot is empty if its second number is 0. */
   function place(into: Uint32Array, high: number, low: number): boolean {
     const mask = into.length - 2;
     let at = (low << 1) & mask;

@@ -11,7 +11,8 @@ export function createSigns(shared = new Int32Array(new SharedArrayBuffer(8))) {
     shared,
     /** Begins the commit. Returns false if it was prevented. */
     beginCommit: () => Atomics.compareExchange(shared, commitSign, open, begun) === open,
-    endCommit: () => Atomics.store(shared, commitSign, open),
+    /** Called by the thread that handles signals, once it knows the result. */
+    endCommit: () => Atomics.compareExchange(shared, commitSign, begun, open),
     /** Prevents the commit. Returns false if it has begun. */
     prevent: () => Atomics.compareExchange(shared, commitSign, open, prevented) !== begun,
     isPrevented: () => Atomics.load(shared, commitSign) === prevented,

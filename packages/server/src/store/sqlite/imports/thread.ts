@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { storeBounds } from '../../../bounds/store.ts';
+import { StoreUnavailable } from '../../port.ts';
 import { isLocked } from '../engine.ts';
 import { answerCalls } from '../thread-call.ts';
 import type { ImportRequest } from './imports.ts';
@@ -29,6 +30,7 @@ function beginWriting(): void {
 
 answerCalls<ImportRequest>(
   (request) => {
+    if (signs.isPrevented()) throw new StoreUnavailable('The import was stopped before its commit.');
     if ('segment' in request) return writes.stage(JSON.parse(request.segment));
     if ('write' in request) return writes.write(request.write);
     return 'commit' in request ? writes.commit() : writes.countMissing();

@@ -73,7 +73,6 @@ export function createImportWrites(
     undo?.sync();
     if (!signs.beginCommit()) throw new StoreUnavailable('The import was stopped before its commit.');
     db.exec('commit');
-    signs.endCommit();
   }
 
   return {

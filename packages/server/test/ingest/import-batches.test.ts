@@ -26,7 +26,8 @@ const note = 'x'.repeat(32_000);
 
 /** All in one piece, like the lines of one chunk. */
 async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
-  yield Array.from({ length: count }, (_, line) => ({ line, value: brand(line, { metadata: { note } }) }));
+  const values = Array.from({ length: count }, (_, line) => brand(line, { metadata: { note } }));
+  yield values.map((value, line) => ({ line, text: JSON.stringify(value), value }));
 }
 
 const ways = {

@@ -141,9 +141,11 @@ function createRun(
     return (results as unknown as QueryResult[]).at(-1)!.rows[0].has_gone;
   }
 
+  const hasFewOwners = () => owners.size <= ingestBounds.importNamedOwners;
+
   /** See `Staged`. */
   function owned(table: string): string {
-    if (owners.size === 0 || owners.size > ingestBounds.importNamedOwners) return 'true';
+    if (owners.size === 0 || !hasFewOwners()) return 'true';
     const names = [...owners].map((name) => connection.escapeLiteral(name));
     return `${table}.${owner} in (${names.join(', ')})`;
   }
@@ -236,7 +238,7 @@ function createRun(
         batch.numbers.push(row.line ?? staged + batch.lines.length);
         batch.characters += line.length;
         if (row.deleted_at !== undefined) batch.deletions += 1;
-        if (owners.size <= ingestBounds.importNamedOwners) owners.add(row[owner] as string);
+        if (hasFewOwners()) owners.add(row[owner] as string);
       }
       if (batch.characters >= ingestBounds.importCopyCharacters) await flush();
     },
@@ -254,8 +256,8 @@ function createRun(
         hasDeletions || deletesMissing || hasRepeats || overwrites || undo !== undefined || kind === 'grants';
       const hasGone = await lock(isAlone ? 'exclusive' : 'shared', owned);
       const missing = deletesMissing ? await merge.deleteMissing(startedAt, undo) : 0;
-      const rows = { rows: staged, owned, isSorted, hasRepeats, hasGone, hasDeletions, overwrites, undo };
-      const merged = staged === 0 ? nothing : await merge.write(rows);
+      const lines = { isSorted, hasRepeats, hasGone, hasDeletions, hasFewOwners: hasFewOwners(), owned };
+      const merged = staged === 0 ? nothing : await merge.write({ rows: staged, ...lines, overwrites, undo });
       const { rejected } = merged;
       const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
       const written = placed + merged.written;

@@ -16,6 +16,8 @@ export interface Staged {
   readonly hasDeletions: boolean;
   readonly overwrites: boolean;
   readonly undo: UndoFile | undefined;
+  /** Whether the partners or customers are few enough to be named. */
+  readonly hasFewOwners: boolean;
   /** A condition for the rows of another table that have these keys: Citus then asks fewer nodes. */
   owned(table: string): string;
 }

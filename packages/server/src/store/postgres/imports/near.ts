@@ -4,8 +4,8 @@
  */
 
 import type { ImportKind } from '../../port.ts';
-import { deletionsOf, importColumns, type RecordKind } from '../../sql/imports.ts';
-import type { Query, Staged } from './kind-writes.ts';
+import { deletionsOf, importColumns, sameId } from '../../sql/imports.ts';
+import { lookUp, type Query, type Staged } from './kind-writes.ts';
 
 const erased = 'erased_customers';
 
@@ -14,30 +14,74 @@ export function near(table: string): string {
   return `near_${table}`;
 }
 
+/** The temporary table with the keys and times of stored records. */
+const times = 'near_times';
+
 export type Nodes = ReturnType<typeof createNodes>;
 
 export function createNodes(kind: ImportKind, query: Query) {
-  const key = importColumns[kind].identity.join(', ');
+  const [owner, id] = importColumns[kind].identity;
+  const key = `${owner}, ${id}`;
 
-  /** The limit shows the planner how many rows there are. The owners show Citus which nodes to ask. */
-  async function bring(table: string, columns: string, { rows, owned }: Staged): Promise<void> {
-    await query(`truncate ${near(table)}; insert into ${near(table)} select * from ${table}
-      where ${owned(table)} and (${columns}) in (select ${columns} from staged limit ${rows})`);
+  /**
+   * Runs a statement for each owner of rows: $1 is the owner, $2 the list of ids. A join with the rows would
+   * depend on statistics: if a node expects one row of an owner, it compares all its rows with all ids.
+   * 10,000 brands took 12 s in this way, and take 0.1 s with a list.
+   */
+  function forEachOwner(rows: string, statement: string): string {
+    return `do $$ declare lines record; begin
+      for lines in select ${owner} as owner, array_agg(${id}) as ids from ${rows} group by 1 loop
+        execute '${statement} where ${owner} = $1 and ${id} = any ($2)' using lines.owner, lines.ids;
+      end loop; end $$`;
   }
+
+  /** Replaces the rows of a temporary table. Each owner is a statement, so many owners are read at once. */
+  function bring(into: string, columns: string, table: string, { rows, hasFewOwners }: Staged): string {
+    const copying = `insert into ${into} select ${columns} from ${table}`;
+    // The limit shows the planner how many rows there are.
+    const copied = hasFewOwners
+      ? forEachOwner('staged', copying)
+      : `${copying} where (${key}) in (select ${key} from staged limit ${rows})`;
+    return `truncate ${into}; ${copied}`;
+  }
+
+  /** A customer has one erasure at most. The owners show Citus which nodes to ask. */
+  const bringErased = ({ rows, owned }: Staged) => `
+    truncate ${near(erased)}; insert into ${near(erased)} select * from ${erased}
+    where ${owned(erased)} and customer_id in (select customer_id from staged limit ${rows})`;
 
   return {
     /** The definitions of the temporary tables. With the primary keys: each row is looked up. */
     tables: [
-      kind,
-      ...(kind === 'grants' ? [] : [deletionsOf(kind)]),
-      ...(kind === 'brands' ? [] : [erased]),
-    ].map((table) => `${near(table)} (like ${table} including indexes)`),
+      ...[
+        kind,
+        ...(kind === 'grants' ? [] : [deletionsOf(kind)]),
+        ...(kind === 'brands' ? [] : [erased]),
+      ].map((table) => `${near(table)} (like ${table} including indexes)`),
+      `${times} (${owner} text collate "C", ${id} text collate "C", updated_at timestamptz, primary key (${key}))`,
+    ],
     /** Copies the stored records. */
-    bringStored: (staged: Staged) => bring(kind, key, staged),
+    bringStored: (staged: Staged) => query(bring(near(kind), '*', kind, staged)),
     /** Copies remembered deletions and erasures. */
     bringGone: async (staged: Staged) => {
-      if (kind !== 'grants') await bring(deletionsOf(kind as RecordKind), key, staged);
-      if (kind !== 'brands') await bring(erased, 'customer_id', staged);
+      if (kind !== 'grants') {
+        const table = deletionsOf(kind);
+        await query(bring(near(table), '*', table, staged));
+      }
+      if (kind !== 'brands') await query(bringErased(staged));
+    },
+    /** Counts the staged lines that are older than the stored record. */
+    countStale: (staged: Staged) => `
+      ${bring(times, `${key}, updated_at`, kind, staged)};
+      select count(*) from staged s ${lookUp(times, 'stored', sameId(kind, 'stored', 's'))}
+      where s.updated_at < stored.updated_at`,
+    /** Deletes stored records. `rows` is their number. */
+    deleteDecided: ({ hasFewOwners }: Staged, rows: number) => {
+      const gone = `decided where outcome = 'deleted'`;
+      return hasFewOwners
+        ? forEachOwner(gone, `delete from ${kind}`)
+        : `delete from ${kind} using (select ${key} from ${gone} limit ${rows}) d
+          where ${sameId(kind, 'd', kind)}`;
     },
   };
 }

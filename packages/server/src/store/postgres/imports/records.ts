@@ -44,7 +44,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
   let counted = 0;
 
   /** Citus reports the number of rows that it sent to its nodes, changed or not, so rows are counted here. */
-  const count = async (text: string) => Number((await query(text)).rows[0].count);
+  const count = async (text: string) => Number([await query(text)].flat().at(-1)!.rows[0].count);
 
   /** Upserts the lines that give `updated_at`, or those that do not. */
   function upsertRows(isTimed: boolean, isSorted: boolean): Promise<number> {
@@ -63,13 +63,8 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
     return count(`with changed as (${upserting} returning 1) select count(*) from changed`);
   }
 
-  async function countStale({ rows, owned }: Staged): Promise<number> {
-    if (nodes !== undefined) {
-      return count(`
-        select count(*) from (select ${key}, updated_at from staged limit ${rows}) s
-        join ${kind} on ${sameId(kind, 's', kind)}
-        where s.updated_at < ${kind}.updated_at and ${owned(kind)}`);
-    }
+  async function countStale(staged: Staged): Promise<number> {
+    if (nodes !== undefined) return count(nodes.countStale(staged));
     const before = counted;
     counted = await count('select last_value as count from stale');
     return counted - before;
@@ -88,7 +83,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
   }
 
   async function decideAll(staged: Staged, lines: number) {
-    const { undo, owned } = staged;
+    const { undo } = staged;
     const now = new Date().toISOString();
     await nodes?.bringStored(staged);
     await query(`truncate decided; ${decide(kind, { ...staged, now }, dialect)}`);
@@ -96,14 +91,7 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
     const of = (name: string) => Number(rows.find(({ outcome }) => outcome === name)?.count ?? 0);
     const [written, deleted] = [of('written'), of('deleted')];
     if (undo !== undefined) await writeUndo(undo, selectUndo(kind, 'decided', false, dialect));
-    const gone = `decided where outcome = 'deleted'`;
-    const place = `(select t.ctid from ${kind} t where ${sameId(kind, 't', 'decided')})`;
-    const deleting =
-      nodes === undefined
-        ? `delete from ${kind} where ctid = any (array(select ${place} from ${gone}))`
-        : `delete from ${kind} using (select ${key} from ${gone} limit ${deleted}) d
-          where ${sameId(kind, 'd', kind)} and ${owned(kind)}`;
-    if (deleted > 0) await query(deleting);
+    if (deleted > 0) await query(nodes?.deleteDecided(staged, deleted) ?? deleteDecided);
     if (written > 0) await query(writeDecided(kind, storedForm));
     if (staged.hasDeletions) {
       await query(rememberDecided(kind, now, dialect));
@@ -112,6 +100,10 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
     const records = rows.reduce((sum, row) => sum + Number(row.count), 0);
     return { written, deleted, stale: of('stale') + lines - records };
   }
+
+  const place = `(select t.ctid from ${kind} t where ${sameId(kind, 't', 'decided')})`;
+  const deleteDecided = `
+    delete from ${kind} where ctid = any (array(select ${place} from decided where outcome = 'deleted'))`;
 
   const forgetOld = `
     delete from ${deletionsOf(kind)} where recorded_at < now() - interval '${deletionDays} days'`;

@@ -1,4 +1,4 @@
-/** Imports take about as long on nodes with old statistics: `analyze` saw one partner and one customer only. */
+/** Imports take about as long on nodes with old statistics, which know one partner and one customer only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
@@ -35,7 +35,7 @@ function deletionsOf(kind: Kind, owner: string): ImportRow[] {
   return Array.from({ length: lines }, (_, index) => deletionOf(idOf(index)));
 }
 
-/** The rows of each import, its options, and the number of lines with its only outcome. */
+/** The rows of each import, its options, and the numbers of lines with an outcome. */
 const imports: Readonly<Record<string, (kind: Kind) => readonly [ImportRow[], ImportBegin, object]>> = {
   'older lines': (kind) => [rowsOf(kind, 'other', 1), {}, { stale: lines }],
   overwrites: (kind) => [rowsOf(kind, 'other', 1), { overwrites: true }, { unchanged: lines }],

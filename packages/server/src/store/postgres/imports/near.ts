@@ -35,7 +35,7 @@ export function createNodes(kind: ImportKind, query: Query) {
       end loop; end $$`;
   }
 
-  /** Replaces the rows of a temporary table. Each owner is a statement, so many owners are read at once. */
+  /** Replaces the rows of a temporary table. More owners than can be named are read by one statement. */
   function bring(into: string, columns: string, table: string, { rows, hasFewOwners }: Staged): string {
     const copying = `insert into ${into} select ${columns} from ${table}`;
     // The limit shows the planner how many rows there are.
@@ -50,6 +50,8 @@ export function createNodes(kind: ImportKind, query: Query) {
     truncate ${near(erased)}; insert into ${near(erased)} select * from ${erased}
     where ${owned(erased)} and customer_id in (select customer_id from staged limit ${rows})`;
 
+  const text = 'text collate "C"';
+
   return {
     /** The definitions of the temporary tables. With the primary keys: each row is looked up. */
     tables: [
@@ -58,7 +60,7 @@ export function createNodes(kind: ImportKind, query: Query) {
         ...(kind === 'grants' ? [] : [deletionsOf(kind)]),
         ...(kind === 'brands' ? [] : [erased]),
       ].map((table) => `${near(table)} (like ${table} including indexes)`),
-      `${times} (${owner} text collate "C", ${id} text collate "C", updated_at timestamptz, primary key (${key}))`,
+      `${times} (${owner} ${text}, ${id} ${text}, updated_at timestamptz, primary key (${key}))`,
     ],
     /** Copies the stored records. */
     bringStored: (staged: Staged) => query(bring(near(kind), '*', kind, staged)),

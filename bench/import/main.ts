@@ -21,9 +21,10 @@ Rows come in the order of the table's key (sorted), which is best for bulk paths
 (scattered). Ends with status 1 if an import is slower than half of the bare bulk path, or its process
 takes more than ${mostMegabytes} MB.
 
-With --changes it measures other imports of the same number of balances instead: changes, the same with an undo
-file, the import of that file, and on Postgres deletions with old and with current statistics. Ends with status
-1 if an undo file takes more than ${mostUndoShare} times as long, or old statistics more than ${mostOldShare} times.`;
+With --changes it measures other imports of the same number of balances instead: changes, the same with an
+undo file, the import of that file, and on Postgres deletions with old and with current statistics. Ends with
+status 1 if an undo file takes more than ${mostUndoShare} times as long, or old statistics
+more than ${mostOldShare} times.`;
 
 /** Prints the measurements and returns a sentence for each missed goal. */
 function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {

@@ -32,7 +32,7 @@ const stopReasons = {
 };
 
 function importing(kind: ImportKind): Command {
-  // Grants have these flags for the sake of the advice.
+  // For grants, these flags are refused with advice.
   const forRecords = (help: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : help);
   return changing(`import ${kind}`, {
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],

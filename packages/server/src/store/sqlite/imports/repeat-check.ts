@@ -4,9 +4,9 @@ import { ingestBounds } from '../../../bounds/ingest.ts';
 const hashed = 12;
 
 /**
- * Finds out whether keys may repeat, so that SQLite need not sort them: that takes 8 % of the CPU of an unsorted
- * import, this 4 %. Keeps a hash of 64 bits for each key, for a limited number of keys. Equal hashes need not be
- * equal keys.
+ * Finds out whether keys may repeat, so that SQLite need not sort them: that takes 8 % of the CPU of an
+ * unsorted import, this 4 %. Keeps a hash of 64 bits for each key, for a limited number of keys. Equal hashes
+ * need not be equal keys.
  */
 export function createRepeatCheck() {
   let slots = new Uint32Array(2 * 4_096);

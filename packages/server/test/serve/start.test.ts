@@ -12,7 +12,7 @@ const unneeded = [
   /internal\/deps\/undici/,
   /node_modules\/(pg|pg-copy-streams|ioredis|@opentelemetry)\//,
   /contract\/src\/openapi/,
-  /src\/commands\/(?!serve\.[jt]s)/,
+  /src\/commands\/(?!(serve|table)\.[jt]s)/,
   /src\/(store\/postgres|ingest|images|demo|doctor|serve\/workers)\//,
   /src\/reference\/guides/,
 ];

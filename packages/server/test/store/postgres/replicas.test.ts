@@ -103,7 +103,6 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     for (let round = 0; round < 50; round += 1) await readAndMeasure();
     assert.equal(pagesOfReplicas(store)[0], pagesBefore, 'the late replica is left out');
     assert.ok(pagesOfReplicas(store)[1]! > othersBefore, 'the other replica serves');
-    assert.ok(oldestMs > 100, 'the replica was seen to fall behind');
     assert.ok(oldestMs <= 1_000, `something was ${oldestMs} ms old`);
 
     await execute(late, 'select pg_wal_replay_resume()');

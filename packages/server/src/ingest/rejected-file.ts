@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, fchmodSync, fstatSync, openSync, type Stats, writeFileSync } from 'node:fs';
 import { OperatorError } from '../lib/operator-error.ts';
 import type { ImportFault } from './faults.ts';
 
@@ -18,6 +18,8 @@ export function openRejectedFile(path: string) {
   }
   // Records may be confidential, so only this user can read them.
   const descriptor = attempt(() => openSync(path, 'a', 0o600));
+  const own = fstatSync(descriptor);
+  if (own.isFile()) attempt(() => fchmodSync(descriptor, 0o600));
   let added = 0;
   let skipped = 0;
   return {
@@ -33,6 +35,7 @@ export function openRejectedFile(path: string) {
     startOver: (): void => {
       skipped = added;
     },
+    isSameAs: ({ dev, ino }: Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
     close: (): void => closeSync(descriptor),
   };
 }

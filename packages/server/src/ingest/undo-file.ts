@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, unlinkSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { OperatorError } from '../lib/operator-error.ts';
 
@@ -8,9 +8,11 @@ export function openUndoFile(path: string) {
   return {
     descriptor,
     keep: (): void => closeSync(descriptor),
+    /** Does nothing if the file is not there any more, or if another file has its name. */
     remove: (): void => {
+      const { ino } = fstatSync(descriptor);
       closeSync(descriptor);
-      unlinkSync(path);
+      if (statSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path);
     },
   };
 }

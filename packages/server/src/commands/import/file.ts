@@ -1,4 +1,5 @@
 /** Imports a file: opens the files beside it, shows the progress and handles signals. */
+import { statSync } from 'node:fs';
 import { ingestBounds } from '../../bounds/ingest.ts';
 import type { Output } from '../../command-line/output.ts';
 import { createProgress } from '../../command-line/progress.ts';
@@ -10,8 +11,8 @@ import { openRejectedFile } from '../../ingest/rejected-file.ts';
 import { openUndoFile } from '../../ingest/undo-file.ts';
 import { InterruptedError, OperatorError } from '../../lib/operator-error.ts';
 import { onStop } from '../../lib/signals.ts';
-import { type Missing, type Store, UncertainCommit } from '../../store/port.ts';
-import { bytesOf, sizeOf, spooled } from './input.ts';
+import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '../../store/port.ts';
+import { bytesOf, requireInput, sizeOf, spooled, standardInput } from './input.ts';
 
 interface Files {
   readonly file: string;
@@ -46,8 +47,11 @@ export async function importFile(
       stop.abort();
     }),
   );
+  await requireInput(file);
   const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
   opened.defer(() => rejectedFile?.close());
+  if (rejectedFile !== undefined && file !== standardInput && rejectedFile.isSameAs(statSync(file)))
+    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
   const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
   try {
     // A pipe can be read only once, and the text of a line that the store refuses is read again.
@@ -90,6 +94,10 @@ export async function importFile(
       throw new OperatorError(`${error.message} Import the file again to be sure.${kept}`, { cause: error });
     }
     undo?.remove();
+    if (error instanceof StoreUnavailable)
+      throw new OperatorError(`${error.message} Nothing was written. Run the import again.`, {
+        cause: error,
+      });
     if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
     throw new InterruptedError('Interrupted: nothing was written.', signal!);
   } finally {

@@ -8,6 +8,7 @@ import {
   flag,
   oneOf,
   optional,
+  Problem,
   plainText,
   wholeNumber,
 } from '../../command-line/options.ts';
@@ -22,7 +23,9 @@ import { follow } from './follow.ts';
 import { sourceName, standardInput } from './input.ts';
 import { remarkFormat, remarkLines, remarkStale, summaryOf } from './report.ts';
 
-const path = plainText(commandLineBounds.pathCharacters);
+const anyPath = plainText(commandLineBounds.pathCharacters);
+const path = (text: string) =>
+  text === standardInput ? new Problem('must be the path of a file.') : anyPath(text);
 
 /** Why nothing was written, besides rejected lines. */
 const stopReasons = {

@@ -41,18 +41,31 @@ export async function* bytesOf(
       yield chunk;
     }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     if (rest !== null) yield rest;
     if (code === undefined || stop?.aborted) throw error;
-    const known: Record<string, string> = {
-      ENOENT: 'the file does not exist. Check the path',
-      EISDIR: 'it is a folder. Name a file',
-      EACCES: 'this user may not read it. Change its permissions',
-    };
-    throw new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
+    throw cannotRead(file, error);
   } finally {
     stop?.removeEventListener('abort', onStop);
   }
+}
+
+function cannotRead(file: string, error: unknown): OperatorError {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const known: Record<string, string> = {
+    ENOENT: 'the file does not exist. Check the path',
+    EISDIR: 'it is a folder. Name a file',
+    EACCES: 'this user may not read it. Change its permissions',
+  };
+  return new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
+}
+
+/** Throws if the input does not exist: a file with its name must not be created instead. */
+export async function requireInput(file: string): Promise<void> {
+  if (file === standardInput) return;
+  await stat(file).catch((error) => {
+    throw cannotRead(file, error);
+  });
 }
 
 /** Copies an input that can be read only once into a temporary file, which `opened` removes. */
@@ -64,7 +77,11 @@ export async function spooled(
   const folder = await mkdtemp(join(tmpdir(), 'partner-network-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const copy = join(folder, 'input');
-  await pipeline(bytesOf(file, { stop }), createWriteStream(copy, { mode: 0o600 }));
+  const copying = pipeline(bytesOf(file, { stop }), createWriteStream(copy, { mode: 0o600 }));
+  // A named pipe that is open but silent does not end with the stop.
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  stop.addEventListener('abort', () => reject(stop.reason));
+  await Promise.race([copying, stopped]);
   return copy;
 }
 

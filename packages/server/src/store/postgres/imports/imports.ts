@@ -254,6 +254,8 @@ function createRun(
       // With repeated ids, or to take the import back, stored records are read before they are changed.
       const isAlone =
         hasDeletions || deletesMissing || hasRepeats || overwrites || undo !== undefined || kind === 'grants';
+      // Two imports that hold the shared lock could not both get it alone.
+      if (isAlone && placed > 0) throw new StartOver();
       const hasGone = await lock(isAlone ? 'exclusive' : 'shared', owned);
       const missing = deletesMissing ? await merge.deleteMissing(startedAt, undo) : 0;
       const lines = { isSorted, hasRepeats, hasGone, hasDeletions, hasFewOwners: hasFewOwners(), owned };

@@ -155,7 +155,7 @@ faultTest('an import whose database is killed fails with a sentence, and writes 
   assertFailed(
     await importing,
     1,
-    /^The database cannot be reached \([^\n]+\)\. Run the command again, .*\n$/,
+    /^The database cannot be reached \([^\n]+\)\. Nothing was written\. Run the command again, .*\n$/,
   );
   await server.start();
   const client = await connectTo(t, server.url());

@@ -95,9 +95,7 @@ export async function importFile(
     }
     undo?.remove();
     if (error instanceof StoreUnavailable)
-      throw new OperatorError(`${error.message} Nothing was written. Run the import again.`, {
-        cause: error,
-      });
+      throw new StoreUnavailable(`${error.message} Nothing was written.`, { cause: error });
     if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
     throw new InterruptedError('Interrupted: nothing was written.', signal!);
   } finally {

@@ -124,7 +124,7 @@ async function importOn(
   const skipsRejected = skips(options);
   let read = 0;
   let isLost = false;
-  /** Records are compared with the stored ones even after a rejected line, to report all faults. */
+  /** Grants are compared with the stored ones even after a rejected line, to report all faults. */
   const isStaging = () => !isLost || kind === 'grants';
   let stop: Stop | undefined;
   for await (const some of source()) {

@@ -26,15 +26,21 @@ async function countBrands(line: CommandLine): Promise<number> {
   return records.match(/"id":/g)?.length ?? 0;
 }
 
+/** A feed, with what it has printed so far. */
+function startFeed(t: TestContext, line: CommandLine) {
+  const child = spawnCommand([...followBrands, '--database', line.database]);
+  t.after(() => child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => (said.stdout += text));
+  child.stderr.on('data', (text) => (said.stderr += text));
+  const ended = once(child, 'close');
+  return { child, said, ended };
+}
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`commits lines while more may come, and ends with status 0 and a summary on ${signal}`, async (t) => {
     const line = await withPartners(t, ['acme']);
-    const child = spawnCommand([...followBrands, '--database', line.database]);
-    t.after(() => child.kill('SIGKILL'));
-    const said = { stdout: '', stderr: '' };
-    child.stdout.on('data', (text) => (said.stdout += text));
-    child.stderr.on('data', (text) => (said.stderr += text));
-    const ended = once(child, 'close');
+    const { child, said, ended } = startFeed(t, line);
     child.stdin.write(`${brandLine('a')}nonsense\n`);
     await until(20_000, async () => (await countBrands(line)) === 1);
     // Half a line is not a bad line: its other half may come later.
@@ -114,12 +120,7 @@ test('a stop loses no line that was read: each is written, or still in the pipe'
 /** A feed that has written one brand and then lost its database, with one more line to write. */
 async function loseDatabase(t: TestContext) {
   const line = await withPartners(t, ['acme']);
-  const child = spawnCommand([...followBrands, '--database', line.database]);
-  t.after(() => child.kill('SIGKILL'));
-  const said = { stdout: '', stderr: '' };
-  child.stdout.on('data', (text) => (said.stdout += text));
-  child.stderr.on('data', (text) => (said.stderr += text));
-  const ended = once(child, 'close');
+  const { child, said, ended } = startFeed(t, line);
   child.stdin.write(brandLine('a'));
   await until(20_000, async () => (await countBrands(line)) === 1);
   const away = `${line.databasePath}-away`;

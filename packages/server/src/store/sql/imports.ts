@@ -78,17 +78,22 @@ function deletedAt({ readable }: Dialect, kind: RecordKind, row: string): string
 }
 
 /**
- * Deletes the staged lines that must not bring a record back: those that are not newer than a deletion of the
- * record or the erasure of the customer. An import that overwrites is newer than any deletion. The
- * subqueries run once for each line, by a primary key.
+ * Whether an update must not bring its record back: it is not newer than a deletion of the record or the
+ * erasure of the customer. An import that overwrites is newer than any deletion. The subqueries run once for
+ * each line, by a primary key.
  */
-export function dropGone(kind: RecordKind, overwrites: boolean, dialect: Dialect): string {
+function isGone(kind: RecordKind, overwrites: boolean, dialect: Dialect, row: string): string {
   const times = [
-    ...(overwrites ? [] : [deletedAt(dialect, kind, 'staged')]),
-    ...(kind === 'brands' ? [] : [erasedAt(dialect, 'staged')]),
+    ...(overwrites ? [] : [deletedAt(dialect, kind, row)]),
+    ...(kind === 'brands' ? [] : [erasedAt(dialect, row)]),
   ];
-  const isGone = times.map((time) => `coalesce(${time} >= updated_at, false)`);
-  return `delete from staged where deleted_at is null and (${isGone.join(' or ') || 'false'})`;
+  const isNotNewer = times.map((time) => `coalesce(${time} >= ${row}.updated_at, false)`);
+  return `(${row}.deleted_at is null and (${isNotNewer.join(' or ') || 'false'}))`;
+}
+
+/** Deletes the staged lines that must not bring a record back. Only for ids that are not repeated. */
+export function dropGone(kind: RecordKind, dialect: Dialect): string {
+  return `delete from staged where ${isGone(kind, false, dialect, 'staged')}`;
 }
 
 /** Deletes the staged lines of erased customers that do not say whether they are newer. Returns them. */
@@ -106,6 +111,8 @@ export interface Decision {
   readonly overwrites: boolean;
   /** Whether an id is repeated. */
   readonly hasRepeats: boolean;
+  /** Whether any deletion or erasure is remembered. */
+  readonly hasGone: boolean;
   /** The current time. */
   readonly now: string;
 }
@@ -133,11 +140,11 @@ export function outcomeOf(kind: RecordKind, overwrites: boolean): string {
 /**
  * Decides what the staged lines do, and keeps that in the table `decided`, which has one row for each record.
  * Of the lines of a record the newest counts: the one with the latest time; if times are equal, a deletion
- * rather than an update; then the line further down. All others are stale. An older line that overwrites
- * counts as a change of this moment, `now`.
+ * rather than an update; then the line further down. All others are stale, and so is an update that must not
+ * bring its record back. An older line that overwrites counts as a change of this moment, `now`.
  */
 export function decide(kind: RecordKind, decision: Decision, dialect: Dialect): string {
-  const { overwrites, hasRepeats, now } = decision;
+  const { overwrites, hasRepeats, hasGone, now } = decision;
   const { identity, content } = importColumns[kind];
   const own = [...identity, ...content, 'created_at'].map((column) => `n.${column}`).join(', ');
   const isKnown = `(n.updated_at < stored.updated_at or n.updated_at <= ${deletedAt(dialect, kind, 'n')})`;
@@ -146,6 +153,10 @@ export function decide(kind: RecordKind, decision: Decision, dialect: Dialect): 
   const goneAt = overwrites
     ? `case when n.deleted_at < stored.updated_at then '${now}' else n.deleted_at end`
     : 'n.deleted_at';
+  const kept = outcomeOf(kind, overwrites);
+  const outcome = hasGone
+    ? `case when ${isGone(kind, overwrites, dialect, 'n')} then 'stale' else ${kept} end`
+    : kept;
   const newest = `(
       select *, row_number() over (
         partition by ${identity.join(', ')}
@@ -155,7 +166,7 @@ export function decide(kind: RecordKind, decision: Decision, dialect: Dialect): 
     )`;
   return `
     insert into decided
-    select ${own}, ${updatedAt}, ${goneAt}, ${outcomeOf(kind, overwrites)}
+    select ${own}, ${updatedAt}, ${goneAt}, ${outcome}
     from ${hasRepeats ? newest : 'staged'} n
     ${dialect.joined(dialect.readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
     where ${hasRepeats ? 'place = 1' : 'true'}`;

@@ -114,6 +114,18 @@ export const newestTests: StoreTests = {
     assert.deepEqual(result, counted({ stale: 1 }));
   },
 
+  'a newest line that must not bring its record back leaves the older lines stale': async (open) => {
+    const store = await openWith(open, 'acme');
+    await writeRows(store, 'balances', [deletion('a', 9)]);
+    const lines = [timed('a', 1, 5), deletion('a', 3)];
+    assert.deepEqual(await writeRows(store, 'balances', lines), counted({ stale: 2 }));
+    await store.eraseCustomer('alice', byTest);
+    const ahead = new Date(Date.now() + 60_000).toISOString();
+    await writeRows(store, 'balances', [{ ...timed('a', 2, 1), updated_at: ahead }]);
+    assert.deepEqual(await writeRows(store, 'balances', lines, { overwrites: true }), counted({ stale: 2 }));
+    assert.equal((await stored(store)).length, 1);
+  },
+
   'rejects lines without a time for an erased customer, but takes newer lines and deletions': async (
     open,
   ) => {

@@ -147,9 +147,9 @@ export function createRecordWrites(kind: RecordKind, query: Query, nodes: Nodes 
       if (staged.hasGone) await nodes?.bringGone(staged);
       // Brands have no customers.
       const erased = staged.hasGone && kind === 'balances' ? (await query(dropUntimed(dialect))).rows : [];
-      const dropped = staged.hasGone ? await query(dropGone(kind, staged.overwrites, dialect)) : undefined;
-      const gone = dropped?.rowCount ?? 0;
       const isPlain = !staged.hasRepeats && !staged.hasDeletions && !staged.overwrites;
+      const dropped = isPlain && staged.hasGone ? await query(dropGone(kind, dialect)) : undefined;
+      const gone = dropped?.rowCount ?? 0;
       const lines = staged.rows - gone - erased.length;
       const { stale, ...merged } = await (isPlain ? upsertAll : decideAll)(staged, lines);
       const rejected = erased.map(({ line }) => ({

@@ -13,13 +13,13 @@ import {
   deletionsOf,
   dropGone,
   dropUntimed,
-  hasGone,
   importColumns,
   isChange,
   notStaged,
   type RecordKind,
   remember,
   rememberDecided,
+  hasGone as selectHasGone,
   upsert,
   writeDecided,
 } from '../../sql/imports.ts';
@@ -106,10 +106,10 @@ export function createRecordWrites(
     tally.written += Number(db.prepare(upsertOf(form, rows)).run().changes);
   }
 
-  function decideAll(hasRepeats: boolean): void {
+  function decideAll(hasRepeats: boolean, hasGone: boolean): void {
     const at = now();
     db.exec('delete from decided');
-    db.exec(decide(kind, { overwrites, hasRepeats, now: at }, dialect));
+    db.exec(decide(kind, { overwrites, hasRepeats, hasGone, now: at }, dialect));
     const counts = Object.fromEntries(
       db
         .prepare(countOutcomes)
@@ -149,14 +149,13 @@ export function createRecordWrites(
   }
 
   function hasAnyGone(): boolean {
-    return db.prepare(hasGone(kind)).get()?.has_gone === 1;
+    return db.prepare(selectHasGone(kind)).get()?.has_gone === 1;
   }
 
-  /** Drops the lines that must not bring a record back. Returns those that are rejected. */
-  function drop(): ImportResult['rejected'] {
+  /** Drops the lines of erased customers that do not say whether they are newer. Returns them. */
+  function rejectUntimed(): ImportResult['rejected'] {
     // Brands have no customers.
     const erased = kind === 'brands' ? [] : db.prepare(dropUntimed(dialect)).all();
-    tally.stale += Number(db.prepare(dropGone(kind, overwrites, dialect)).run().changes);
     return erased.map(({ line }) => ({
       line: Number(line),
       ...customerErased,
@@ -196,12 +195,15 @@ export function createRecordWrites(
       forgetOld();
     },
     move: () => {
-      const rejected = hasAnyGone() ? drop() : [];
+      const hasGone = hasAnyGone();
+      const rejected = hasGone ? rejectUntimed() : [];
       const [form] = forms;
-      const isPlain = forms.size === 1 && form !== 'deletion' && !overwrites;
       const isRepeated = hasRepeats();
-      if (isPlain && !isRepeated) upsertAll(form!);
-      else decideAll(isRepeated);
+      if (forms.size > 1 || form === 'deletion' || overwrites || isRepeated) decideAll(isRepeated, hasGone);
+      else {
+        if (hasGone) tally.stale += Number(db.prepare(dropGone(kind, dialect)).run().changes);
+        upsertAll(form!);
+      }
       return rejected;
     },
   };
